@@ -16,6 +16,7 @@ NSIDE = 12  # bodies that move the current contact of a deformable body
 NFOUND = 13  # pairs of geoms found near each other, where they are not listed
 NISLAND = 14  # constraint islands, where they are solved by themselves
 NSTAMP = 15  # iterations of the solver of many trees so far, at most: by them it marks what has changed
+NCYCLED = 16  # 1: the last sweeps of a time step ended in a cycle through contradictory equalities
 
 # of a helper of several threads
 NFIRST = 0  # its first block of constraint rows

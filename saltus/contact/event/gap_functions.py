@@ -121,6 +121,9 @@ def numbered_points(m, d, before, c):
     n = pair_points(m, d, before, c, EVERYWHERE)
     for k in range(before, n):
         d.contact_block[k] = -1
+    # contacts that a pair does not have at this pose are beyond any reach, and the last
+    while n > before and not d.contact_dist[n - 1] < ABSENT:
+        n -= 1
     first, count = m.slot_adr[c], min(n - before, m.slot_num[c])
     if m.slot_varies[c]:
         match_points(m, d, before, before + count, c)

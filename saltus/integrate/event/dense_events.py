@@ -4,9 +4,10 @@ A box that rattles to rest, a heap, a foot that chatters: impacts follow each ot
 irregular for their accumulation point to be extrapolated. Where one contact has had `opt_dense_events` events within
 `opt_dense_time`, or the active set is larger than event location has room for, the Moreau-Jean scheme takes over with
 steps of `opt_dense_step`, each of which sums up all of its impacts (Moreau 1988; Jean 1999; Acary & Brogliato,
-Numerical Methods for Nonsmooth Dynamical Systems (2008), chapter 10). After these steps, touching contacts become
-active and events are located again. A phase of time stepping that begins soon after the last one takes twice as many
-steps.
+Numerical Methods for Nonsmooth Dynamical Systems (2008), chapter 10). So it does where a step fails while contacts are
+active, as at the end of a slip, where the direction of friction turns without bound. After these steps, touching
+contacts become active and events are located again. A phase of time stepping that begins soon after the last one takes
+twice as many steps.
 """
 
 from saltus.contact.counts import NBLOCK, NROW
@@ -158,6 +159,12 @@ def is_stiff(m, d, h):
             turning = contact_friction(m, d, b) * d.row_force[row] * across
             stiff = stiff or h * turning > STIFFEST * sqrt(v1 * v1 + v2 * v2)
     return stiff
+
+
+@kernel
+def can_go_over(m, d):
+    """Whether time may be stepped where a step fails: with active contacts, limits or dry friction."""
+    return m.opt_dense == STEP and d.event_count[CLOSED] > m.neq
 
 
 @kernel

@@ -33,6 +33,7 @@ from saltus.integrate.dense.dormand_prince import STAGES
 from saltus.integrate.dense.substep import FIXED, keep_start, method_word, state_at
 from saltus.integrate.event.dense_events import (
     back_to_end,
+    can_go_over,
     come_back,
     creeps,
     go_over,
@@ -56,7 +57,18 @@ from saltus.solve.cone.delassus import slips
 from saltus.solve.event.constraint_stabilization import project, project_near
 from saltus.solve.event.event_resolution import keep_direction, settle
 from saltus.solve.impact.impact import log_limits
-from saltus.solve.status import CHATTER, DIVERGED, ENDED, EVENTS_FULL, JAMMED, OK, STEP_TOO_SMALL, TOO_DENSE, UNSOLVED
+from saltus.solve.status import (
+    CHATTER,
+    DIVERGED,
+    ENDED,
+    EVENTS_FULL,
+    JAMMED,
+    NOT_CONVERGED,
+    OK,
+    STEP_TOO_SMALL,
+    TOO_DENSE,
+    UNSOLVED,
+)
 
 LONGEST = 0.05  # s: longest step with active constraints, so that rounding errors of accelerations do not add up
 REJECTED = -1.0  # in place of the event's location
@@ -115,8 +127,8 @@ def go_towards(m, d, end, method):
         return go_over(m, d, TOO_DENSE)
     status, size, place = look_ahead(m, d, end, method)
     if place >= 0.0:
-        status = take(m, d, start, size, place, end, method)
-    return status
+        return take(m, d, start, size, place, end, method)
+    return go_over(m, d, TOO_DENSE) if status != OK and can_go_over(m, d) else status
 
 
 @only_with("event", otherwise="False")
@@ -245,6 +257,8 @@ def look_ahead(m, d, end, method):
         accept(m, d, size, True, error)
         return OK if large_enough(size, end) else STEP_TOO_SMALL, size, REJECTED
     if not bad_state(m, d) < 0.5:
+        if can_go_over(m, d):  # from the state before
+            accept(m, d, size, True, 2.0 + 0.0 * error)
         return DIVERGED, size, REJECTED
     d.event_error[0] = error
     return OK, size, first_event(m, d, size, start, method)
@@ -277,20 +291,38 @@ def take(m, d, start, size, place, end, method):
     # an event: resolve it at its location
     if place < NONE:
         status = state_at(m, d, size, start, place, method)
+        if fails(m, d, status):
+            return retreat(m, d, start, size, max(status, DIVERGED), method)
         if has(m, EVENTS):
             event_values(m, d)  # to be compared with those after the user's actions
         record_controls(m, d, start)
         return max(status, happen(m, d, start, place * size))
     # no event: the whole step
     status = finish(m, d, start, size, method)
-    if status >= DIVERGED:
-        return status
+    if status >= DIVERGED or (has(m, FIXED) and fails(m, d, status)):
+        return retreat(m, d, start, size, status, method)
     if not is_left(m, d, end, method):
         d.time = end
     d.dense[RECENT] = 0.0
     log_limits(m, d)
     go_on(m, d)
     return go_over(m, d, TOO_DENSE) if stalls(m, d, size) else status
+
+
+@kernel
+def fails(m, d, status):
+    """Whether a step has led to no state or, with active contacts, to one that does not solve its equations."""
+    return not bad_state(m, d) < 0.5 or (status == NOT_CONVERGED and can_go_over(m, d))
+
+
+@kernel
+def retreat(m, d, start, size, status, method):
+    """Go over to time stepping from the start of a step that has failed, where possible; returns a status."""
+    if not can_go_over(m, d):
+        return status
+    state_at(m, d, size, start, 0.0, method)
+    d.time = start
+    return go_over(m, d, TOO_DENSE)
 
 
 @kernel
@@ -378,7 +410,9 @@ def free_steps(m, d, times, row, attempts, method, out, status):
         # trial step; samples up to its end or first event by dense output
         else:
             status, size, place = look_ahead(m, d, end, method)
-            if place >= 0.0:
+            if place < 0.0 and status != OK and can_go_over(m, d):
+                status = go_over(m, d, TOO_DENSE)
+            elif place >= 0.0:
                 first = row
                 while row < len(times) and times[row] < start + minimum(place, 1.0) * size:
                     state_at(m, d, size, start, (times[row] - start) / size, method)

@@ -65,7 +65,7 @@ POSITION = {  # of this position
     # contacts: distance (m), position (m) and frame (normal from the first geom to the second, two tangents) in
     # world axes; contact_block: block of rows, -1 for none; contact_matched: with located
     # events, whether it has a slot
-    **ints("count", shape=(16,)),  # see `saltus.contact.counts`
+    **ints("count", shape=(17,)),  # see `saltus.contact.counts`
     **ints("contact_collision", "contact_block", "contact_matched", shape=("nconmax",)),
     **reals("contact_dist", shape=("nconmax",)),
     **reals("contact_pos", shape=("nconmax", 3)),

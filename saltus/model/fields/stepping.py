@@ -18,6 +18,9 @@ SCRATCH = {  # scratch
     # loads are indeterminate (see `saltus.solve.stepping.least_forces`)
     **ints("block_past", "block_slot", "past_found", "block_free", shape=("npast",)),
     **reals("block_mode", shape=("npast",)),
+    # forces of the rows, and Gᵀ of them, two sweeps ago
+    **reals("cycle_force", shape=("nrow_dual",)),
+    **reals("cycle_y", shape=("nv_dual",)),
 }
 
 #: Rooms whose kernels read these fields, and those that write them.

@@ -8,13 +8,22 @@ A contact updates its normal force, then its friction within the bound of that, 
 cannot overshoot; the fixed point is therefore Coulomb's law itself, not a convex relaxation of it, and no matrix is
 inverted. With the rows G of the dual problem (see `saltus.solve.soft.dual.problem`) and y = Gᵀ f, a row costs two
 products of short vectors. The warm start is the forces of the step before (see `saltus.solve.stepping.warm_start`).
+
+Redundant equalities of a loop that is open by a step's error contradict each other by as much. Sweeps then end in a
+cycle through their solutions, one after the other, with forces that grow in each pair of sweeps, forth and back, and
+hardly move anything (Tanabe, Projection method for solving a singular system of linear equations and its applications,
+Numer. Math. 17 (1971)). The rows of an equality then begin anew, with steps of one size, so that rows that hardly move
+anything do not count for more than the others; and a cycle of these is accepted.
 """
 
-from saltus.contact.counts import NBLOCK, NITER, NROW
+from saltus.contact.counts import NBLOCK, NCYCLED, NITER, NROW
 from saltus.contact.rows.blocks import CONE, EQUALITY, FRICTION, add_transpose_rows
 from saltus.dynamics.tree.factor import solve
 from saltus.number.functions import MINVAL, absolute, clip, sqrt
 from saltus.number.kernels import kernel
+
+PATIENCE = 100  # sweeps before pairs of them are compared, where there are equalities
+IDLE = 1e-5  # acceleration, relative to that of each growing force alone, below which forces are in a cycle
 
 
 @kernel
@@ -43,18 +52,62 @@ def sweeps(m, d, f, least_change, most, normal_only):
     most: largest number of sweeps. normal_only: without friction.
     """
     forces_to_motion(m, d, f)
-    d.count[NITER] = 0
+    d.count[NITER] = d.count[NCYCLED] = 0
     n = d.count[NBLOCK]
+    even, since = False, PATIENCE
     for k in range(most):
         change = 0.0 * least_change
         for i in range(n):
             b = i if k % 2 == 0 else n - 1 - i
             if d.row_D[d.block_row[b]] > 0.0:
-                change = max(change, update(m, d, f, b, normal_only))
+                change = max(change, update(m, d, f, b, normal_only, even))
         d.count[NITER] = k + 1
         if change <= least_change:
             return 0
+        # a cycle through equalities that contradict each other: first with other steps, then accepted
+        if m.neq and k >= since and k % 2 == 1 and cycles(m, d, f, k < since + 2):
+            if even:
+                d.count[NCYCLED] = 1
+                return 0
+            even, since = True, k + 1
+            begin_anew(m, d, f)
     return 1
+
+
+@kernel
+def begin_anew(m, d, f):
+    """Set the forces of equalities to zero."""
+    for b in range(d.count[NBLOCK]):
+        if d.block_kind[b] == EQUALITY:
+            for r in range(d.block_row[b], d.block_row[b] + d.block_dim[b]):
+                f[r] = 0.0 * d.time
+    forces_to_motion(m, d, f)
+
+
+@kernel
+def cycles(m, d, f, first):
+    """Whether the last pair of sweeps changed forces of equalities, and moved nothing; False at the `first` call.
+
+    Both are compared as accelerations of rows: those of each force alone, and those of all together. cycle_force,
+    cycle_y ← f and dual_y.
+    """
+    moved = grown = 0.0 * d.time
+    for i in range(m.nv):
+        d.cycle_y[i] = d.dual_y[i] - d.cycle_y[i]
+    for b in range(d.count[NBLOCK]):
+        dim, chain = d.block_dim[b], d.block_chain[b]
+        for r in range(dim if d.row_D[d.block_row[b]] > 0.0 else 0):
+            total, place, row = 0.0 * d.time, d.dual_place[b] + r, d.block_row[b] + r
+            for c in range(m.support_adr[chain], m.support_adr[chain] + m.support_num[chain]):
+                total = total + d.dual_G[place] * d.cycle_y[m.support_dof[c]]
+                place += dim
+            moved = max(moved, absolute(total))
+            if d.block_kind[b] == EQUALITY:
+                grown = max(grown, absolute(f[row] - d.cycle_force[row]) * most_moved(d, b, r))
+            d.cycle_force[row] = f[row]
+    for i in range(m.nv):
+        d.cycle_y[i] = d.dual_y[i]
+    return not first and moved <= IDLE * grown
 
 
 @kernel
@@ -69,12 +122,15 @@ def forces_to_motion(m, d, f):
 
 
 @kernel
-def update(m, d, f, b, normal_only):
-    """Update the forces of block b with all others held; returns the largest change of its accelerations."""
+def update(m, d, f, b, normal_only, even):
+    """Update the forces of block b with all others held; returns the largest change of its accelerations.
+
+    even: with steps of one size for the rows of an equality.
+    """
     kind = d.block_kind[b]
     if kind == CONE:
         if normal_only:
-            return update_row(m, d, f, b, 0, 0.0, 1e300)
+            return update_row(m, d, f, b, 0, 0.0, 1e300, False)
         if d.block_dim[b] == 3:
             return update_sliding(m, d, f, b)
         return update_contact(m, d, f, b)
@@ -86,21 +142,30 @@ def update(m, d, f, b, normal_only):
         low = -high
     change = 0.0 * d.time
     for r in range(d.block_dim[b]):
-        change = max(change, update_row(m, d, f, b, r, low, high))
+        change = max(change, update_row(m, d, f, b, r, low, high, even and kind == EQUALITY))
     return change
 
 
 @kernel
-def update_row(m, d, f, b, r, low, high):
+def update_row(m, d, f, b, r, low, high, even):
     """Update the force of row r of block b within [low, high]; returns the change of its acceleration."""
     row = d.block_row[b] + r
-    inertia = max(d.dual_A[row, r], MINVAL)
+    inertia = max(most_moved(d, b, r) if even else d.dual_A[row, r], MINVAL)
     before = f[row]
     f[row] = clip(before - residual(m, d, b, r) / inertia, low, high)
     change = f[row] - before
     if change != 0.0:
         push(m, d, b, r, change)
     return absolute(change) * inertia
+
+
+@kernel
+def most_moved(d, b, r):
+    """Largest acceleration by a unit force on its own row, of the rows of block b in the same unit as row r."""
+    first, largest = 3 * (r // 3), 0.0 * d.time
+    for k in range(first, min(first + 3, d.block_dim[b])):
+        largest = max(largest, d.dual_A[d.block_row[b] + k, k])
+    return largest
 
 
 @kernel
@@ -152,7 +217,7 @@ def update_sliding(m, d, f, b):
 @kernel
 def update_contact(m, d, f, b):
     """Update the forces of a contact: normal, then friction; returns the largest change of its accelerations."""
-    change = update_row(m, d, f, b, 0, 0.0, 1e300)
+    change = update_row(m, d, f, b, 0, 0.0, 1e300, False)
     row, dim, law = d.block_row[b], d.block_dim[b], d.block_law[b]
     # rate in coordinates f_k/μ_k, in which the bound is a ball
     steepest = 0.0 * change

@@ -4,7 +4,7 @@ Blocks are matched by a number, that of their equality, limit, dry friction or p
 pair by their positions.
 """
 
-from saltus.contact.counts import NBLOCK, NROW
+from saltus.contact.counts import NBLOCK, NCYCLED, NROW
 from saltus.contact.rows.blocks import EQUALITY, FRICTION
 from saltus.model.enums import TENDON
 from saltus.number.kernels import kernel
@@ -48,14 +48,15 @@ def nearest(m, d, b, number, first):
 
 @kernel
 def remember_forces(m, d):
-    """Keep row_force for the next step."""
+    """Keep row_force for the next step, but not that of equalities that contradict each other, which grows."""
     n = d.count[NBLOCK]
     d.past_count = 0.0 * d.time + n
     for b in range(n):
         d.past_number[b] = 0.0 * d.time + block_number(m, d, b)
         d.past_place[b] = block_place(m, d, b)
         for r in range(d.block_dim[b]):
-            d.past_force[b, r] = d.row_force[d.block_row[b] + r]
+            grows = d.block_kind[b] == EQUALITY and d.count[NCYCLED]
+            d.past_force[b, r] = 0.0 * d.time if grows else d.row_force[d.block_row[b] + r]
 
 
 @kernel

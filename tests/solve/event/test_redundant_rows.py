@@ -47,7 +47,9 @@ def moving(name, h):
     """A run of five seconds from rest."""
     sim = saltus.Simulation(bennett(h), name, contact="hard")
     sim.qpos[:] = 1.1, 2 * np.arctan(RATIO / np.tan(0.55)), -1.1
-    return sim.run(5.0, sample=0.02)
+    motion = sim.run(5.0, sample=0.02)
+    assert sim.unconverged == 0
+    return motion
 
 
 @pytest.mark.slow
@@ -65,3 +67,9 @@ def test_an_overconstrained_loop_moves_as_its_geometry_says():
 def test_stages_at_which_the_loop_is_open_do_not_lock_it(name, order):
     drifts = [np.ptp(moving(name, h).energy.sum(1)) for h in (4e-3, 2e-3)]
     assert drifts[0] < 1e-2 and drifts[1] < drifts[0] / 2 ** (order - 0.5)
+
+
+@pytest.mark.slow
+def test_time_stepping_through_contradictory_rows_converges_with_the_step():
+    drifts = [np.ptp(moving("moreau_jean", h).energy.sum(1)) for h in (1e-3, 5e-4)]
+    assert drifts[0] < 0.1 and drifts[1] < drifts[0] / 2**0.8
