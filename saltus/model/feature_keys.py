@@ -68,6 +68,7 @@ FEATURES = {
     "mocap": Feature("mocap bodies", ("dynamics",)),
     # hard contact
     "event": Feature("events located in time", ("contact", *ALL_STEPS)),
+    "fieldgaps": Feature("pairs of height fields with convex shapes, with events located in time", ("contact",)),
     "stepping": Feature("time stepping over events", ("integrate", "solve")),
     # batches
     "vary": Feature("fields of the model that differ from simulation to simulation", ()),

@@ -1,14 +1,18 @@
 """Matching of contact points over time, for pairs of geoms whose contacts change in number and order as they move.
 
 A closed slot keeps its point: among the detected contacts it gets the one nearest to the last place of its point on the
-second geom. The others go to open slots in order.
+second geom. The others go to open slots in order. On a height field a point is another one where it comes to another
+edge or corner, or to a face of another direction: it leaves the surface there, or meets it anew.
 """
 
+from saltus.contact.event.field_points import FACE
+from saltus.model.enums import HFIELD
 from saltus.model.event_enums import OPEN
 from saltus.number.kernels import kernel, only_with
 from saltus.spatial.vectors import dot3, sub3, transpose_times_vector
 
 FAR = 1e300
+TURNED = 1e-5  # between unit normals of faces of height fields: larger, and they are others
 
 
 @kernel
@@ -26,7 +30,7 @@ def match_points(m, d, before, n, c):
         for s in range(first, last):
             if d.mode[s] != OPEN and d.slot_contact[s] < 0:
                 for k in range(before, n):
-                    if d.contact_matched[k] == 0:
+                    if d.contact_matched[k] == 0 and same_feature(m, d, s, k, c):
                         apart = sub3(place_on_second(m, d, k), d.slot_place[s])
                         if dot3(apart, apart) < least:
                             found, slot, contact, least = True, s, k, dot3(apart, apart)
@@ -51,6 +55,36 @@ def place_on_second(m, d, k):
     return transpose_times_vector(d.geom_xmat[g], sub3(d.contact_pos[k], d.geom_xpos[g]))
 
 
+@only_with("fieldgaps", otherwise="True")
+@kernel
+def same_feature(m, d, s, k, c):
+    """Whether contact k of pair c is on what of a height field slot s was on; always without a height field."""
+    g = m.collision_geom1[c]
+    if m.geom_type[g] != HFIELD:
+        return True
+    if d.slot_feature[s] != d.contact_feature[k]:
+        return False
+    turn = sub3(normal_on_first(m, d, k, g), d.slot_normal[s])
+    return d.contact_feature[k] != FACE or dot3(turn, turn) < TURNED * TURNED
+
+
+@kernel
+def normal_on_first(m, d, k, g):
+    """Normal of contact k in the axes of geom g."""
+    frame = d.contact_frame[k]
+    return transpose_times_vector(d.geom_xmat[g], (frame[0], frame[1], frame[2]))
+
+
+@only_with("fieldgaps")
+@kernel
+def remember_feature(m, d, s, c):
+    """Store what of a height field the point of slot s of pair c is on."""
+    g, k = m.collision_geom1[c], d.slot_contact[s]
+    if m.geom_type[g] == HFIELD:
+        d.slot_feature[s] = 0.0 * d.time + d.contact_feature[k]
+        d.slot_normal[s] = normal_on_first(m, d, k, g)
+
+
 @only_with("contact", otherwise="False")
 @kernel
 def follows_points(m, d):
@@ -72,3 +106,4 @@ def remember_points(m, d):
             for s in range(m.slot_adr[c], m.slot_adr[c] + m.slot_num[c]):
                 if d.mode[s] != OPEN and d.slot_contact[s] >= 0:
                     d.slot_place[s] = place_on_second(m, d, d.slot_contact[s])
+                    remember_feature(m, d, s, c)

@@ -1,7 +1,8 @@
 """Gap functions of contact points and limits, at any distance.
 
 Each pair of geoms has numbered contact points, its slots: one for a sphere, both ends of a capsule on a plane, all
-corners of a box on a plane; for other pairs see `saltus.contact.event.contact_matching`. A point that exists has a
+corners of a box on a plane; for other pairs see `saltus.contact.event.contact_matching`, for height fields
+`saltus.contact.event.field_points`. A point that exists has a
 contact in Data's list, whose number is `slot_contact`.
 """
 
@@ -9,9 +10,10 @@ from saltus.contact.collide import collide_pair, collider_frame, collider_frames
 from saltus.contact.contact_list import add_contact
 from saltus.contact.counts import NCON, NLOST
 from saltus.contact.event.contact_matching import match_points
+from saltus.contact.event.field_points import field_points
 from saltus.contact.event.modes import limit_item
 from saltus.contact.rigid.plane import height_over_plane, no_vector
-from saltus.model.enums import BALL, BOX, PLANE, SPHERE, pair_kind
+from saltus.model.enums import BALL, BOX, HFIELD, PLANE, SPHERE, pair_kind
 from saltus.model.event_enums import OPEN
 from saltus.number.functions import sqrt
 from saltus.number.kernels import kernel, only_with
@@ -158,6 +160,8 @@ def pair_points(m, d, n, c, reach):
     """Contacts of pair c from number n on, in the order of its slots; returns the new number of contacts."""
     if m.collision_kind[c] == pair_kind(PLANE, BOX):
         return plane_box_corners(m, d, n, c, reach)
+    if m.geom_type[m.collision_geom1[c]] == HFIELD:
+        return field_points(m, d, n, c)
     return collide_pair(m, d, n, c, reach)
 
 

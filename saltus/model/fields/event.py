@@ -22,6 +22,9 @@ STATE = {  # state: kept from step to step
     **reals("mode", shape=("nmode",)),
     **reals("slip", shape=("nmode", 3)),
     **reals("slot_place", shape=("nslot", 3)),  # positions of active points in the frame of the second geom (m)
+    # on height fields: what of the field an active point is on, the normal there in the field's axes
+    **reals("slot_feature", shape=("nslot_field",)),
+    **reals("slot_normal", shape=("nslot_field", 3)),
     **reals("impact_time", shape=("nmode", 4)),
     **reals("modes_known", shape=("nevent_state",)),
     # rows of the active set when its constraints were last satisfied, and their rank; zeros if they are not known
@@ -43,6 +46,7 @@ SCRATCH = {  # scratch
     # with located events: contact of each point, -1 for none; item with a mode of each block, -1 for none; gap of
     # each item (m, rad); rows: velocity J v, d(J v)/dt at constant v, and the Delassus operator J M⁻¹ Jᵀ
     **ints("slot_contact", shape=("nslot",)),
+    **ints("contact_feature", shape=("ncon_field",)),  # what of a height field each contact is on
     **ints("block_item", shape=("nblock_event",)),
     **ints("mode_before", shape=("nmode",)),
     **reals("gap", shape=("nmode",)),
@@ -83,8 +87,7 @@ WRITTEN_BY = {
 def sizes_without_events():
     """Sizes that a Model without located events has: all 0."""
     names = (
-        "nslot nslotpair nmode "
-        "nevent nevent_state nevent_count nevent_log nblock_event nrow_event nrow_half nv_event "
-        "nq_event nevent_look nuserevent ndense nactuation_state npast ntouch nv_touch"
+        "nslot nslotpair nmode nevent nevent_state nevent_count nevent_log nblock_event nrow_event nrow_half nv_event "
+        "nslot_field ncon_field nq_event nevent_look nuserevent ndense nactuation_state npast ntouch nv_touch"
     )
     return dict.fromkeys(names.split(), 0)

@@ -11,7 +11,8 @@ from saltus.arguments import mapping, numbers, text_of
 from saltus.contact.rows.user_compliance import GIVEN
 from saltus.dynamics.user_laws import register, user_kernel
 from saltus.errors import OptionError, warn
-from saltus.model.compile.constraints.hard import OPTIONS, HardLaw
+from saltus.model.compile.constraints.hard import OPTIONS, HardLaw, of_fields
+from saltus.model.enums import BOX, MESH
 from saltus.model.event_enums import DENSE_WAYS, OVERLAP_WAYS
 from saltus.model.fields.impact import IMPACT_LAWS, TREATMENTS
 from saltus.model.sensor_enums import ON_TAXELS
@@ -142,6 +143,7 @@ class Hard:
                     f"contact='hard': {model.name!r} has adhesion, which located events do not support; "
                     "use time stepping with integrator='moreau_jean'"
                 )
+            _refuse_hollow_meshes(model)
             _say_what_is_left_out(model)
         own = self.coefficients(model)
         return HardLaw(
@@ -296,6 +298,19 @@ def _geoms(model: "Model", name: str) -> list[int]:
     if name in bodies:
         return np.flatnonzero(model.geom_bodyid == bodies.index(name)).tolist()
     raise OptionError.unknown("geom or body in Hard's pairs", name, [*geoms, *bodies])
+
+
+def _refuse_hollow_meshes(model: "Model") -> None:
+    """OptionError for the first mesh on a height field that has no convex hull here."""
+    base, names = model.struct(listed="hard contact"), model.names("geom")
+    for k in np.flatnonzero(of_fields(base)):
+        first, second = (int(base.views[f"collision_geom{i}"][k]) for i in (1, 2))
+        if model.geom_type[second] > BOX and (model.geom_type[second] != MESH or base.views["geom_hull"][second] < 0):
+            what = "has a distance field" if model.geom_type[second] != MESH else "is a mesh without a convex hull"
+            raise OptionError(
+                f"contact='hard': geom {names[second]!r} {what}, whose gap to the height field {names[first]!r} is not "
+                "known at a distance; use time stepping with integrator='moreau_jean'"
+            )
 
 
 def _refuse_tactile(model: "Model") -> None:

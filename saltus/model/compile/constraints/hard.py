@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from saltus.model.contact.collisions import LEAST_FRICTION, most_contacts
-from saltus.model.enums import BOX, CAPSULE, PLANE, pair_kind, pair_types
+from saltus.model.enums import BOX, CAPSULE, HFIELD, PLANE, pair_kind, pair_types
 from saltus.model.event_enums import DENSE_NUMBERS, EVENT_COUNTS
 from saltus.model.fields.cone import cone_sizes
 from saltus.model.layout import model_layout
@@ -66,6 +66,11 @@ def slot_counts(base: Struct) -> np.ndarray:
     return np.array([CORNERS if pair_types(k) == (PLANE, BOX) else most_contacts(k) for k in kinds], int)
 
 
+def of_fields(base: Struct) -> np.ndarray:
+    """Which pairs of geoms are of height fields and convex shapes [ncollision]."""
+    return np.array([pair_types(int(k))[0] == HFIELD for k in base.views["collision_kind"]], bool)
+
+
 def with_hard(base: Struct, law: HardLaw) -> Struct:
     """A copy of the kernels' Model under the hard law."""
     values = dict(base.views) | _laws(base, law)
@@ -84,7 +89,8 @@ def with_hard(base: Struct, law: HardLaw) -> Struct:
         values["slot_varies"] = (slots > 1) & ~ordered
         about = np.array(law.user_events, int).reshape(-1, 3)
         values |= {f"event_{name}": about[:, k] for k, name in enumerate(("direction", "terminal", "kind"))}
-    struct = Struct(model_layout(base.layout.features | {word}), sizes, base.kind)
+    fields = {"fieldgaps"} if law.event and of_fields(base).any() else set()
+    struct = Struct(model_layout(base.layout.features | {word} | fields), sizes, base.kind)
     for name, view in struct.views.items():
         if view.size:
             view[...] = values[name]
@@ -146,9 +152,11 @@ def _event_sizes(base: Struct, law: HardLaw) -> dict[str, int]:
     trees = len(np.unique(base.views["body_rootid"][1:]))
     users = len(law.user_events)
     events = 2 * modes + users
-    most = int(slot_counts(base).max(initial=0))  # of one pair, looked at again while a step is searched
+    # those of one pair are there twice while a step is searched
+    contacts = max(slots + int(slot_counts(base).max(initial=0)), s["nconmax"])
     return {
-        **{"nconmax": max(slots + most, s["nconmax"]), "nslot": slots, "nslotpair": s["ncollision"], "nmode": modes},
+        **({"nslot_field": slots, "ncon_field": contacts} if of_fields(base).any() else {}),
+        **{"nconmax": contacts, "nslot": slots, "nslotpair": s["ncollision"], "nmode": modes},
         **{"nblockmax": max(blocks, s["nblockmax"]), "nrowmax": max(rows, s["nrowmax"])},
         **{
             "nblock_event": max(blocks, s["nblockmax"]),

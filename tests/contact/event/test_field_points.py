@@ -1,0 +1,125 @@
+"""Bodies on height fields under located hard contact.
+
+Laws: on a flat field every shape rests at its half height, and slides without friction in a straight line at constant
+velocity, over however many cells. On a field that is a slope, a box slides without friction with g sin θ, and a ball
+rolls with 5/7 g sin θ. Without friction and with restitution 1 bounces conserve the energy. A ball in a valley rests on
+both of its slopes: by symmetry each carries m g / (2 cos θ). Sources: Newton's laws; Goldstein, Classical Mechanics.
+
+Tolerance: located contact is exact but for gaps of 1e-10 m and rounding, 1e-9 m over the paths of metres here; heights
+and vertices of meshes, which MuJoCo keeps in single precision, are sums of powers of two. The energy of what turns
+follows from paths with the integrator's local error, 1e-8 relative: 1e-6.
+"""
+
+import math
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+import saltus
+
+G = 9.81
+SHAPES = {
+    "sphere": 'size=".1"',
+    "capsule": 'type="capsule" size=".1 .1" euler="0 90 0"',
+    "ellipsoid": 'type="ellipsoid" size=".15 .12 .1"',
+    "cylinder": 'type="cylinder" size=".1 .1"',
+    "box": 'type="box" size=".1 .1 .1"',
+    "mesh": 'type="mesh" mesh="cube"',
+}
+CORNERS = " ".join(f"{x} {y} {z}" for x in (-0.125, 0.125) for y in (-0.125, 0.125) for z in (-0.0625, 0.0625))
+
+
+def scene(heights, shape, start, friction=0.0, height=0.5):
+    """A body on a field [rows, columns] of some height (m) from (-1, -1) to (1, 1)."""
+    rows, columns = np.shape(heights)
+    numbers = " ".join(repr(float(x)) for x in np.ravel(heights))
+    mesh = f'<mesh name="cube" vertex="{CORNERS}"/>' if "mesh" in shape else ""
+    return f"""<mujoco><asset>{mesh}
+    <hfield name="field" nrow="{rows}" ncol="{columns}" size="1 1 {height} .1" elevation="{numbers}"/></asset>
+    <worldbody><geom name="ground" type="hfield" hfield="field" friction="{friction}"/>
+    <body name="body" pos="{start[0]} {start[1]} {start[2]}"><freejoint/>
+    <geom name="shape" mass="1" friction="{friction}" {shape}/></body></worldbody></mujoco>"""
+
+
+def flat(rows=12, columns=9):
+    """MuJoCo takes equal heights as the lowest: z = 0."""
+    return np.ones((rows, columns))
+
+
+def half_height(shape):
+    """Half the height of a shape that lies on the ground, m."""
+    return 0.0625 if shape == "mesh" else 0.1
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_rests_on_a_flat_field(shape):
+    sim = saltus.Simulation(scene(flat(), SHAPES[shape], (0.11, 0.07, 0.15)), contact="hard")
+    sim.run(0.5, sample=0.5)
+    assert_allclose(sim.qpos, [0.11, 0.07, half_height(shape), *sim.model.qpos0[3:]], atol=1e-9)
+    assert_allclose(sim.qvel, 0.0, atol=1e-9)
+    assert_allclose(sim.data.qfrc_constraint[2], G, rtol=1e-8)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_cells_of_a_flat_field_leave_no_trace(shape):
+    """0.9 m over a dozen seams at all angles."""
+    sim = saltus.Simulation(scene(flat(), SHAPES[shape], (-0.6, -0.3, half_height(shape))), contact="hard")
+    sim.qvel[:2] = 0.8, 0.37
+    trajectory = sim.run(1.0, sample=1.0)
+    assert_allclose(sim.qpos[:3], [0.2, 0.07, half_height(shape)], atol=1e-9)
+    assert_allclose(sim.qvel, [0.8, 0.37, 0.0, 0.0, 0.0, 0.0], atol=1e-9)
+    assert len(trajectory.events) == 0
+
+
+@pytest.mark.parametrize("shape", ["sphere", "box"])
+def test_a_slope_of_many_cells(shape):
+    """Rise 1/4: heights are powers of two, and the field is a plane to the last bit."""
+    slope, x = 0.25, 0.7
+    angle = math.atan(slope)
+    heights = np.tile(np.linspace(0.0, 1.0, 9), (9, 1))
+    rolls = shape == "sphere"
+    sim = saltus.Simulation(scene(heights, SHAPES[shape], (0, 0, 0), friction=float(rolls)), contact="hard")
+    start = np.array([x, 0.013, slope * (x + 1.0) + 0.1 / math.cos(angle)])
+    sim.qpos[:3] = start
+    if not rolls:
+        sim.qpos[3:] = [math.cos(angle / 2), 0.0, -math.sin(angle / 2), 0.0]
+    sim.run(0.5, sample=0.5)
+    path = 0.5 * (5 / 7 if rolls else 1.0) * G * math.sin(angle) * 0.5**2
+    assert_allclose(sim.qpos[:3], start - path * np.array([math.cos(angle), 0.0, math.sin(angle)]), atol=1e-9)
+
+
+@pytest.mark.parametrize("shape", ["capsule", "box", "cylinder", "mesh"])
+def test_bounces_on_hills_conserve_energy(shape):
+    x, y = np.meshgrid(np.linspace(-1, 1, 12), np.linspace(-1, 1, 12))
+    heights = 0.5 + 0.25 * np.sin(3 * x) * np.cos(2.5 * y) + 0.125 * (x**2 + y**2)
+    sim = saltus.Simulation(
+        scene(heights, SHAPES[shape], (0.05, 0.1, 0.5), height=0.3), contact=saltus.Hard(restitution=1.0)
+    )
+    energy = [sim.energy().sum()]
+    for _ in range(30):
+        sim.step(10)
+        energy.append(sim.energy().sum())
+    assert (sim.events["kind"] == "impact").sum() >= 2
+    assert_allclose(energy, energy[0], rtol=1e-6)
+
+
+def test_a_ball_in_a_valley():
+    """It falls onto one slope, and comes to rest on both, which carry m g / (2 cos θ) each."""
+    heights = np.tile(np.abs(np.linspace(-1.0, 1.0, 9)), (9, 1))
+    sim = saltus.Simulation(scene(heights, SHAPES["sphere"], (0.02, 0.013, 0.2)), contact="hard")
+    sim.run(1.0, sample=1.0)
+    angle = math.atan(0.5)
+    assert_allclose(sim.qpos[[0, 2]], [0.0, 0.1 / math.cos(angle)], atol=1e-8)
+    trajectory = sim.run(0.01)
+    force = np.linalg.norm(trajectory.contact_force[-1], axis=1)
+    assert_allclose(np.sort(force)[-2:], G / (2 * math.cos(angle)), rtol=1e-8)
+
+
+@pytest.mark.slow
+def test_rk4_and_time_stepping_rest_there_too():
+    for integrator in ("rk4", "moreau_jean"):
+        for shape in ("sphere", "box"):
+            sim = saltus.Simulation(scene(flat(2, 2), SHAPES[shape], (0.1, 0.05, 0.3)), integrator, contact="hard")
+            sim.run(1.0, sample=1.0)
+            assert_allclose(sim.qpos[2], 0.1, atol=1e-4)  # of time stepping, over prisms one by one
