@@ -66,6 +66,7 @@ FEATURES = {
     "adhere": Feature("adhesion actuators", ("contact", "integrate", "solve")),
     "fluid": Feature("fluid forces", ("dynamics", "integrate")),
     "mocap": Feature("mocap bodies", ("dynamics",)),
+    "movers": Feature("mocap bodies under hard contact, which have velocities", ("contact", "dynamics", *ALL_STEPS)),
     # hard contact
     "event": Feature("events located in time", ("contact", *ALL_STEPS)),
     "stepping": Feature("time stepping over events", ("integrate", "solve")),

@@ -11,15 +11,19 @@ from saltus.number.structs import Struct
 from saltus.simulate.engine import loops
 from saltus.simulate.engine.events.located import mode_names
 
+REFUSED = ", too much to start with hard contact"
 DEEP = 1e-3  # m, rad: bodies that lie deeper in each other than this, or loops that gape wider, are refused
 
 
-def check_start(model: Model, m: Struct, d: Struct) -> None:
-    """Before modes are found: EventError where bodies lie deep in each other or loops gape, a warning for a little."""
+def check_start(model: Model, m: Struct, d: Struct, *, started: bool = False) -> None:
+    """Before modes are found: EventError where bodies lie deep in each other or loops gape, a warning for a little.
+
+    `started`: the motion has begun and something was put elsewhere, which is a warning in any case.
+    """
     for fault, refused in start_faults(model, m, d):
-        if refused:
+        if refused and not started:
             raise EventError(fault, time=float(d.views["time"]))
-        warn(fault)
+        warn(f"{fault.removesuffix(REFUSED)}, since a mocap body was put there at once" if refused else fault)
 
 
 def start_faults(model: Model, m: Struct, d: Struct) -> Iterator[tuple[str, bool]]:
@@ -63,4 +67,4 @@ def _worst_equality(model: Model, m: Struct, d: Struct) -> tuple[float, str]:
 def _fault(error: float, what: str, remedy: str) -> tuple[str, bool]:
     """What to say of an error (m, rad), and whether it is refused."""
     refused = error > DEEP
-    return f"{what}, too much to start with hard contact" if refused else f"{what}; {remedy}", refused
+    return f"{what}{REFUSED}" if refused else f"{what}; {remedy}", refused
