@@ -154,23 +154,27 @@ class OneByOne(BatchStates):
 
     # ------------------------------------------------------------ motion
 
-    def advance(self, n: int, h: float) -> int:
-        """n steps of h seconds; returns the worst status of those that have not diverged."""
+    def advance(self, n: int, h: float, chosen: NDArray[np.int64] | None = None) -> int:
+        """n steps of h seconds; returns the worst status of those that have not diverged.
+
+        `chosen`: numbers of the states that take them; None for all.
+        """
         if not n:
             return OK
         engine = self.engine
         for each in self.engines:
             if not engine.integrator.adaptive:
                 each.d.views["timestep"][...] = h
-        self._prepare(n * h)
-        going = ~self.diverged()
+        steps = np.ones(self.n, bool) if chosen is None else np.isin(self.everyone, chosen)
+        self._prepare(n * h, steps)
+        going = ~self.diverged() & steps
         status, taken = np.where(going, EVENTS_FULL, OK), np.zeros(self.n, int)
         lost = self._take_steps(status, taken, n, h)
         self._left[going] = self._rows[going, self._past]
         self._fresh[going] = False
         if engine.has_movers:
-            for i in range(self.n):
-                movers.advance(self._views(i))
+            for i in np.flatnonzero(steps):
+                movers.advance(self._views(int(i)))
         self._ended = status == ENDED
         failed = (status >= STEP_TOO_SMALL) & ~self._ended
         self._status[failed] = status[failed]
@@ -224,17 +228,17 @@ class OneByOne(BatchStates):
             for i in np.flatnonzero(self._fresh | time_too):
                 movers.place(self._views(int(i)))
 
-    def _move_mocap(self, duration: float) -> None:
-        """Velocities of mocap bodies in the next `duration` s, as `Engine.prepare` finds them."""
+    def _move_mocap(self, duration: float, steps: np.ndarray) -> None:
+        """Velocities of mocap bodies in the next `duration` s of those that step, as `Engine.prepare` finds them."""
         self._place_new()
-        for i in range(self.n if duration > 0.0 else 0):
-            if any(movers.set_out(self._views(i), duration)):
+        for i in np.flatnonzero(steps):
+            if any(movers.set_out(self._views(int(i)), duration)):
                 self._rows[i, self.engine.rows_of("modes_known")] = 0.0
 
-    def _prepare(self, duration: float) -> None:
+    def _prepare(self, duration: float, steps: np.ndarray) -> None:
         """Before steps, as `Engine.prepare`: what is remembered is void where the state was changed from outside."""
         if self.engine.has_movers:
-            self._move_mocap(duration)
+            self._move_mocap(duration, steps)
         moved, changed = self._changed()
         engine = self.engine
         if engine.remembers:
@@ -244,7 +248,7 @@ class OneByOne(BatchStates):
         if engine.locates_events:
             known = engine.rows_of("modes_known")
             self._rows[moved, known] = 0.0
-            self._check_starts(np.flatnonzero((self._rows[:, known.start] < 0.5) & ~self.diverged()))
+            self._check_starts(np.flatnonzero((self._rows[:, known.start] < 0.5) & ~self.diverged() & steps))
 
     def _check_starts(self, index: np.ndarray) -> None:
         """Find those of these that cannot begin where they are, and warn of what is changed in others."""

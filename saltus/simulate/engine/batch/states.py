@@ -100,8 +100,11 @@ class BatchStates(ABC):
     # ------------------------------------------------------------ motion
 
     @abstractmethod
-    def advance(self, n: int, h: float) -> int:
-        """n steps of h seconds; returns the worst status of those that have not diverged."""
+    def advance(self, n: int, h: float, chosen: NDArray[np.int64] | None = None) -> int:
+        """n steps of h seconds; returns the worst status of those that have not diverged.
+
+        `chosen`: numbers of the states that take them; None for all.
+        """
 
     @abstractmethod
     def take_unsolved(self) -> int:
