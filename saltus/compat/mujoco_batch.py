@@ -395,7 +395,7 @@ class Batch:
         """Take steps; messages of those that have diverged."""
         before = self._batch.diverged
         try:
-            self._batch.step(nstep)
+            self._batch.step(nstep, None if len(chosen) == self.nsim else chosen)
         except DivergenceError as error:
             new = np.flatnonzero(self._batch.diverged & ~before)
             return {int(i): str(error) for i in np.intersect1d(new, chosen)}

@@ -1,6 +1,7 @@
 """Detection of invalid states: NaN, infinite or diverged values."""
 
 from saltus.dynamics.awake.walks import awake_controls, awake_coordinates, awake_dofs
+from saltus.number.conditions import has
 from saltus.number.functions import absolute, maximum, minimum, where
 from saltus.number.kernels import kernel
 
@@ -37,6 +38,10 @@ def bad_start(m, d):
     for k in range(m.nmocap):
         p, q = d.mocap_pos[k], d.mocap_quat[k]
         total = total + 0.0 * (p[0] + p[1] + p[2]) + 0.0 * (q[0] + q[1] + q[2] + q[3])
+    if has(m, "movers"):
+        for k in range(m.nmover):
+            v = d.mover_vel[k]
+            total = total + 0.0 * (v[0] + v[1] + v[2]) + 0.0 * (v[3] + v[4] + v[5])
     for i in range(m.nv):
         total = total + 0.0 * d.qfrc_applied[i]
     if d.has_xfrc:

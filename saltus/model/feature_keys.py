@@ -66,6 +66,9 @@ FEATURES = {
     "adhere": Feature("adhesion actuators", ("contact", "integrate", "solve")),
     "fluid": Feature("fluid forces", ("dynamics", "integrate")),
     "mocap": Feature("mocap bodies", ("dynamics",)),
+    "movers": Feature(
+        "mocap bodies under hard contact, which have velocities", ("contact", "dynamics", "integrate", "solve")
+    ),
     # hard contact
     "event": Feature("events located in time", ("contact", *ALL_STEPS)),
     "fieldgaps": Feature("pairs of height fields with convex shapes, with events located in time", ("contact",)),

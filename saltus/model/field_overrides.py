@@ -4,12 +4,13 @@ A key names a number: MuJoCo's field, the element's name, and an index if there 
 
     body_mass[bob]    dof_damping[hinge]    geom_friction[floor][0]    actuator_gainprm[biceps][2]    opt.gravity[2]
 
-A field of degrees of freedom or of reference positions takes the joint's name, or the label of one of its
-coordinates ("ball.wx", see `Model.dof_names`, `Model.qpos_names`); "#3" is the element with that number.
+`body_scale_mass[bob]` is a new mass, too, with which the body's inertia is scaled, as by another density; `body_mass` is
+the mass alone, as in MuJoCo. A field of degrees of freedom or of reference positions takes the joint's name, or the
+label of one of its coordinates ("ball.wx", see `Model.dof_names`, `Model.qpos_names`); "#3" is the element with that
+number.
 """
 
 import copy
-import math
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -25,7 +26,7 @@ from saltus.model.source.number_checks import check_numbers
 
 # what can be changed: values that no structure, collision shape or inertial frame was made from
 FIELDS = {
-    "body": "mass inertia pos quat ipos iquat gravcomp",
+    "body": "mass scale_mass inertia pos quat ipos iquat gravcomp",
     "joint": "stiffness stiffnesspoly range margin solref solimp actfrcrange",
     "dof": "damping dampingpoly armature frictionloss solref solimp",
     "qpos": "spring",
@@ -38,7 +39,9 @@ FIELDS = {
 PREFIX = {"joint": "jnt", "equality": "eq"}
 KINDS = {f"{PREFIX.get(kind, kind)}_{name}": kind for kind, names in FIELDS.items() for name in names.split()}
 KINDS = {field: kind for field, kind in KINDS.items() if kind != "opt"}
-POSITIVE = ("body_mass", "body_inertia", "opt.timestep", "opt.impratio")
+SCALE_MASS = "body_scale_mass"
+STORED = {SCALE_MASS: "body_mass"}  # MuJoCo's fields under the names of ours
+POSITIVE = ("body_mass", SCALE_MASS, "body_inertia", "opt.timestep", "opt.impratio")
 NOT_NEGATIVE = re.compile(r"(stiffness|damping|armature|frictionloss|friction|density|viscosity|solmix|tolerance)$")
 KEY = re.compile(r"(?P<field>opt\.\w+|\w+)(?P<places>(\[[^\[\]]*\])*)$")
 
@@ -50,8 +53,8 @@ def changed(original: mujoco.MjModel, values: Mapping[str, Any], labels: Labels)
     """A copy of the model with other values, by keys as above; a value is a number, or an array for several.
 
     Quantities that MuJoCo derives from them (masses of subtrees, inverse weights, lengths at the reference positions)
-    are recomputed. A new `body_mass` also scales the body's inertia, like a change of density; set `body_inertia` as
-    well for another mass distribution.
+    are recomputed. A new `body_mass` leaves the body's inertia as it is; `body_scale_mass` scales it, unless
+    `body_inertia` is given as well.
 
     Raises:
         OptionError: there is no such field or element, or it cannot have this value.
@@ -59,8 +62,8 @@ def changed(original: mujoco.MjModel, values: Mapping[str, Any], labels: Labels)
     """
     values = mapping("values", values)
     m = copy.copy(original)
-    # masses first: an inertia that is given too stays as given
-    for key in sorted(values, key=lambda key: not str(key).startswith("body_mass")):
+    # masses first, in the order given: an inertia that is given too stays as given
+    for key in sorted(values, key=lambda key: not str(key).startswith(("body_mass", SCALE_MASS))):
         _assign(m, key, values[key], labels)
     _check_inertias(m, np.flatnonzero((m.body_inertia != original.body_inertia).any(axis=1)))
     check_numbers(m)
@@ -79,7 +82,7 @@ def field_of(key: str) -> str:
 
 
 def flat_place(model: Any, key: str) -> tuple[str, slice]:
-    """The field that a key names, and where its numbers lie in that field as one row.
+    """The field that a key names, and where its numbers lie in that field, or the one it is `STORED` in, as one row.
 
     `model`: a Model. OptionError: there is no such field or element.
     """
@@ -87,7 +90,8 @@ def flat_place(model: Any, key: str) -> tuple[str, slice]:
     field, view = _place(m, key, {"dof": model.dof_names(), "qpos": model.qpos_names()})
     if not isinstance(view, np.ndarray):
         return field, slice(0, 1)
-    whole = getattr(m.opt, field.removeprefix("opt.")) if field.startswith("opt.") else getattr(m, field)
+    own = STORED.get(field, field)
+    whole = getattr(m.opt, field.removeprefix("opt.")) if field.startswith("opt.") else getattr(m, own)
     first = (view.__array_interface__["data"][0] - whole.__array_interface__["data"][0]) // whole.itemsize
     return field, slice(first, first + view.size)
 
@@ -106,15 +110,11 @@ def _assign(m: mujoco.MjModel, key: str, value: Any, labels: Labels) -> None:
         raise OptionError(f"{key} must not be negative, got {value}")
     if (new == 0).any() and field in POSITIVE:
         raise OptionError(f"{key} must be positive, got {value}")
-    if field == "body_mass":
-        _scale_inertia(m, key, float(new / view) if view else math.inf)
-    view[...] = new
-
-
-def _scale_inertia(m: mujoco.MjModel, key: str, ratio: float) -> None:
-    if not math.isfinite(ratio):
+    if field in ("body_mass", SCALE_MASS) and not view:
         raise OptionError(f"{key}: the body has no mass; set mass and inertia in the model file")
-    m.body_inertia[_number(m, "body", _parts(key)[1][0], key)] *= ratio
+    if field == SCALE_MASS:
+        m.body_inertia[_number(m, "body", _parts(key)[1][0], key)] *= float(new / view)
+    view[...] = new
 
 
 def _check_inertias(m: mujoco.MjModel, bodies: np.ndarray) -> None:
@@ -143,7 +143,7 @@ def _place(m: mujoco.MjModel, key: str, labels: Labels) -> tuple[str, np.ndarray
         raise OptionError.unknown("field", field, [*KINDS, *(f"opt.{name}" for name in FIELDS["opt"].split())])
     if not places:
         raise OptionError(f"{key}: which {KINDS[field]}? Expected {field}[name]")
-    values, kind = getattr(m, field), KINDS[field]
+    values, kind = getattr(m, STORED.get(field, field)), KINDS[field]
     if kind in ("dof", "qpos"):
         view = values[_coordinates(labels[kind], places[0], key)]
         view = view[0] if len(view) == 1 and view.ndim > 1 else view.reshape(()) if view.size == 1 else view

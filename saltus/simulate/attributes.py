@@ -60,6 +60,22 @@ def state_property(name: str, unit: str) -> ArrayProperty[np.float64]:
     return ArrayProperty(read, write, doc=f"{name} {unit}: a view to read and write.")
 
 
+def mocap_velocities() -> ArrayProperty[np.float64]:
+    """Velocities of mocap bodies as an attribute; OptionError under soft contact, where they have none."""
+
+    def found(self: Any) -> NDArray[np.float64]:
+        if self.engine.model.nmocap and not self.engine.has_movers:
+            what = "soft contact takes mocap bodies for bodies at rest, as MuJoCo does; use hard contact"
+            raise OptionError(f"mocap_vel: {what}")
+        return self.engine.d.views["mocap_vel"]
+
+    @in_turn
+    def write(self: Any, value: ArrayLike) -> None:
+        put("mocap_vel", found(self), value)
+
+    return ArrayProperty(found, write, doc="mocap_vel [nmocap, 6] (m/s, rad/s): a view to read and write.")
+
+
 def made_with(name: str, option: str, about: str) -> Any:
     """What a simulation is made with, as an attribute that cannot be changed."""
 
@@ -100,6 +116,11 @@ class StateAttributes:
     """Places of mocap bodies [nmocap, 3] (m): a view to read and write."""
     mocap_quat = state_property("mocap_quat", "[nmocap, 4] (quaternions)")
     """Orientations of mocap bodies [nmocap, 4] (quaternions w, x, y, z): a view to read and write."""
+    mocap_vel = mocap_velocities()
+    """Velocities of mocap bodies under hard contact [nmocap, 6] (m/s of the origin, rad/s; world axes): a view.
+
+    Reading gives those with which bodies go from pose to pose. Where they are assigned, a body moves on with them.
+    """
     userdata = state_property("userdata", "[nuserdata] (whatever they mean to a controller)")
     """Numbers [nuserdata] that mean what a controller, or another law, reads in them: a view to read and write."""
 

@@ -276,18 +276,19 @@ class Batch(BatchState, ModelsOfEach):
     # ------------------------------------------------------------ motion
 
     @in_turn
-    def step(self, n: int = 1) -> None:
-        """Take n steps with the present inputs.
+    def step(self, n: int = 1, ids: Ids = None) -> None:
+        """Take n steps with the present inputs: all simulations, or those with the given ids or mask.
 
         Raises DivergenceError if simulations diverge; the others have taken their steps, `diverged` says which have
         not, and `reset(batch.diverged)` brings them back.
         """
         n = whole_number("step: n", n)
+        chosen = None if ids is None else indices("step", ids, self.n)
         if self._delays:
             self._check_clock(n)
         before = self.lanes.diverged()
         self._notice()
-        status = self.lanes.advance(n, self.timestep)
+        status = self.lanes.advance(n, self.timestep, chosen)
         self._views.keep()
         failed = self.lanes.take_unsolved()
         if failed:

@@ -59,8 +59,8 @@ class Simulation(StateAttributes):
     step, for worlds of hundreds of bodies; the result is the same to the last bit.
 
     `time` (s), `qpos` [nq], `qvel` [nv], `act` [na and the controller's states], `ctrl` [nu], `qfrc_applied` [nv],
-    `xfrc_applied` [nbody, 6], `mocap_pos` [nmocap, 3], `mocap_quat` [nmocap, 4], `userdata` [nuserdata] and
-    `actuation_state` [n] are views to read and write; `data` holds what is computed from them.
+    `xfrc_applied` [nbody, 6], `mocap_pos` [nmocap, 3], `mocap_quat` [nmocap, 4], `mocap_vel` [nmocap, 6], `userdata`
+    [nuserdata] and `actuation_state` [n] are views to read and write; `data` holds what is computed from them.
 
     A simulation is for one thread at a time: while one is in a method, any other that calls one or assigns to the state
     gets a ConcurrencyError. Simulations of one model may run in many threads at once.

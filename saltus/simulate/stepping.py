@@ -13,7 +13,7 @@ def take_steps(engine: Engine, n: int, h: float) -> bool:
 
     DivergenceError, with the state left at the last good one, if a velocity is not a number or beyond 1e10.
     """
-    engine.prepare()
+    engine.prepare(n * h)
     before = engine.state.copy()
     taken, status = engine.advance(n, h)
     if status and status != ENDED:

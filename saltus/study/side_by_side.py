@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from saltus.errors import DivergenceError, EventError, OptionError, SaltusError, SaltusWarning
-from saltus.model.field_overrides import flat_place
+from saltus.model.field_overrides import SCALE_MASS, STORED, flat_place
 from saltus.model.vary.fields import MAY_VARY
 from saltus.record.io.sweep_store import key_of
 from saltus.record.trajectory import Trajectory
@@ -32,7 +32,7 @@ from saltus.study.settings import field_of, is_field, of_state, places_of
 MOST = 1 << 25  # numbers of samples that are held at once
 COLUMNS = ("time", "qpos", "qvel", "act", "ctrl", "energy", "mocap_pos", "mocap_quat")  # of a recording
 # principal inertias are checked against each other, body by body
-VARYING = frozenset(MAY_VARY) - {"body_inertia"}
+VARYING = frozenset(MAY_VARY) - {"body_inertia"} | {SCALE_MASS}
 
 
 class _Apart(Exception):
@@ -156,9 +156,11 @@ class _Group:
         """All simulations at their start."""
         sim, model = self.sim, self.sim.model
         places = {path: flat_place(model, path) for path in columns if is_field(path)}
-        vary = {field for field, _ in places.values()}
-        if "body_mass" in vary:
-            vary.add("body_inertia")
+        fields = {field for field, _ in places.values()}
+        given = {*fields, *map(field_of, model.changes)}
+        if SCALE_MASS in fields and given & {"body_mass", "body_inertia"}:
+            raise _Apart  # what is scaled depends on what else is given
+        vary = {STORED.get(field, field) for field in fields} | ({"body_inertia"} if SCALE_MASS in fields else set())
         made = {"integrator": sim.integrator, "timestep": sim.timestep, "contact": sim.law}
         batch = Batch(model, n, threads=1, vary=sorted(vary), **made)
         if self.task.setup.key is not None:
@@ -175,12 +177,11 @@ class _Group:
         return batch
 
     def _set_field(self, batch: Batch, field: str, place: slice, column: "_Column") -> None:
-        owner, name = (
-            (batch.model.opt, field.removeprefix("opt.")) if field.startswith("opt.") else (batch.model, field)
-        )
+        own = STORED.get(field, field)
+        owner, name = (batch.model.opt, own.removeprefix("opt.")) if own.startswith("opt.") else (batch.model, own)
         flat = getattr(owner, name).reshape(batch.n, -1)
         given = column.of_width(field, place.stop - place.start)
-        if field == "body_mass":  # the inertia goes with it, like a change of density
+        if field == SCALE_MASS:  # the inertia goes with it, as by another density
             mass = self.sim.model.body_mass[place.start]
             if not mass:
                 raise _Apart
@@ -234,7 +235,7 @@ class _Column:
 
 
 def _columns(points: Sequence[Mapping[str, Any]]) -> dict[str, _Column]:
-    """Values that vary, by path; masses first: an inertia goes with them."""
+    """Values that vary, by path; scales first: an inertia that is given too stays as given."""
     found: dict[str, tuple[list[int], list[Any]]] = {}
     for k, values in enumerate(points):
         for path, value in values.items():
@@ -245,7 +246,7 @@ def _columns(points: Sequence[Mapping[str, Any]]) -> dict[str, _Column]:
     try:
         return {
             path: _Column(np.array(runs), np.array(given, float).reshape(len(given), -1))
-            for path, (runs, given) in sorted(found.items(), key=lambda item: not item[0].startswith("body_mass"))
+            for path, (runs, given) in sorted(found.items(), key=lambda item: not item[0].startswith(SCALE_MASS))
         }
     except (TypeError, ValueError):
         raise _Apart from None

@@ -62,7 +62,8 @@ def assert_same(found, expected):
 @pytest.mark.parametrize(
     ("key", "value", "words"),
     [
-        ("body_mass[trunk]", 3.0, dict(mass=3, inertia=".15 .3 .375")),
+        ("body_mass[trunk]", 3.0, dict(mass=3)),
+        ("body_scale_mass[trunk]", 3.0, dict(mass=3, inertia=".15 .3 .375")),
         ("body_inertia[trunk]", [0.3, 0.2, 0.4], dict(inertia=".3 .2 .4")),
         ("body_pos[arm][0]", 0.25, dict(place=0.25)),
         ("dof_damping[hinge]", 0.7, dict(damping=0.7)),
@@ -88,13 +89,14 @@ def test_equals_the_model_of_the_changed_text(key, value, words):
 def test_several_at_once_and_again():
     """A mass given with an inertia leaves the inertia as given, in any order; changes add up."""
     model = saltus.load(text())
-    for keys in (["body_mass[trunk]", "body_inertia[trunk]"], ["body_inertia[trunk]", "body_mass[trunk]"]):
-        values = {"body_mass[trunk]": 4.0, "body_inertia[trunk]": [0.3, 0.2, 0.4]}
-        changed = model.changed({key: values[key] for key in keys})
-        assert_same(changed.mj_model, mujoco.MjModel.from_xml_string(text(mass=4, inertia=".3 .2 .4")))
-    again = changed.changed({"opt.gravity[2]": 0.0, "body_mass[trunk]": 8.0})
+    for mass in ("body_mass[trunk]", "body_scale_mass[trunk]"):
+        for keys in ([mass, "body_inertia[trunk]"], ["body_inertia[trunk]", mass]):
+            values = {mass: 4.0, "body_inertia[trunk]": [0.3, 0.2, 0.4]}
+            changed = model.changed({key: values[key] for key in keys})
+            assert_same(changed.mj_model, mujoco.MjModel.from_xml_string(text(mass=4, inertia=".3 .2 .4")))
+    again = changed.changed({"opt.gravity[2]": 0.0, mass: 8.0})
     assert_same(again.mj_model, mujoco.MjModel.from_xml_string(text(mass=8, inertia=".6 .4 .8", gravity=0)))
-    assert again.changes == {"body_inertia[trunk]": [0.3, 0.2, 0.4], "body_mass[trunk]": 8.0, "opt.gravity[2]": 0.0}
+    assert again.changes == {"body_inertia[trunk]": [0.3, 0.2, 0.4], mass: 8.0, "opt.gravity[2]": 0.0}
     assert pickle.loads(pickle.dumps(again)).changes == again.changes
 
 
@@ -131,6 +133,8 @@ def test_features_that_appear_are_simulated():
         ("body_mass[trunk]", -1.0, "must not be negative"),
         ("body_mass[trunk]", 0.0, "must be positive"),
         ("body_mass[world]", 1.0, "has no mass"),
+        ("body_scale_mass[world]", 1.0, "has no mass"),
+        ("body_scale_mass[trunk]", 0.0, "must be positive"),
         ("body_mass[trunk]", float("nan"), "must be finite"),
         ("body_mass[trunk]", "heavy", "must be a number"),
         ("body_mass[trunk]", [1.0, 2.0], r"has shape \(\), not \(2,\)"),

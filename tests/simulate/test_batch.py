@@ -294,3 +294,24 @@ def test_options():
     batch.step(5)
     assert_allclose(batch.time, 0.1)
     assert len(batch) == 3 and "n = 3" in repr(batch)
+
+
+@pytest.mark.parametrize("contact", ["soft", "hard"])
+def test_steps_of_some_leave_the_others_where_they_are(contact):
+    """Those that step have the bits of a batch in which all do; a neighbour that would diverge is not looked at."""
+    batch, whole = (saltus.Batch("bouncing_ball", 11, threads=1, contact=contact) for _ in range(2))
+    for each in (batch, whole):
+        each.qvel = np.linspace(-1, 1, 11)[:, None] * np.ones(batch.qvel.shape[1])
+    batch.write("qpos", np.nan, [4])
+    before = batch.qpos
+    batch.step(5, [1, 3, 9])
+    batch.step(5, np.arange(11) == 3)
+    batch.step(3, [])
+    whole.step(5)
+    np.testing.assert_array_equal(batch.qpos[[1, 9]], whole.qpos[[1, 9]])
+    whole.step(5)
+    np.testing.assert_array_equal(batch.qpos[3], whole.qpos[3])
+    still = [0, 2, 4, 5, 6, 7, 8, 10]
+    np.testing.assert_array_equal(batch.qpos[still], before[still])
+    np.testing.assert_array_equal(batch.time[still], 0.0)
+    assert not batch.diverged.any()

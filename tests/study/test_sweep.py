@@ -45,6 +45,33 @@ def test_all_combinations_by_hand_and_by_formula():
     assert table["qpos[x].final"][1] == own_run({"body_mass[b]": 2.0}).qpos[-1, 0]
 
 
+def test_a_mass_means_the_same_everywhere():
+    """Small swings at ω² = m g l / (I + m l²): `body_mass` leaves I, `body_scale_mass` scales it with m.
+
+    Tolerance: sin θ for θ is off by θ²/6, over 3 s of swings of 1e-3 rad; a run by itself and one of a batch, rounding.
+    """
+    arm = """<mujoco><option timestep="0.01" integrator="RK4"/><worldbody><body name="arm">
+      <joint name="q" axis="0 1 0"/><inertial pos="0 0 -.3" mass="2" diaginertia=".2 .2 .1"/></body></worldbody>
+      </mujoco>"""
+    masses, swing = np.array([1.0, 2.0, 5.0]), 1e-3
+    for key, inertia in (("body_mass[arm]", 0.2), ("body_scale_mass[arm]", 0.2 * masses / 2)):
+        rate = np.sqrt(masses * 9.81 * 0.3 / (inertia + masses * 0.3**2))
+        values = {key: masses.tolist(), "qpos[q]": [swing]}
+        together = sweep(arm, values, "qpos[q].final", 3.0, sample=0.01, workers=1)["qpos[q].final"]
+        np.testing.assert_allclose(together, swing * np.cos(3 * rate), atol=1e-8)
+        for mass, found in zip(masses, together, strict=True):
+            sim = saltus.Simulation(saltus.load(arm).changed({key: mass}))
+            sim.qpos[:] = swing
+            sim.step(300)
+            assert sim.qpos[0] == pytest.approx(found, abs=1e-15)
+    batch = saltus.Batch(arm, 3, vary=("body_mass",))
+    batch.model.body_mass[:, 1] = masses
+    batch.qpos = swing
+    batch.step(300)
+    rate = np.sqrt(masses * 9.81 * 0.3 / (0.2 + masses * 0.3**2))
+    np.testing.assert_allclose(batch.qpos[:, 0], swing * np.cos(3 * rate), atol=1e-8)
+
+
 def test_processes_change_nothing():
     values = {"body_mass[b]": [1.0, 2.0, 3.0], "qvel[x]": [0.0, 1.0]}
     measures = {"last": "qpos[x].final", "mean": lambda trajectory: trajectory.qpos.mean()}

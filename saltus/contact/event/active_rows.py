@@ -6,9 +6,10 @@ the normal row alone if it is frictionless; a closed end of a limit has one row.
 
 from saltus.contact.counts import NBLOCK, NCON
 from saltus.contact.event.modes import friction_item, limit_item
-from saltus.contact.rows.blocks import CONE, FRICTION, UNILATERAL, add_block, clear_blocks, times_block
+from saltus.contact.rows.blocks import CONE, EQUALITY, FRICTION, UNILATERAL, add_block, clear_blocks, times_block
 from saltus.contact.rows.contacts import add_surface_velocity, contact_jacobian
 from saltus.contact.rows.equality import equality_rows
+from saltus.contact.rows.movers import add_carried_equality
 from saltus.contact.rows.tendons import tendon_equality_rows, tendon_jacobian
 from saltus.model.enums import BALL
 from saltus.model.event_enums import OPEN
@@ -49,6 +50,8 @@ def closed_rows(m, d):
         times_block(m, d, b, d.qvel, d.row_velocity)
         if d.block_kind[b] == CONE or d.block_kind[b] == UNILATERAL:
             moving_surfaces(m, d, b)
+        elif d.block_kind[b] == EQUALITY:
+            add_carried_equality(m, d, b)
 
 
 @kernel

@@ -6,6 +6,7 @@ from saltus.contact.rows.adhesive_contacts import add_adhesion, within_reach
 from saltus.contact.rows.blocks import CONE, PYRAMID, UNILATERAL, add_block, chained_dof, chained_sign, times_block
 from saltus.contact.rows.flex_contacts import flex_block, flex_inverse, flex_jacobian
 from saltus.contact.rows.found_contacts import found_block, found_inverse
+from saltus.contact.rows.movers import add_carried_contact
 from saltus.contact.rows.soft_law import impedance, reference, regularisation
 from saltus.contact.tasks import WRITE_ROWS
 from saltus.model.enums import CONE_ELLIPTIC
@@ -280,7 +281,7 @@ def weights_and_references(m, d, b, kind, r, active, inverse):
 
 @kernel
 def add_surface_velocity(m, d, k, row, dim):
-    """Add the sliding and spin of moving surfaces to row_velocity of contact k."""
+    """Add the sliding and spin of moving surfaces, and the motion of movers, to row_velocity of contact k."""
     c = d.contact_collision[k]
     zero = 0.0 * d.time
     linear = angular = (zero, zero, zero)
@@ -296,6 +297,7 @@ def add_surface_velocity(m, d, k, row, dim):
         d.row_velocity[row + 2] = d.row_velocity[row + 2] + sliding[2]
     if dim > 3:
         d.row_velocity[row + 3] = d.row_velocity[row + 3] + spin[0]
+    add_carried_contact(m, d, k, row, dim)
 
 
 @kernel

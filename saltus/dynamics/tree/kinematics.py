@@ -1,8 +1,10 @@
 """Forward kinematics of the tree: poses of bodies, joints and attached frames."""
 
 from saltus.dynamics.awake.walks import awake_bodies
+from saltus.dynamics.tree.movers import mover_pose
 from saltus.dynamics.tree.particles import place_particles
 from saltus.model.enums import FREE, HINGE, SLIDE
+from saltus.number.conditions import has
 from saltus.number.kernels import kernel, only_with
 from saltus.spatial.fields import load3, load4
 from saltus.spatial.quaternions import (
@@ -75,7 +77,9 @@ def _free_pose(m, d, j):
 @only_with("mocap", otherwise="(d.xpos[0], d.xquat[0])")
 @kernel(inline=True)
 def _mocap_pose(m, d, k):
-    """Pose of a mocap body, which is set from outside."""
+    """Pose of a mocap body, which is set from outside; under hard contact it moves."""
+    if has(m, "movers"):
+        return mover_pose(m, d, k)
     quat = d.mocap_quat[k]
     return d.mocap_pos[k], quat_normalize(quat)
 

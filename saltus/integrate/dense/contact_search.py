@@ -368,8 +368,8 @@ def least_slope(m, d, item, c, k):
     f = d.contact_frame[k]
     normal = (f[0], f[1], f[2])
     apart = sub3(velocity_of(d, b2, d.geom_xpos[g2]), velocity_of(d, b1, d.geom_xpos[g1]))
-    turning = turning_across(d, b1, normal) * turning_radius(m, g1)
-    turning = turning + turning_across(d, b2, normal) * turning_radius(m, g2)
+    turning = turning_across(d, b1, normal) * turning_radius(m, d, g1, g2)
+    turning = turning + turning_across(d, b2, normal) * turning_radius(m, d, g2, g1)
     return dot3(normal, apart) - turning
 
 
@@ -381,21 +381,22 @@ def closing_bound(m, d, item):
         i = m.jnt_dofadr[j]
         return norm3(d, d.rate_bound, i) if m.jnt_type[j] == BALL else d.rate_bound[i]
     c = pair_of(m, item)
-    return speed_bound(m, d, m.collision_geom1[c]) + speed_bound(m, d, m.collision_geom2[c])
+    g1, g2 = m.collision_geom1[c], m.collision_geom2[c]
+    return speed_bound(m, d, g1, g2) + speed_bound(m, d, g2, g1)
 
 
 @kernel
-def speed_bound(m, d, g):
-    """Bound of the speed (m/s) at which any point of geom g's surface moves along a normal of it."""
+def speed_bound(m, d, g, other):
+    """Bound of the speed (m/s) along a normal of any point of geom g that may meet the other geom."""
     known = d.body_bound[m.geom_bodyid[g]]
-    return known[LINEAR_SPEED] + known[TURNING_SPEED] * (offset_of(m, g) + turning_radius(m, g))
+    return known[LINEAR_SPEED] + known[TURNING_SPEED] * (offset_of(m, g) + turning_radius(m, d, g, other))
 
 
 @kernel
 def relative_acceleration(m, d, g1, g2):
     """Bound of the acceleration (m/s²) of any point of a geom relative to any point of another."""
-    first = acceleration_bound(m, d, g1, turning_radius(m, g1))
-    return first + acceleration_bound(m, d, g2, turning_radius(m, g2))
+    first = acceleration_bound(m, d, g1, turning_radius(m, d, g1, g2))
+    return first + acceleration_bound(m, d, g2, turning_radius(m, d, g2, g1))
 
 
 @kernel
@@ -413,11 +414,19 @@ def offset_of(m, g):
     return sqrt(dot3(pos, pos))
 
 
-@kernel(inline=True)
-def turning_radius(m, g):
-    """Greatest distance (m) from a geom's centre that turning moves; none of a sphere, nor of a plane, which stands."""
+@kernel
+def turning_radius(m, d, g, other):
+    """Greatest distance (m) from geom g's centre at which turning moves points that may meet the other geom.
+
+    None of a sphere, nor of a plane that does not turn.
+    """
     kind = m.geom_type[g]
-    return 0.0 if kind == SPHERE or kind == PLANE else m.geom_rbound[g]
+    if kind == SPHERE or (kind == PLANE and d.body_bound[m.geom_bodyid[g]][TURNING_SPEED] == 0.0):
+        return 0.0 * d.time
+    if kind == PLANE:
+        offset = sub3(d.geom_xpos[other], d.geom_xpos[g])
+        return sqrt(dot3(offset, offset)) + m.geom_rbound[other]
+    return m.geom_rbound[g] + 0.0 * d.time
 
 
 @kernel(inline=True)

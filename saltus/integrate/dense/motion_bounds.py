@@ -12,7 +12,7 @@ from saltus.model.enums import FREE, HINGE, SLIDE
 from saltus.model.event_enums import LINEAR_ACCELERATION, LINEAR_SPEED, TURNING_ACCELERATION, TURNING_SPEED
 from saltus.number.conditions import has
 from saltus.number.functions import absolute, maximum, sqrt
-from saltus.number.kernels import kernel
+from saltus.number.kernels import kernel, only_with
 from saltus.spatial.vectors import add3, add_scaled3, cross, dot3, sub3
 
 SAFETY = 2.0  # times the accelerations between samples of a method without dense output of its own
@@ -84,7 +84,9 @@ def bound_bodies(m, d, h):
         known = d.body_bound[m.body_parentid[b]]
         v, a, w, u = known[LINEAR_SPEED], known[LINEAR_ACCELERATION], known[TURNING_SPEED], known[TURNING_ACCELERATION]
         if m.body_mocapid[b] >= 0:
-            v = a = w = u = zero
+            v, w = mover_speeds(m, d, m.body_mocapid[b])
+            d.body_bound[b] = (v, zero, w, zero)
+            continue
         # the body's origin in its parent, at joint positions of zero
         offset = m.body_pos[b]
         arm = sqrt(dot3(offset, offset))
@@ -133,14 +135,33 @@ def body_velocities(m, d):
     d.body_motion[0] = (zero, zero, zero, zero, zero, zero)
     for b in range(1, m.nbody):
         parent, place = m.body_parentid[b], d.xpos[b]
+        if m.body_mocapid[b] >= 0:
+            mover_motion(m, d, b)
+            continue
         known = d.body_motion[parent]
         turn, speed = (known[0], known[1], known[2]), (known[3], known[4], known[5])
-        if m.body_mocapid[b] >= 0:
-            turn = speed = (zero, zero, zero)
         speed = add3(speed, cross(turn, sub3(place, d.xpos[parent])))
         for j in range(m.body_jntadr[b], m.body_jntadr[b] + m.body_jntnum[b]):
             turn, speed = add_joint(m, d, j, b, turn, speed)
         d.body_motion[b] = (turn[0], turn[1], turn[2], speed[0], speed[1], speed[2])
+
+
+@only_with("movers", otherwise="(0.0 * d.time, 0.0 * d.time)")
+@kernel
+def mover_speeds(m, d, k):
+    """Speed (m/s) and turning (rad/s) of mocap body k, constant over a step."""
+    v = d.mover_vel[k]
+    return sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]), sqrt(v[3] * v[3] + v[4] * v[4] + v[5] * v[5])
+
+
+@kernel
+def mover_motion(m, d, b):
+    """body_motion of mocap body b."""
+    zero = 0.0 * d.time
+    d.body_motion[b] = (zero, zero, zero, zero, zero, zero)
+    if has(m, "movers"):
+        v = d.mover_vel[m.body_mocapid[b]]
+        d.body_motion[b] = (v[3], v[4], v[5], v[0], v[1], v[2])
 
 
 @kernel

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 NAME = "parameters"  # of the text in the model's file
 UNITS = {
     "body_mass": "kg",
+    "body_scale_mass": "kg",
     "body_inertia": "kg m²",
     "body_pos": "m",
     "opt.gravity": "m/s²",

@@ -88,6 +88,6 @@ def sizes_without_events():
     """Sizes that a Model without located events has: all 0."""
     names = (
         "nslot nslotpair nmode nevent nevent_state nevent_count nevent_log nblock_event nrow_event nrow_half nv_event "
-        "nslot_field ncon_field nq_event nevent_look nuserevent ndense nactuation_state npast ntouch nv_touch"
+        "nslot_field ncon_field nq_event nevent_look nuserevent ndense nactuation_state npast ntouch nv_touch nmover"
     )
     return dict.fromkeys(names.split(), 0)

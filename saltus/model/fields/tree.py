@@ -61,7 +61,7 @@ MODEL = {  # fixed
     **reals("site_quat", shape=("nsite", 4)),
     **reals("site_mat", shape=("nsite", 9)),
     # mocap bodies, -1 for none
-    **ints("nmocap"),
+    **ints("nmocap", "nmover"),
     **ints("body_mocapid", shape=("nbody",)),
     # options
     **reals("opt_gravity", "opt_magnetic", shape=(1, 3)),
@@ -76,6 +76,12 @@ STATE = {  # state: kept from step to step
 POSES = {  # inputs
     **reals("mocap_pos", shape=("nmocap", 3)),
     **reals("mocap_quat", shape=("nmocap", 4)),
+    # under hard contact, where mocap bodies move: velocities as users see them (m/s, rad/s; world axes), and how each
+    # moves, see `saltus.dynamics.tree.movers`; mover_given: 1 where its velocity was given
+    **reals("mocap_vel", "mover_vel", shape=("nmover", 6)),
+    **reals("mover_pos", shape=("nmover", 3)),
+    **reals("mover_quat", shape=("nmover", 4)),
+    **reals("mover_time", "mover_given", shape=("nmover",)),
 }
 
 FORCES = {  # inputs

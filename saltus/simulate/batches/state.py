@@ -154,6 +154,8 @@ class BatchState:
     """Places of mocap bodies [n, nmocap, 3] (m)."""
     mocap_quat = _field("mocap_quat", "[n, nmocap, 4] (quaternions)")
     """Orientations of mocap bodies [n, nmocap, 4] (quaternions w, x, y, z)."""
+    mocap_vel = _field("mocap_vel", "[n, nmocap, 6] (m/s, rad/s)")
+    """Velocities of mocap bodies under hard contact [n, nmocap, 6] (m/s of the origins, rad/s; world axes)."""
     userdata = _field("userdata", "[n, nuserdata] (whatever they mean to a controller)")
     """Numbers [n, nuserdata] that mean what a controller reads in them."""
     control_prm = _field("control_prm", "[n, p] (as the controller reads them)")

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-INPUTS = ("mocap_pos", "mocap_quat", "ctrl", "qfrc_applied", "xfrc_applied")
+INPUTS = ("mocap_pos", "mocap_quat", "mocap_vel", "ctrl", "qfrc_applied", "xfrc_applied")
 GIVEN = ("time", "qpos", "qvel", "act", *INPUTS)  # what a user sets and steps take as numbers
 
 

@@ -17,7 +17,19 @@ from saltus.simulate.engine.engine import Engine
 from saltus.simulate.engine.threads.turn import Turn, in_turn
 
 STATE = (
-    *("time", "qpos", "qvel", "act", "memory", "qacc_warmstart", "mocap_pos", "mocap_quat", "userdata", "ctrl"),
+    *(
+        "time",
+        "qpos",
+        "qvel",
+        "act",
+        "memory",
+        "qacc_warmstart",
+        "mocap_pos",
+        "mocap_quat",
+        "mocap_vel",
+        "userdata",
+        "ctrl",
+    ),
     *("qfrc_applied", "xfrc_applied"),
 )
 SHOWN = (

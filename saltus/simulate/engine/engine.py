@@ -11,7 +11,7 @@ from saltus.arguments import positive
 from saltus.contact.counts import NUNSOLVED
 from saltus.contact.mujoco.collision import attach
 from saltus.contact.mujoco.rays import attach_sense
-from saltus.errors import OptionError
+from saltus.errors import OptionError, warn
 from saltus.integrate.adaptive.memory import GOING
 from saltus.integrate.event.event_driven import event_driven, step_word
 from saltus.integrate.registry import find_integrator
@@ -23,7 +23,7 @@ from saltus.model.load import load
 from saltus.model.model import Model
 from saltus.number.structs import Struct
 from saltus.record.table.events import EVENT_DTYPE, EventTable, event_table
-from saltus.simulate.engine import constraint_rows, loops
+from saltus.simulate.engine import constraint_rows, loops, movers
 from saltus.simulate.engine.events.located import EventReader
 from saltus.simulate.engine.events.start import check_start
 from saltus.simulate.engine.events.stepped import StepEventReader
@@ -89,6 +89,7 @@ class Engine:
         self.sleeps = check_sleep(self.model, self.law.name, self.integrator, dynamics)
         law = self.law if self.model.struct().nconmax else None
         self._touch = law.feature_key if isinstance(law, Compliant) else ""
+        self._jumped = False  # whether a mocap body has been put elsewhere since the last step
         self._allocate(control, threads)
         self.events: EventTable = event_table(np.empty(0, EVENT_DTYPE))  # of steps since the last reset
         self.unconverged = 0  # steps whose iteration did not reach its tolerance
@@ -122,6 +123,7 @@ class Engine:
         self.loop = loops.advance(stepped)
         self._method = step_word(self.integrator) if self.locates_events else ""
         self._motion = self.rows_of("qpos", "qvel")
+        self.has_movers = "movers" in self.m.layout.features
         self.remembers = views["memory"].size > 0  # whether steps depend on the ones before them
         if self.sleeps:
             loops.whole(self.m, self.d)
@@ -226,6 +228,8 @@ class Engine:
         if self.sleeps:
             for name, value in start_asleep(self.model).items():
                 self.d.views[name][...] = value
+        if self.has_movers:
+            movers.place(self.d.views)
 
     def was_moved(self) -> bool:
         """Whether positions or velocities are others than those that the last step left."""
@@ -303,14 +307,16 @@ class Engine:
             events = np.concatenate([self.events, new]) if len(self.events) else new
             self.events = events.view(EventTable)
 
-    def prepare(self) -> None:
-        """Before steps: an integrator forgets what it remembers if the state was changed from outside.
+    def prepare(self, duration: float = 0.0) -> None:
+        """Before steps of `duration` s in all: an integrator forgets what it remembers of a state that was changed.
 
-        An adaptive one forgets its slopes where an input was.
+        An adaptive one forgets its slopes where an input was. Mocap bodies set out for where they have been put.
         """
         self.note_forces()
         if self.locates_events and not self.modes_are_known():
-            check_start(self.model, self.m, self.d)
+            check_start(self.model, self.m, self.d, started=self._jumped)
+        if self.has_movers:
+            self._move_mocap(duration)
         if self.steps_over_events and self.was_moved():
             self.d.views["past_known"][...] = 0.0
         if self.remembers:
@@ -320,9 +326,47 @@ class Engine:
             elif self.integrator.adaptive and not np.array_equal(self.state, self.left):
                 memory[GOING] = 0.0
 
+    def _move_mocap(self, duration: float) -> None:
+        """Velocities of mocap bodies in the next `duration` s; modes are unknown where velocities have changed."""
+        self.place_if_new()
+        if duration > 0.0:
+            changed, jumped = movers.set_out(self.d.views, duration)
+            if changed or jumped:
+                self.d.views["modes_known"][:] = 0.0
+                self._warn_of_unfelt()
+            if jumped and self.locates_events:
+                check_start(self.model, self.m, self.d, started=True)
+
+    def _warn_of_unfelt(self) -> None:
+        """Say once what does not feel the velocities of mocap bodies."""
+        if "unfelt" not in self.memo:
+            self.memo["unfelt"] = movers.unfelt(self.model)
+            if self.memo["unfelt"]:
+                names = ", ".join(self.memo["unfelt"])
+                warn(f"velocities of mocap bodies act on contacts, connects and welds, not on {names}")
+
+    def place_if_new(self) -> None:
+        """Mocap bodies are at once where they are put, in a state that no step has left."""
+        rows = self.rows_of("time", "qvel")
+        if self.has_movers and (self.left is None or not np.array_equal(self.state[rows], self.left[rows])):
+            movers.place(self.d.views)
+
+    def place_mocap(self) -> None:
+        """Mocap bodies are at once where they have been put."""
+        if self.has_movers and movers.place(self.d.views):
+            self.d.views["modes_known"][:] = 0.0
+            self._jumped = self.left is not None
+
+    def mocap_poses(self) -> tuple[np.ndarray, np.ndarray]:
+        """Where mocap bodies are at the present time: positions [nmocap, 3] (m), orientations [nmocap, 4]."""
+        return movers.poses(self.d.views) if self.has_movers else (self.mocap_pos, self.mocap_quat)
+
     def keep_left(self) -> None:
         """After steps: keep the state that they left, where it matters whether it is changed from outside."""
-        if self.remembers or self.event_reader is not None:
+        self._jumped = False
+        if self.has_movers:
+            movers.advance(self.d.views)
+        if self.remembers or self.event_reader is not None or self.has_movers:
             self.left = self.state.copy()
 
     def note_forces(self) -> None:
@@ -350,6 +394,7 @@ class Engine:
     def forward(self) -> int:
         """Compute everything from the present state and inputs; returns a status. Where the solver begins is kept."""
         self.note_forces()
+        self.place_if_new()
         before = self.state.copy()
         if self.locates_events:
             self.settle()
@@ -373,6 +418,7 @@ class Engine:
 
     def energy(self) -> np.ndarray:
         """(potential, kinetic) energy (J) of the present state."""
+        self.place_if_new()
         loops.energy(self.m, self.d)
         self.computed = None
         return self.d.views["energy"].copy()

@@ -112,14 +112,14 @@ class AdaptiveRun(Run):
         if engine.locates_events:
             numbers += 4 * engine.m.nmode + len(engine.actuation_state) + 1
         rows = np.zeros((len(times), numbers))
-        engine.prepare()
+        engine.prepare(self.plan.h)
         engine.computed = None
         loop = loops.record_events if engine.locates_events else loops.record
         with engine.helping():
             reached, status = loop(engine.step_m, engine.d, times, 0, attempts, *engine.integrator.parameters, rows)
         engine.read_events()
         warn_of_unproved(engine.d)
-        engine.left = engine.state.copy()
+        engine.keep_left()
         return rows[:reached], 0 if status == EVENTS_FULL else status
 
     def take_again(self, times: NDArray[np.float64], target: float) -> NDArray[np.float64]:
@@ -143,7 +143,7 @@ class AdaptiveRun(Run):
             slip, discrete = mode + count, mode + 4 * count
             data["mode"][:], data["slip"][:] = row[mode:slip], row[slip:discrete].reshape(count, 3)
             engine.actuation_state[:], data["dense"][LEFT] = row[discrete:-1], row[-1]
-        engine.left = engine.state.copy()
+        engine.keep_left()
         engine.computed = None
 
     def _controls_stay(self, passed: Passed) -> bool:

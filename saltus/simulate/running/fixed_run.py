@@ -26,7 +26,7 @@ def sample_row(engine: Engine) -> dict[str, Any]:
         stepping.forward(engine)  # the controls that belong to this state
     energy, contacts = energy_and_contacts(engine)
     state = {"time": engine.time, "qpos": engine.qpos, "qvel": engine.qvel, "act": engine.act, "ctrl": engine.ctrl}
-    poses = {"mocap_pos": engine.mocap_pos, "mocap_quat": engine.mocap_quat}
+    poses = dict(zip(("mocap_pos", "mocap_quat"), engine.mocap_poses(), strict=True))
     return (
         state
         | poses
@@ -204,7 +204,7 @@ class Run:
 
     def _append_ahead(self, ahead):
         """A sample inside a step: go there, record, come back. No sample where the run ends before it."""
-        self.engine.prepare()
+        self.engine.prepare(self.plan.h)
         work = None if self.book is None else self.book.work.copy()
         try:
             with self.engine.peeking():  # events come again with the step

@@ -48,6 +48,7 @@ def run(
     certify, ledger = flag("certify", certify), flag("ledger", ledger)
     plan = Plan(engine.time, duration, sample, engine.timestep)
     engine.prepare()
+    engine.place_mocap()
     start = marked(engine)
     with controlled_by(engine, control):
         engine.loop.soon(engine.step_m, engine.d)

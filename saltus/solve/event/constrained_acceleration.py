@@ -15,9 +15,11 @@ from saltus.dynamics.tree.com_frame import com_dof, tree_centre_of_mass
 from saltus.dynamics.tree.factor import factor, solve_half, solve_rest
 from saltus.dynamics.tree.kinematics import kinematics
 from saltus.dynamics.tree.manifold import displace
+from saltus.dynamics.tree.movers import fastest_mover
 from saltus.model.enums import BLOCKS, ROWS
 from saltus.model.event_enums import CLOSED, EXACTLY, ROUGHLY, SHARED, UNIQUE
 from saltus.model.fields.cone import BOUNDED, COULOMB, UNILATERAL
+from saltus.number.conditions import has
 from saltus.number.functions import absolute, maximum, sqrt
 from saltus.number.kernels import kernel, only_with
 from saltus.solve.cone.delassus import HELD, along, assemble, begin_forces, row_matrix, slips, spread
@@ -39,7 +41,7 @@ def row_drifts(m, d):
     """
     if not d.event_count[CLOSED] or is_simple(m, d):
         return  # no active rows, or `free_rows` computes them
-    speed = 0.0 * d.time
+    speed, now = fastest_mover(m, d), d.time
     for i in range(m.nv):
         speed = maximum(speed, absolute(d.qvel[i]))
     if not speed > 0.0:
@@ -52,6 +54,8 @@ def row_drifts(m, d):
     # J v at q ⊕ ε v and q ⊖ ε v
     for side in range(2):
         displace(m, d.qpos_kept, step * (1.0 - 2.0 * side), d.qvel, d.qpos)
+        if has(m, "movers"):
+            d.time = now + step * (1.0 - 2.0 * side)
         rows_there(m, d)
         for r in range(d.count[NROW]):
             if side == 0:
@@ -60,6 +64,7 @@ def row_drifts(m, d):
                 d.row_drift[r] = (d.row_drift[r] - d.row_velocity[r]) / (2.0 * step)
     for k in range(m.nq):
         d.qpos[k] = d.qpos_kept[k]
+    d.time = now
 
 
 @kernel

@@ -18,6 +18,8 @@ J a ← row_aref = (u⁺ - u⁻)/h. A gap is closed up to `CLOSED` h².
 from saltus.contact.counts import NBLOCK, NCON
 from saltus.contact.rows.blocks import CONE, EQUALITY, FRICTION, UNILATERAL, add_block, times_rows
 from saltus.contact.rows.contacts import contact_jacobian, contact_velocity
+from saltus.contact.rows.movers import add_carried_equality
+from saltus.number.conditions import has
 from saltus.number.functions import sqrt
 from saltus.number.kernels import kernel, only_with
 from saltus.solve.constrain import find_contacts, rows_without_contacts
@@ -35,6 +37,10 @@ def find_hard_rows(m, d, h):
     """
     rows_without_contacts(m, d)
     times_rows(m, d, d.qvel, d.row_velocity)
+    if has(m, "movers"):
+        for b in range(d.count[NBLOCK]):
+            if d.block_kind[b] == EQUALITY:
+                add_carried_equality(m, d, b)
     find_contacts(m, d)
     nearby_contacts(m, d)
     resting = resting_speed(m, h)

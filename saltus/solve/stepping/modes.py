@@ -65,7 +65,8 @@ def compare(m, d, b, h):
     """Mode of block b, and the event of its change since the step before."""
     row, p = d.block_row[b], d.block_past[b]
     # velocities before the step and accelerations over it
-    times_block(m, d, b, d.qvel, d.row_residual)
+    for r in range(row, row + d.block_dim[b]):
+        d.row_residual[r] = d.row_velocity[r]
     times_block(m, d, b, d.qacc, d.row_search)
     approach = d.row_residual[row]
     # closed: pushing, or closed before and not separating
@@ -95,7 +96,10 @@ def compare(m, d, b, h):
 
 @kernel
 def slips(m, d, b, h):
-    """Whether the closed block b, whose row_residual is J v and row_search J a, slips at the end of the step."""
+    """Whether the closed block b slips at the end of the step.
+
+    row_residual: velocities of its rows at the start; row_search: J a.
+    """
     if d.block_kind[b] != CONE or d.block_dim[b] < 3:
         return False
     row, law = d.block_row[b], d.block_law[b]

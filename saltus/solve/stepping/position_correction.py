@@ -15,6 +15,7 @@ keeps resting contacts closed; beyond that, depth is removed at `FASTEST` at mos
 
 from saltus.contact.counts import NBLOCK, NITER
 from saltus.contact.rows.blocks import EQUALITY, FRICTION, times_block
+from saltus.number.conditions import has
 from saltus.number.functions import absolute, clip
 from saltus.number.kernels import kernel
 from saltus.solve.stepping.nonlinear_gauss_seidel import effect_of_forces, sweeps
@@ -61,6 +62,10 @@ def displacements(m, d, h):
         else:
             # limit or contact: depth beyond the allowed one, at the middle of the next step
             times_block(m, d, b, d.qvel, d.row_residual)
+            if has(m, "movers"):
+                # with the motion of what is not moved by degrees of freedom
+                times_block(m, d, b, d.qacc, d.row_residual)
+                d.row_residual[row] = d.row_velocity[row] + h * d.row_residual[row]
             depth = -(d.row_pos[row] + h * d.row_residual[row])
             d.row_residual[row] = -min(depth - allowed, FASTEST * h)
             if depth > 2.0 * allowed and d.row_D[row] > 0.0:

@@ -89,14 +89,24 @@ def with_hard(base: Struct, law: HardLaw) -> Struct:
         values["slot_varies"] = (slots > 1) & ~ordered
         about = np.array(law.user_events, int).reshape(-1, 3)
         values |= {f"event_{name}": about[:, k] for k, name in enumerate(("direction", "terminal", "kind"))}
-    fields = {"fieldgaps"} if law.event and of_fields(base).any() else set()
-    struct = Struct(model_layout(base.layout.features | {word} | fields), sizes, base.kind)
+    words = {word} | ({"fieldgaps"} if law.event and of_fields(base).any() else set())
+    if "mocap" in base.layout.features:
+        words, sizes = words | {"movers"}, sizes | {"nmover": base.nmocap}
+        values["collision_moves"] = base.views["collision_moves"] | _carried(base)
+    struct = Struct(model_layout(base.layout.features | words), sizes, base.kind)
     for name, view in struct.views.items():
         if view.size:
             view[...] = values[name]
     for name in OPTIONS:
         struct.fill(f"opt_{name}", getattr(law, name))
     return struct
+
+
+def _carried(base: Struct) -> np.ndarray:
+    """Which pairs have a geom that a mocap body carries [ncollision]."""
+    body = base.views["geom_bodyid"]
+    carried = base.views["body_mocapid"][base.views["body_rootid"][body]] >= 0
+    return carried[base.views["collision_geom1"]] | carried[base.views["collision_geom2"]]
 
 
 def _laws(base: Struct, law: HardLaw) -> dict[str, np.ndarray]:

@@ -152,14 +152,16 @@ class Lanes(BatchStates):
 
     # ------------------------------------------------------------ motion
 
-    def advance(self, n: int, h: float) -> int:
-        """n steps of h seconds; returns the worst status of those that have not diverged."""
+    def advance(self, n: int, h: float, chosen: NDArray[np.int64] | None = None) -> int:
+        """n steps of h seconds; returns the worst status of those that have not diverged.
+
+        `chosen`: numbers of the states that take them, in their groups; None for all.
+        """
+        if chosen is not None:
+            return self._advance_some(n, h, chosen)
 
         def work(worker: int, first: int, last: int, n: int = n) -> int:
-            counts = (first, last, self.present_rows(), self.width, n, h)
-            workspace = self.prepared(worker)
-            arrays = (self.states, self.clock, self.flags, *self.varied())
-            return self._loop(self.models[worker], workspace, *arrays, *counts, *self.integrator.parameters)
+            return self._advance_groups(worker, first, last, n, h)
 
         workers = self._worth(self.pace * self.groups * n)
         began = clock.perf_counter()
@@ -170,6 +172,39 @@ class Lanes(BatchStates):
             self.pace = (clock.perf_counter() - began) * workers / (self.groups * n)
         if status >= STEP_TOO_SMALL:
             self.flags |= self._stuck()
+        self.flags.reshape(-1)[self.n :] = False
+        return status
+
+    def _advance_groups(self, worker: int, first: int, last: int, n: int, h: float) -> int:
+        """n steps of the groups first up to but without last, by a thread; returns the worst status."""
+        counts = (first, last, self.present_rows(), self.width, n, h)
+        workspace = self.prepared(worker)
+        arrays = (self.states, self.clock, self.flags, *self.varied())
+        return self._loop(self.models[worker], workspace, *arrays, *counts, *self.integrator.parameters)
+
+    def _advance_some(self, n: int, h: float, chosen: NDArray[np.int64]) -> int:
+        """`advance` of some states: meanwhile the others in their groups do what the first of them does."""
+        groups, first = np.unique(chosen // self.width, return_index=True)
+        still = np.ones((self.groups, self.width), bool)
+        still[chosen // self.width, chosen % self.width] = False
+        group, lane = np.nonzero(still & np.isin(np.arange(self.groups), groups)[:, None])
+        kept = self.states[group, :, lane].copy(), self.clock[group, lane].copy(), self.flags[group, lane].copy()
+        model = (chosen[first] % self.width)[np.searchsorted(groups, group)]
+        self.states[group, :, lane], self.clock[group, lane] = self.states[group, :, model], self.clock[group, model]
+
+        def work(worker: int, first: int, last: int) -> int:
+            found = [self._advance_groups(worker, int(g), int(g) + 1, n, h) for g in groups[first:last]]
+            return max(found, default=0)
+
+        workers = min(self._worth(self.pace * len(groups) * n), max(1, len(groups)))
+        if workers > 1 and not self._threads.made:
+            self._advance_groups(
+                0, 0, 0, 0, h
+            )  # compiled before threads start, so that they do not wait for each other
+        status = max(self._shared_out(work, workers, len(groups), workers), default=0)
+        if status >= STEP_TOO_SMALL:
+            self.flags |= self._stuck()
+        self.states[group, :, lane], self.clock[group, lane], self.flags[group, lane] = kept
         self.flags.reshape(-1)[self.n :] = False
         return status
 

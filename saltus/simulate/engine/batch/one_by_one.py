@@ -13,9 +13,10 @@ from saltus.errors import OptionError, warn
 from saltus.integrate.integrator import Integrator
 from saltus.model.compile.constraints.hard import law_numbers
 from saltus.model.event_enums import KIND
+from saltus.model.layout import DATA
 from saltus.number.structs import aligned_zeros
 from saltus.record.table.events import EventTable, event_table
-from saltus.simulate.engine import loops
+from saltus.simulate.engine import loops, movers
 from saltus.simulate.engine.batch.log import COLUMNS, BatchLog
 from saltus.simulate.engine.batch.loops import advance_each, least_gaps, look_at, look_each
 from saltus.simulate.engine.batch.states import FIELDS, BatchStates, Result, numbered
@@ -86,6 +87,7 @@ class OneByOne(BatchStates):
         for i in index:
             self._starts.pop(int(i), None)
         self._log.forget(index)
+        self._place_new()
 
     def diverged(self) -> NDArray[np.bool_]:
         """Which states have diverged, or could not go on [n]: a copy."""
@@ -154,20 +156,27 @@ class OneByOne(BatchStates):
 
     # ------------------------------------------------------------ motion
 
-    def advance(self, n: int, h: float) -> int:
-        """n steps of h seconds; returns the worst status of those that have not diverged."""
+    def advance(self, n: int, h: float, chosen: NDArray[np.int64] | None = None) -> int:
+        """n steps of h seconds; returns the worst status of those that have not diverged.
+
+        `chosen`: numbers of the states that take them; None for all.
+        """
         if not n:
             return OK
         engine = self.engine
         for each in self.engines:
             if not engine.integrator.adaptive:
                 each.d.views["timestep"][...] = h
-        self._prepare()
-        going = ~self.diverged()
+        steps = np.ones(self.n, bool) if chosen is None else np.isin(self.everyone, chosen)
+        self._prepare(n * h, steps)
+        going = ~self.diverged() & steps
         status, taken = np.where(going, EVENTS_FULL, OK), np.zeros(self.n, int)
         lost = self._take_steps(status, taken, n, h)
         self._left[going] = self._rows[going, self._past]
         self._fresh[going] = False
+        if engine.has_movers:
+            for i in np.flatnonzero(steps):
+                movers.advance(self._views(int(i)))
         self._ended = status == ENDED
         failed = (status >= STEP_TOO_SMALL) & ~self._ended
         self._status[failed] = status[failed]
@@ -212,8 +221,30 @@ class OneByOne(BatchStates):
         motion = self.engine.rows_of("qpos", "qvel")
         return self._fresh | differs[:, motion].any(axis=1), self._fresh | differs.any(axis=1)
 
-    def _prepare(self) -> None:
+    def _views(self, i: int) -> dict[str, np.ndarray]:
+        """The fields of mocap bodies, and the time, in state i: views."""
+        fields = ("time", *(name for name in DATA.fields if name.startswith(("mocap_", "mover_"))))
+        shapes = {name: DATA.shape(name, self.sizes) for name in fields}
+        return {name: self._rows[i, self.engine.rows_of(name)].reshape(shapes[name]) for name in fields}
+
+    def _place_new(self) -> None:
+        """Mocap bodies are at once where they are put, in states that no step has left."""
+        if self.engine.has_movers:
+            time_too = (self._rows[:, self._past] != self._left)[:, self.engine.rows_of("time", "qvel")].any(axis=1)
+            for i in np.flatnonzero(self._fresh | time_too):
+                movers.place(self._views(int(i)))
+
+    def _move_mocap(self, duration: float, steps: np.ndarray) -> None:
+        """Velocities of mocap bodies in the next `duration` s of those that step, as `Engine.prepare` finds them."""
+        self._place_new()
+        for i in np.flatnonzero(steps):
+            if any(movers.set_out(self._views(int(i)), duration)):
+                self._rows[i, self.engine.rows_of("modes_known")] = 0.0
+
+    def _prepare(self, duration: float, steps: np.ndarray) -> None:
         """Before steps, as `Engine.prepare`: what is remembered is void where the state was changed from outside."""
+        if self.engine.has_movers:
+            self._move_mocap(duration, steps)
         moved, changed = self._changed()
         engine = self.engine
         if engine.remembers:
@@ -223,7 +254,7 @@ class OneByOne(BatchStates):
         if engine.locates_events:
             known = engine.rows_of("modes_known")
             self._rows[moved, known] = 0.0
-            self._check_starts(np.flatnonzero((self._rows[:, known.start] < 0.5) & ~self.diverged()))
+            self._check_starts(np.flatnonzero((self._rows[:, known.start] < 0.5) & ~self.diverged() & steps))
 
     def _check_starts(self, index: np.ndarray) -> None:
         """Find those of these that cannot begin where they are, and warn of what is changed in others."""
@@ -289,6 +320,7 @@ class OneByOne(BatchStates):
 
     def _unknown_modes(self) -> np.ndarray:
         """1 for states whose modes are to be found before they are looked at [n]."""
+        self._place_new()
         if not self.engine.locates_events:
             return np.zeros(self.n, np.int64)
         known = self._rows[:, self.engine.rows_of("modes_known").start] > 0.5

@@ -20,7 +20,8 @@ from saltus.simulate.laws.contact import Law
 
 WORTH_A_THREAD = 1e-4  # s of work below which a second thread costs more than it saves
 FIELDS = (
-    *("time", "qpos", "qvel", "act", "history", "mocap_pos", "mocap_quat", "userdata", "control_prm", "ctrl"),
+    *("time", "qpos", "qvel", "act", "history", "mocap_pos", "mocap_quat", "mocap_vel"),
+    *("userdata", "control_prm", "ctrl"),
     *("qfrc_applied", "xfrc_applied", "actuation_state"),
 )
 
@@ -99,8 +100,11 @@ class BatchStates(ABC):
     # ------------------------------------------------------------ motion
 
     @abstractmethod
-    def advance(self, n: int, h: float) -> int:
-        """n steps of h seconds; returns the worst status of those that have not diverged."""
+    def advance(self, n: int, h: float, chosen: NDArray[np.int64] | None = None) -> int:
+        """n steps of h seconds; returns the worst status of those that have not diverged.
+
+        `chosen`: numbers of the states that take them; None for all.
+        """
 
     @abstractmethod
     def take_unsolved(self) -> int:

@@ -12,17 +12,19 @@ from saltus.simulate.engine import loops
 from saltus.simulate.engine.events.located import mode_names
 
 WIDE = 1e-3  # m, rad: loops that gape wider are refused
+REFUSED = ", too much to start with hard contact"
 
 
-def check_start(model: Model, m: Struct, d: Struct) -> None:
+def check_start(model: Model, m: Struct, d: Struct, *, started: bool = False) -> None:
     """Before modes are found: EventError where bodies lie deep in each other or loops gape, a warning for a little.
 
-    Bodies that overlap by no more than the law's `overlap_depth` are moved apart.
+    Bodies that overlap by no more than the law's `overlap_depth` are moved apart. `started`: the motion has begun and
+    something was put elsewhere, which is a warning in any case.
     """
     for fault, refused in start_faults(model, m, d):
-        if refused:
+        if refused and not started:
             raise EventError(fault, time=float(d.views["time"]))
-        warn(fault)
+        warn(f"{fault.partition(REFUSED)[0]}, since a mocap body was put there at once" if refused else fault)
 
 
 def start_faults(model: Model, m: Struct, d: Struct) -> Iterator[tuple[str, bool]]:
@@ -33,7 +35,7 @@ def start_faults(model: Model, m: Struct, d: Struct) -> Iterator[tuple[str, bool
     if overlap := _overlap(model, m, d):
         depth, text = overlap
         if depth > float(m.opt_overlap_depth):
-            yield f"{text}, too much to start with hard contact; {_remedies()}", True
+            yield f"{text}{REFUSED}; {_remedies()}", True
             return
         before = d.views["qpos"].copy()
         loops.separate(m, d)
@@ -47,7 +49,7 @@ def start_faults(model: Model, m: Struct, d: Struct) -> Iterator[tuple[str, bool
         error, name = _worst_equality(model, m, d)
         fault = f"equality {name} is violated by {error:.3g} at t = {float(d.views['time']):g} s"
         if error > WIDE:
-            yield f"{fault}, too much to start with hard contact; set qpos so that the loop is closed", True
+            yield f"{fault}{REFUSED}; set qpos so that the loop is closed", True
         elif error > float(m.opt_gap_tolerance):
             yield f"{fault}; positions are projected onto it", False
 
