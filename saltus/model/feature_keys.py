@@ -67,9 +67,9 @@ FEATURES = {
     "fluid": Feature("fluid forces", ("dynamics", "integrate")),
     "mocap": Feature("mocap bodies", ("dynamics",)),
     # hard contact
-    "event": Feature("events located in time", ("contact", *ALL_STEPS)),
+    "event": Feature("events located in time", ("contact", "integrate", "solve")),
     "fieldgaps": Feature("pairs of height fields with convex shapes, with events located in time", ("contact",)),
-    "stepping": Feature("time stepping over events", ("integrate", "solve")),
+    "stepping": Feature("time stepping over events", ("contact", "integrate", "solve")),
     # batches
     "vary": Feature("fields of the model that differ from simulation to simulation", ()),
     "threads": Feature(
