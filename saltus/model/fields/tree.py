@@ -175,7 +175,7 @@ READ_BY = {
     "STATE": ("contact", "dynamics", "integrate", "sense", "solve"),
     "POSES": ("dynamics", "integrate"),
     "FORCES": ("dynamics", "integrate", "sense"),
-    "STEP": ("dynamics", "integrate", "sense", "solve"),
+    "STEP": ("contact", "dynamics", "integrate", "sense", "solve"),
     "POSITION": ("contact", "dynamics", "integrate", "sense", "solve"),
     "VELOCITY": ("contact", "dynamics", "integrate", "sense", "solve"),
     "SCRATCH": ("dynamics",),

@@ -52,19 +52,47 @@ def row_drifts(m, d):
     for k in range(m.nq):
         d.qpos_kept[k] = d.qpos[k]
     # J v at q ⊕ ε v and q ⊖ ε v
+    ahead = 0
     for side in range(2):
         displace(m, d.qpos_kept, step * (1.0 - 2.0 * side), d.qvel, d.qpos)
         if has(m, "movers"):
             d.time = now + step * (1.0 - 2.0 * side)
         rows_there(m, d)
+        if side == 0:
+            ahead = d.count[NROW]
         for r in range(d.count[NROW]):
             if side == 0:
                 d.row_drift[r] = d.row_velocity[r]
             else:
                 d.row_drift[r] = (d.row_drift[r] - d.row_velocity[r]) / (2.0 * step)
+    if d.count[NROW] != ahead:
+        one_sided_drifts(m, d, step, ahead, d.count[NROW])
     for k in range(m.nq):
         d.qpos[k] = d.qpos_kept[k]
     d.time = now
+
+
+@kernel
+def one_sided_drifts(m, d, step, ahead, behind):
+    """row_drift where a contact point ends between the two places, from one side of the present one.
+
+    ahead, behind: how many rows there are at q ⊕ ε v and q ⊖ ε v; where neither place has those of q, it is zero.
+    """
+    for k in range(m.nq):
+        d.qpos[k] = d.qpos_kept[k]
+    rows_there(m, d)
+    count = d.count[NROW]
+    for r in range(count):
+        d.row_drift[r] = d.row_velocity[r]
+    if ahead != count and behind != count:
+        for r in range(count):
+            d.row_drift[r] = 0.0 * step
+        return
+    way = step if ahead == count else -step
+    displace(m, d.qpos_kept, way, d.qvel, d.qpos)
+    rows_there(m, d)
+    for r in range(count):
+        d.row_drift[r] = (d.row_velocity[r] - d.row_drift[r]) / way
 
 
 @kernel
