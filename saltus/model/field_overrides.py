@@ -4,8 +4,8 @@ A key names a number: MuJoCo's field, the element's name, and an index if there 
 
     body_mass[bob]    dof_damping[hinge]    geom_friction[floor][0]    actuator_gainprm[biceps][2]    opt.gravity[2]
 
-`body_scale_mass[bob]` is a new mass, too, with which the body's inertia is scaled, as by another density; `body_mass` is
-the mass alone, as in MuJoCo. A field of degrees of freedom or of reference positions takes the joint's name, or the
+`body_scale_mass[bob]` is a new mass, too, with which the body's inertia is scaled, as by another density; `body_mass`
+is the mass alone, as in MuJoCo. A field of degrees of freedom or of reference positions takes the joint's name, or the
 label of one of its coordinates ("ball.wx", see `Model.dof_names`, `Model.qpos_names`); "#3" is the element with that
 number.
 """
