@@ -68,7 +68,8 @@ FEATURES = {
     "mocap": Feature("mocap bodies", ("dynamics",)),
     # hard contact
     "event": Feature("events located in time", ("contact", *ALL_STEPS)),
-    "stepping": Feature("time stepping over events", ("integrate", "solve")),
+    "stepping": Feature("time stepping over events", ("contact", "integrate", "solve")),
+    "seams": Feature("geoms that touch others welded to them, under hard contact", ("contact", "integrate")),
     # batches
     "vary": Feature("fields of the model that differ from simulation to simulation", ()),
     "threads": Feature(

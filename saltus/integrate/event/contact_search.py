@@ -19,6 +19,7 @@ if they fall below those that it foretold, the advance is made again with the fu
 from saltus.contact.collide import collider_frame
 from saltus.contact.counts import NCON
 from saltus.contact.event.gap_functions import (
+    ABSENT,
     EVERYWHERE,
     NEAR,
     bounding_distance,
@@ -39,6 +40,7 @@ from saltus.model.event_enums import (
     TURNING_SPEED,
     UNPROVED,
 )
+from saltus.number.conditions import has
 from saltus.number.functions import maximum, minimum, sqrt
 from saltus.number.kernels import kernel, only_with
 from saltus.spatial.vectors import cross, dot3, scale3, sub3
@@ -110,6 +112,9 @@ def gap_before(m, d, item):
     if item < m.nslot and m.slot_varies[m.slot_pair[item]]:
         for s in range(item, item + m.slot_num[m.slot_pair[item]]):
             least = minimum(least, d.event_before[s])
+    # a pair whose contacts have all been dropped at a seam may have some at once
+    if has(m, "seams") and least >= ABSENT:
+        return 0.0 * least
     return least
 
 
