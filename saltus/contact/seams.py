@@ -162,8 +162,8 @@ def plane_normal(m, i):
 def has_normal(m, d, adr, count, point, normal, slack):
     """Whether a unit vector lies in the normal cone of half-spaces at a point on their boundary.
 
-    The cone is spanned by the normals of those whose boundary is not deeper than `slack` (m). The vector's distance from
-    it, after projection by Hildreth's method, must be at most `ANGLE`. Writes seam_push.
+    The cone is spanned by the normals of those whose boundary is not deeper than `slack` (m). The vector's distance
+    from it, after projection by Hildreth's method, must be at most `ANGLE`. Writes seam_push.
     """
     rest = normal
     for i in range(count):

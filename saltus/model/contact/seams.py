@@ -42,7 +42,7 @@ class Seams(NamedTuple):
     sizes: dict[str, int]
 
 
-NO_SEAMS = dict.fromkeys(("nseampair", "nseamlist", "nseam", "nseamplane", "nseampush"), 0)
+NO_SEAMS: dict[str, int] = dict.fromkeys(("nseampair", "nseamlist", "nseam", "nseamplane", "nseampush"), 0)
 
 
 def seams(base: Struct) -> Seams:
@@ -55,8 +55,6 @@ def seams(base: Struct) -> Seams:
         partners.setdefault(a, set()).add(b)
         partners.setdefault(b, set()).add(a)
     near = _neighbours(base, sorted(partners))
-    if not near:
-        return Seams({}, NO_SEAMS)
     # neighbours of each geom, in its frame
     table = _Table()
     numbers: dict[tuple[int, int], int] = {}
@@ -89,7 +87,7 @@ def seams(base: Struct) -> Seams:
     }
     sizes = {
         **{"nseampair": len(pairs), "nseamlist": len(entries), "nseam": len(table.first)},
-        **{"nseamplane": len(values["seam_plane"]), "nseampush": max(table.count)},
+        **{"nseamplane": len(values["seam_plane"]), "nseampush": max(table.count, default=0)},
     }
     return Seams(values, sizes) if entries else Seams({}, NO_SEAMS)
 

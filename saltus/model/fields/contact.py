@@ -53,9 +53,9 @@ MODEL = {  # fixed
     **ints("hfield_nrow", "hfield_ncol", "hfield_adr", shape=("nfield",)),
     **reals("hfield_data", shape=("nfielddata",)),
     **ints("opt_multiccd"),  # whether convex shapes may have several contacts
-    # seams, under hard contact: for the first and the second geom of each pair four numbers, the first place in the list
-    # of neighbours and how many there are, its first half-space and how many; the width of gaps that count as none (m).
-    # Of each piece in the list the half-spaces, n and o of n x ≤ o (m) in the geom's axes
+    # seams, under hard contact: for the first and the second geom of each pair four numbers, the first place in the
+    # list of neighbours and how many there are, its first half-space and how many; the width of gaps that count as none
+    # (m). Of each piece in the list the half-spaces, n and o of n x ≤ o (m) in the geom's axes
     **ints("seam_pair", shape=("nseampair", 8)),
     **reals("seam_tolerance", shape=("nseampair", 2)),
     **ints("seam_list", shape=("nseamlist",)),

@@ -50,7 +50,7 @@ SCRATCH = {  # scratch
     **reals("gap", shape=("nmode",)),
     **reals("row_drift", shape=("nrow_event",)),
     **reals("row_A", shape=("nhardsquare",)),
-    # contact points at displaced positions: on which sides they exist (1 ahead, 2 behind, 3 both); velocities there (m/s)
+    # contact points at displaced positions: where they exist (1 ahead, 2 behind, 3 both); velocities there (m/s)
     **ints("slot_sides", shape=("nslot",)),
     **reals("slot_rate", shape=("nslot", 6)),
     # L⁻ᵀ Jᵀ of all rows, with M = Lᵀ D L, followed by L⁻ᵀ of the smooth forces
