@@ -49,11 +49,7 @@ def seams(base: Struct) -> Seams:
     """The seams of a kernels' Model with a list of pairs of geoms."""
     v = base.views
     first, second = (np.asarray(v[f"collision_geom{k}"], int) for k in (1, 2))
-    rigid = (first >= 0) & (second >= 0)
-    partners: dict[int, set[int]] = {}
-    for a, b in zip(first[rigid].tolist(), second[rigid].tolist(), strict=True):
-        partners.setdefault(a, set()).add(b)
-        partners.setdefault(b, set()).add(a)
+    partners = _partners(base)
     near = _neighbours(base, sorted(partners))
     # neighbours of each geom, in its frame
     table = _Table()
@@ -62,7 +58,7 @@ def seams(base: Struct) -> Seams:
     entries: list[int] = []
     pairs, tolerances = np.zeros((len(first), 8), int), np.zeros((len(first), 2))
     poses = {g: geom_pose(v, g) for g in near}
-    for c in np.flatnonzero(rigid):
+    for c in np.flatnonzero((first >= 0) & (second >= 0)):
         for side, (own, other) in enumerate(((int(first[c]), int(second[c])), (int(second[c]), int(first[c])))):
             others = [b for b in near.get(own, ()) if b in partners[other]]
             if not others:
@@ -90,6 +86,35 @@ def seams(base: Struct) -> Seams:
         **{"nseamplane": len(values["seam_plane"]), "nseampush": max(table.count, default=0)},
     }
     return Seams(values, sizes) if entries else Seams({}, NO_SEAMS)
+
+
+def flush_pairs(base: Struct) -> list[tuple[int, int]]:
+    """Pairs of geoms, welded to each other and touching, that have a face in one plane and that a third may touch."""
+    partners = _partners(base)
+    found = []
+    for a, others in _neighbours(base, sorted(partners)).items():
+        for b in others:
+            if a < b and partners[a] & partners[b] and in_one_plane(piece_of(base, a), piece_of(base, b)):
+                found.append((a, b))
+    return sorted(found)
+
+
+def in_one_plane(a: Piece, b: Piece) -> bool:
+    """Whether two pieces have faces with the same normal in one plane."""
+    same = a.normals @ b.normals.T > 1.0 - FLUSH
+    steps = np.abs(a.offsets[:, None] - b.offsets[None, :])
+    return bool((same & (steps <= min(flush(a), flush(b)))).any())
+
+
+def _partners(base: Struct) -> dict[int, set[int]]:
+    """The geoms that each geom may touch."""
+    first, second = (np.asarray(base.views[f"collision_geom{k}"], int) for k in (1, 2))
+    rigid = (first >= 0) & (second >= 0)
+    partners: dict[int, set[int]] = {}
+    for a, b in zip(first[rigid].tolist(), second[rigid].tolist(), strict=True):
+        partners.setdefault(a, set()).add(b)
+        partners.setdefault(b, set()).add(a)
+    return partners
 
 
 class _Table:
