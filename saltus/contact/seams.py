@@ -10,8 +10,8 @@ Therefore:
     points q' arbitrarily near q at which A has the normal ν.
 
 Such points are looked for at the distance `NEAR_BY` times the tolerance from q, in `WAYS` directions across ν and along
-the edges of A through q; if there are none, A has a corner or a curved surface there, and q itself decides. A neighbour
-contains a point up to the tolerance of `saltus.model.contact.seams`; a normal lies in a cone up to the angle `ANGLE`.
+the edges of A through q; if there are none, A has a corner there, and q itself decides. Round shapes count as smooth. A
+neighbour contains a point up to the tolerance of `saltus.model.contact.seams`; a normal lies in a cone up to the angle `ANGLE`.
 
 So the side of a floor's tile has no contacts below its flush neighbour, nor has its upper edge with a ball that rolls
 over the neighbour, but the face of a riser has them down to its foot. The union is that of geoms that the other body
@@ -114,10 +114,8 @@ def is_exposed_along(m, d, c, at, point, normal, radius):
 def look_at(m, d, c, at, point, normal, way, radius):
     """Whether neighbours cover the point at a radius (m) in some direction; ELSEWHERE if it is not on the surface."""
     first, count = m.seam_pair[c, at + PLANE], m.seam_pair[c, at + PLANES]
-    if count == 0:
-        return ELSEWHERE
     there = add_scaled3(point, radius, way)
-    if depth(m, first, count, there) > depth(m, first, count, point) + ANGLE * radius:
+    if count > 0 and depth(m, first, count, there) > depth(m, first, count, point) + ANGLE * radius:
         return ELSEWHERE
     return covers(m, d, c, at, there, normal)
 

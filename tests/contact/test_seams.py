@@ -9,7 +9,6 @@ import itertools
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
 
 import saltus
 from saltus.contact.seams import drop_covered
@@ -87,6 +86,12 @@ def test_a_face_may_be_covered_by_several_neighbours():
     world = World(TWO[0] + box("B", (0, -1, -0.2), (1, 0, 0)))
     assert world.keeps("A", (0, 0, 0), AHEAD)  # a corner of the union
     assert not world.keeps("A", (0, -0.1, 0), AHEAD)
+
+
+def test_the_foot_of_a_pillar_belongs_to_its_side():
+    world = World(TWO[0] + '<geom name="P" type="cylinder" size=".2 .5" pos="-.5 0 .5"/>')
+    assert world.keeps("P", (-0.7, 0, 0), BACK)
+    assert not world.keeps("P", (-0.7, 0, 0), (0, 0, -1))
 
 
 @pytest.mark.parametrize(("width", "flush"), [(5e-8, True), (1e-3, False)])

@@ -59,6 +59,8 @@ def seams(base: Struct) -> Seams:
     pairs, tolerances = np.zeros((len(first), 8), int), np.zeros((len(first), 2))
     poses = {g: geom_pose(v, g) for g in near}
     for c in np.flatnonzero((first >= 0) & (second >= 0)):
+        if PLANE in (v["geom_type"][first[c]], v["geom_type"][second[c]]):
+            continue  # a point of either is one of the union, and the normal is the plane's
         for side, (own, other) in enumerate(((int(first[c]), int(second[c])), (int(second[c]), int(first[c])))):
             others = [b for b in near.get(own, ()) if b in partners[other]]
             if not others:
