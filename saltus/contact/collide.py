@@ -24,6 +24,7 @@ from saltus.contact.rigid.box_box import box_box
 from saltus.contact.rigid.ellipsoid import convex
 from saltus.contact.rigid.plane import plane_box, plane_capsule, plane_cylinder, plane_ellipsoid, plane_sphere
 from saltus.contact.rigid.sphere_capsule import capsule_capsule, sphere_capsule, sphere_cylinder, sphere_sphere
+from saltus.contact.seams import drop_covered
 from saltus.contact.tasks import COLLIDE
 from saltus.dynamics.awake.walks import awake_colliders
 from saltus.model.enums import BOX, CAPSULE, CYLINDER, ELLIPSOID, HFIELD, MESH, PLANE, SPHERE, pair_kind
@@ -71,7 +72,7 @@ def collide(m, d):
         if m.collision_flex2[c] >= 0:
             n = keep_few(m, d, n, collide_flex(m, d, n, c, reach), c, reach)
         elif near(m, d, pair_geom1(m, d, c), pair_geom2(m, d, c), reach):
-            n = collide_pair(m, d, n, c, reach)
+            n = drop_covered(m, d, n, collide_pair(m, d, n, c, reach), c)
     d.count[NCON] = n
 
 

@@ -73,6 +73,7 @@ FEATURES = {
     "event": Feature("events located in time", ("contact", "integrate", "solve")),
     "fieldgaps": Feature("pairs of height fields with convex shapes, with events located in time", ("contact",)),
     "stepping": Feature("time stepping over events", ("contact", "integrate", "solve")),
+    "seams": Feature("geoms that touch others welded to them, under hard contact", ("contact", "integrate")),
     # batches
     "vary": Feature("fields of the model that differ from simulation to simulation", ()),
     "threads": Feature(

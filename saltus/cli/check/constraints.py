@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 GEOMS = ("plane", "hfield", "sphere", "capsule", "ellipsoid", "cylinder", "box", "mesh", "sdf")
 EQUALITIES = ("connect", "weld", "joint", "tendon", "flex", "flexvert", "flexstrain")
 SOLVERS = ("PGS", "CG", "Newton")
+SEAMS = (
+    "hard contact acts on the surface of both together; soft contact, as MuJoCo's, on each alone, and what crosses a "
+    "seam may catch on its edges: one geom instead of two has none"
+)
 FEW = 5  # iterations below which a solver hardly ever arrives
 EXPLICIT_EULER = ("euler", "implicit", "implicitfast")  # semi-implicit, with the damping of constraints explicit
 
@@ -75,7 +79,16 @@ def simulated(model: Model) -> list[tuple[str, str, str]]:
             own = [kind for kind in kinds if ("flex" in kind) == (what != "geoms")]
             which = ", ".join(f"{n} {kind}" for kind, n in Counter(own).most_common())
             rows.append(("contacts", f"{screen.count(len(own), 'pair')} of {what}: {which}" if own else "", why))
+    rows.append(("seams", _seams(model), SEAMS))
     return [row for row in rows if row[1]]
+
+
+def _seams(model: Model) -> str:
+    """Pairs of flush geoms that bodies may slide or roll across."""
+    from saltus.model.contact.seams import flush_pairs
+
+    names = model.names("geom")
+    return screen.some([f"{names[a]} and {names[b]}" for a, b in flush_pairs(model.struct())])
 
 
 def inactive(model: Model) -> str:

@@ -13,6 +13,7 @@ from saltus.contact.event.contact_matching import match_points
 from saltus.contact.event.field_points import field_points
 from saltus.contact.event.modes import limit_item
 from saltus.contact.rigid.plane import height_over_plane, no_vector
+from saltus.contact.seams import drop_covered
 from saltus.model.enums import BALL, BOX, HFIELD, PLANE, SPHERE, pair_kind
 from saltus.model.event_enums import OPEN
 from saltus.number.functions import sqrt
@@ -120,7 +121,7 @@ def pair_gaps(m, d, n, c, spheres):
 @kernel
 def numbered_points(m, d, before, c):
     """Contacts of pair c from number `before` on, and the gaps of its slots; returns the new number of contacts."""
-    n = pair_points(m, d, before, c, EVERYWHERE)
+    n = drop_covered(m, d, before, pair_points(m, d, before, c, EVERYWHERE), c)
     for k in range(before, n):
         d.contact_block[k] = -1
     # contacts that a pair does not have at this pose are beyond any reach, and the last

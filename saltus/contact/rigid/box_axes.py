@@ -72,11 +72,12 @@ def widest_edge_axis(rot, offset, size1, size2, face):
 
 
 @kernel
-def face_stands_for(rot, face, i, j, separation, edge_separation):
+def face_stands_for(rot, face, i, j, separation, edge_separation, slack):
     """Whether a face normal replaces the product of edges i and j, which is nearly the same axis.
 
     A face has several contacts and an edge one, so that boxes at rest would jump between them. Within 8 degrees and 5 %
-    of the depth the face is preferred, as in MuJoCo. face: 0 to 2 for the first box's axes, 3 to 5 for the second's.
+    of the depth, or `slack` (m), the face is preferred, as in MuJoCo. face: 0 to 2 for the first box's axes, 3 to 5 for
+    the second's.
     """
     zero = 0.0 * separation
     one = zero + 1.0
@@ -89,4 +90,4 @@ def face_stands_for(rot, face, i, j, separation, edge_separation):
     square = edge[1] * edge[1] + edge[2] * edge[2]
     along = cycled(i, normal)
     cosine = (edge[1] * along[2] - edge[2] * along[1]) / sqrt(where(square > 0.0, square, one))
-    return (absolute(cosine) > 0.99) & (edge_separation < separation + 0.05 * absolute(separation) + 1e-15)
+    return (absolute(cosine) > 0.99) & (edge_separation < separation + 0.05 * absolute(separation) + slack)

@@ -24,7 +24,7 @@ from saltus.contact.rigid.lane_choice import (
     uncycled,
 )
 from saltus.number.functions import any_lane, clip, maximum, sqrt, where
-from saltus.number.kernels import kernel
+from saltus.number.kernels import kernel, only_with
 from saltus.spatial.vectors import (
     add3,
     add_scaled3,
@@ -70,7 +70,7 @@ def box_box(m, d, n, c, reach):
     if n == contact_end(m, d):
         d.count[NLOST] = d.count[NLOST] + 1
         return n
-    found = where(face_stands_for(rot, face, i, j, separation, closest), zero, found)
+    found = where(face_stands_for(rot, face, i, j, separation, closest, edge_slack(m, d)), zero, found)
     on_edge, on_face = touching & (found > 0.5), touching & (found < 0.5)
     # clear the free places of the list
     for q in range(min(PLACES, contact_end(m, d) - n)):
@@ -88,6 +88,16 @@ def box_box(m, d, n, c, reach):
         d.contact_dist[n] = where(touches, dist, d.contact_dist[n])
         d.contact_pos[n] = where3(touches, pos, d.contact_pos[n])
     return add_waiting(m, d, n, c, reach, count, normal)
+
+
+@only_with("event", "stepping", otherwise="1e-15")
+@kernel(inline=True)
+def edge_slack(m, d):
+    """Separations (m) along edges and faces that count as the same; MuJoCo's, unless contact is hard.
+
+    Boxes in hard contact touch within rounding and the tolerance of gaps, of which no share is left to tell them apart.
+    """
+    return 1e-9
 
 
 @kernel

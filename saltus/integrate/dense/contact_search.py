@@ -17,7 +17,7 @@ if they fall below those that it foretold, the advance is made again with the fu
 """
 
 from saltus.contact.collide import collider_frame
-from saltus.contact.event.gap_functions import bounding_distance, touches
+from saltus.contact.event.gap_functions import ABSENT, bounding_distance, touches
 from saltus.dynamics.tree.kinematics import kinematics
 from saltus.integrate.dense.gap_motion import closing_bound, gap_motion, points, slack, stays_positive
 from saltus.integrate.dense.motion_bounds import body_velocities, bound_motion
@@ -143,6 +143,9 @@ def gap_before(m, d, item):
     if item < m.nslot and m.slot_varies[m.slot_pair[item]]:
         for s in range(item, item + m.slot_num[m.slot_pair[item]]):
             least = minimum(least, d.event_before[s])
+    # a pair whose contacts have all been dropped at a seam may have some at once
+    if has(m, "seams") and least >= ABSENT:
+        return 0.0 * least
     return least
 
 

@@ -2,8 +2,8 @@
 
 Items are contact points, or pairs of geoms where points have no identity, and after them both ends of all joint limits.
 A pair's slope is that of the distance of its nearest points. A bound of it is the least velocity of any two points
-along their normal, onto which the distance of convex shapes projects; accelerations are bounded over the whole step (see
-`saltus.integrate.dense.motion_bounds`).
+along their normal, onto which the distance of convex shapes projects; accelerations are bounded over the whole step
+(see `saltus.integrate.dense.motion_bounds`).
 """
 
 from saltus.contact.collide import collider_frame

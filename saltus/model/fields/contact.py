@@ -53,6 +53,14 @@ MODEL = {  # fixed
     **ints("hfield_nrow", "hfield_ncol", "hfield_adr", shape=("nfield",)),
     **reals("hfield_data", shape=("nfielddata",)),
     **ints("opt_multiccd"),  # whether convex shapes may have several contacts
+    # seams, under hard contact: for the first and the second geom of each pair four numbers, the first place in the
+    # list of neighbours and how many there are, its first half-space and how many; the width of gaps that count as none
+    # (m). Of each piece in the list the half-spaces, n and o of n x ≤ o (m) in the geom's axes
+    **ints("seam_pair", shape=("nseampair", 8)),
+    **reals("seam_tolerance", shape=("nseampair", 2)),
+    **ints("seam_list", shape=("nseamlist",)),
+    **ints("seam_planeadr", "seam_planenum", shape=("nseam",)),
+    **reals("seam_plane", shape=("nseamplane", 4)),
     # chains, the degrees of freedom of the relative motion of two bodies; sign 1 if they move the second, -1 the
     # first; chain_fill: they are not all on one path to the root, and couple entries that are zero in M
     **ints("chain_adr", "chain_num", "chain_body1", "chain_body2", "chain_fill", shape=("nchain",)),
@@ -70,6 +78,7 @@ POSITION = {  # of this position
     **reals("contact_dist", shape=("nconmax",)),
     **reals("contact_pos", shape=("nconmax", 3)),
     **reals("contact_frame", shape=("nconmax", 9)),
+    **reals("seam_push", shape=("nseampush",)),  # multipliers of the half-spaces of a neighbour at a point
     # contacts that stick: block of the row of one in the gap, -1 for none; the attraction's generalised forces
     **ints("contact_tether", shape=("ntether",)),
     **reals("qfrc_adhesion", shape=("nv",)),

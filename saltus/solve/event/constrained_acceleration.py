@@ -37,7 +37,8 @@ def row_drifts(m, d):
     """row_drift [nrow] ← J̇ v, the rate of each row's velocity J v at constant v (m/s², rad/s²).
 
     By central differences of J(q ⊕ ε v) v, which hold for contacts of any shape and include the motion of the contact
-    point. Restores the positions, but not the quantities computed from them.
+    point; one-sided where a contact point exists on one side alone. Restores the positions, but not the quantities
+    computed from them.
     """
     if not d.event_count[CLOSED] or is_simple(m, d):
         return  # no active rows, or `free_rows` computes them
@@ -52,47 +53,67 @@ def row_drifts(m, d):
     for k in range(m.nq):
         d.qpos_kept[k] = d.qpos[k]
     # J v at q ⊕ ε v and q ⊖ ε v
-    ahead = 0
+    for s in range(m.nslot):
+        d.slot_sides[s] = 0
     for side in range(2):
         displace(m, d.qpos_kept, step * (1.0 - 2.0 * side), d.qvel, d.qpos)
         if has(m, "movers"):
             d.time = now + step * (1.0 - 2.0 * side)
         rows_there(m, d)
-        if side == 0:
-            ahead = d.count[NROW]
+        note_rates(m, d, side)
         for r in range(d.count[NROW]):
             if side == 0:
                 d.row_drift[r] = d.row_velocity[r]
             else:
                 d.row_drift[r] = (d.row_drift[r] - d.row_velocity[r]) / (2.0 * step)
-    if d.count[NROW] != ahead:
-        one_sided_drifts(m, d, step, ahead, d.count[NROW])
     for k in range(m.nq):
         d.qpos[k] = d.qpos_kept[k]
     d.time = now
+    if points_end(m, d):
+        rows_there(m, d)
+        drifts_at_ends(m, d, step)
 
 
 @kernel
-def one_sided_drifts(m, d, step, ahead, behind):
-    """row_drift where a contact point ends between the two places, from one side of the present one.
+def note_rates(m, d, side):
+    """slot_rate ← velocities of the rows of all contact points on one side of a position; marks those in slot_sides."""
+    for b in range(d.count[NBLOCK]):
+        s = d.block_item[b]
+        if 0 <= s < m.nslot:
+            d.slot_sides[s] = d.slot_sides[s] | (1 + side)
+            for r in range(d.block_dim[b]):
+                d.slot_rate[s, 3 * side + r] = d.row_velocity[d.block_row[b] + r]
 
-    ahead, behind: how many rows there are at q ⊕ ε v and q ⊖ ε v; where neither place has those of q, it is zero.
+
+@kernel
+def points_end(m, d):
+    """Whether a contact point exists on one side of the position alone."""
+    found = False
+    for s in range(m.nslot):
+        found = found or d.slot_sides[s] == 1 or d.slot_sides[s] == 2
+    return found
+
+
+@kernel
+def drifts_at_ends(m, d, step):
+    """row_drift of all contact points from slot_rate and the rows at the position itself; `step` (s) to either side.
+
+    Rows before those of contacts are the same everywhere.
     """
-    for k in range(m.nq):
-        d.qpos[k] = d.qpos_kept[k]
-    rows_there(m, d)
-    count = d.count[NROW]
-    for r in range(count):
-        d.row_drift[r] = d.row_velocity[r]
-    if ahead != count and behind != count:
-        for r in range(count):
-            d.row_drift[r] = 0.0 * step
-        return
-    way = step if ahead == count else -step
-    displace(m, d.qpos_kept, way, d.qvel, d.qpos)
-    rows_there(m, d)
-    for r in range(count):
-        d.row_drift[r] = (d.row_velocity[r] - d.row_drift[r]) / way
+    for b in range(d.count[NBLOCK]):
+        s, row = d.block_item[b], d.block_row[b]
+        if 0 <= s < m.nslot:
+            sides = d.slot_sides[s]
+            for r in range(d.block_dim[b]):
+                here, ahead, behind = d.row_velocity[row + r], d.slot_rate[s, r], d.slot_rate[s, 3 + r]
+                change = 0.0 * here
+                if sides == 3:
+                    change = 0.5 * (ahead - behind)
+                elif sides == 1:
+                    change = ahead - here
+                elif sides == 2:
+                    change = here - behind
+                d.row_drift[row + r] = change / step
 
 
 @kernel

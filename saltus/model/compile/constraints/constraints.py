@@ -19,6 +19,7 @@ from saltus.model.compile.constraints.solver import (
 )
 from saltus.model.contact.contact_parameters import LawTable
 from saltus.model.contact.hulls import LAST_LANES, LAST_PAIRS
+from saltus.model.contact.seams import NO_SEAMS
 from saltus.model.flex import mujoco_contacts
 from saltus.model.tree.chains import ChainTable
 
@@ -78,6 +79,7 @@ def constraints(
         **dict.fromkeys(("nflexcon", "nflexdof", "nside", "nflexfew", "edgerows_alike"), 0),
         **mujoco_contacts.NO_FOREIGN,
         **NO_BROAD,
+        **NO_SEAMS,
         **out.sizes,
         **{f"n{kind}": len(out.values.get(f"{first}", ())) for kind, first in _COUNTED.items()},
         **{name: out.values.pop(name, 0) for name in ("njntlimit", "ndoffriction")},

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from saltus.model.contact.collisions import LEAST_FRICTION, most_contacts
+from saltus.model.contact.seams import seams
 from saltus.model.enums import BOX, CAPSULE, HFIELD, PLANE, pair_kind, pair_types
 from saltus.model.event_enums import DENSE_NUMBERS, EVENT_COUNTS
 from saltus.model.fields.cone import cone_sizes
@@ -89,10 +90,15 @@ def with_hard(base: Struct, law: HardLaw) -> Struct:
         values["slot_varies"] = (slots > 1) & ~ordered
         about = np.array(law.user_events, int).reshape(-1, 3)
         values |= {f"event_{name}": about[:, k] for k, name in enumerate(("direction", "terminal", "kind"))}
+    touching = seams(base)
+    values |= touching.values
+    sizes |= touching.sizes
     words = {word} | ({"fieldgaps"} if law.event and of_fields(base).any() else set())
     if "mocap" in base.layout.features:
         words, sizes = words | {"movers"}, sizes | {"nmover": base.nmocap}
         values["collision_moves"] = base.views["collision_moves"] | _carried(base)
+    if touching.values:
+        words = words | {"seams"}
     struct = Struct(model_layout(base.layout.features | words), sizes, base.kind)
     for name, view in struct.views.items():
         if view.size:

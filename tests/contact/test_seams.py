@@ -1,0 +1,173 @@
+"""Contacts at seams: which of them are contacts with the union of geoms, and bodies that slide and roll across.
+
+The rule is compared with the distance from the union: a vector is normal to it at a point where a small ball, moved
+there along the vector, touches nothing else (proximal normals; Rockafellar & Wets, Variational Analysis (1998), example
+6.16). It runs as plain Python here. Bodies that cross seams must move as on one floor, in closed form.
+"""
+
+import itertools
+
+import numpy as np
+import pytest
+
+import saltus
+from saltus.contact.seams import drop_covered
+from saltus.number.kernels import interpret
+
+G = 9.81
+BALL = 1e-3  # m: radius of the ball that probes the union; above the width of seams, below that of the boxes
+
+
+class World:
+    """Static geoms and a mover, and the rule for a contact of the mover with one of them."""
+
+    def __init__(self, floor, mover='<geom name="m" size=".1"/>', more=""):
+        xml = f"<mujoco>{more}<worldbody>{floor}<body pos='0 0 9'><freejoint/>{mover}</body></worldbody></mujoco>"
+        engine = saltus.Simulation(xml, contact="hard").engine
+        self.m, self.d, self.model = engine.m, engine.d, engine.model
+        self.rule = interpret(drop_covered)
+        v = self.m.views
+        self.pairs = list(zip(v["collision_geom1"].tolist(), v["collision_geom2"].tolist(), strict=True))
+        self.d.views["geom_xpos"][:], self.d.views["geom_xmat"][:] = v["geom_pos"], v["geom_mat"]
+
+    def keeps(self, name, point, normal, mover="m"):
+        """Whether a contact of the mover stays, at a point of a geom's surface with a normal away from it."""
+        geom, other = (self.model.names("geom").index(n) for n in (name, mover))
+        c = self.pairs.index((geom, other) if (geom, other) in self.pairs else (other, geom))
+        sign = 1.0 if self.pairs[c][0] == geom else -1.0
+        normal = np.array(normal) / np.linalg.norm(normal)
+        self.d.views["contact_pos"][0], self.d.views["contact_dist"][0] = point, 0.0
+        self.d.views["contact_frame"][0] = [*(sign * normal), *[0.0] * 6]
+        return self.rule(self.m, self.d, 0, 1, c) == 1
+
+
+def box(name, low, high, more=""):
+    """A box between two corners (m)."""
+    low, high = np.array(low), np.array(high)
+    size, pos = (" ".join(f"{float(x)!r}" for x in v) for v in ((high - low) / 2, (high + low) / 2))
+    return f'<geom name="{name}" type="box" size="{size}" pos="{pos}" {more}/>'
+
+
+UP, AHEAD, BACK = (0, 0, 1), (1, 0, 0), (-1, 0, 0)
+TWO = box("A", (-1, -1, -0.2), (0, 1, 0)), box("B", (0, -1, -0.2), (1, 1, 0))
+
+
+def test_flush_boxes_have_neither_inner_faces_nor_inner_edges():
+    world = World("".join(TWO))
+    assert world.keeps("A", (0, 0.3, 0), UP)
+    assert world.keeps("B", (0, 0.3, 0), UP)
+    assert not world.keeps("A", (0, 0.3, 0), AHEAD)
+    assert not world.keeps("A", (0, 0.3, -0.1), AHEAD)
+    assert not world.keeps("A", (0, 0.3, 0), (1e-4, 0, 1))
+    assert not world.keeps("B", (0, 0.3, 0), BACK)
+    # outer edge, up to the seam
+    assert world.keeps("A", (0, 1, 0), (0, 0.6, 0.8))
+    assert not world.keeps("A", (0, 1, 0), (0.1, 0.6, 0.8))
+
+
+def test_the_foot_of_a_riser_belongs_to_its_face():
+    """The face is normal to the union at all points above the tread, and so is its foot as their limit."""
+    step = box("step", (0, -1, -0.2), (1, 1, 0.3))
+    world = World(TWO[0] + step)
+    assert world.keeps("step", (0, 0, 0), BACK)
+    assert world.keeps("step", (0, 0, 0.2), BACK)
+    assert not world.keeps("step", (0, 0, -0.1), BACK)
+    assert world.keeps("step", (0, 0, 0.3), (-1, 0, 1))
+    assert world.keeps("A", (0, 0, 0), UP)
+    assert not world.keeps("A", (0, 0, 0), AHEAD)
+    assert not world.keeps("A", (0, 0, 0), (1, 0, 1))
+
+
+def test_a_face_may_be_covered_by_several_neighbours():
+    halves = box("B", (0, -1, -0.2), (1, 0, 0)) + box("C", (0, 0, -0.2), (1, 1, 0))
+    world = World(TWO[0] + halves)
+    assert not world.keeps("A", (0, 0, 0), AHEAD)
+    assert not world.keeps("A", (0, 0, -0.1), AHEAD)
+    world = World(TWO[0] + box("B", (0, -1, -0.2), (1, 0, 0)))
+    assert world.keeps("A", (0, 0, 0), AHEAD)  # a corner of the union
+    assert not world.keeps("A", (0, -0.1, 0), AHEAD)
+
+
+def test_the_foot_of_a_pillar_belongs_to_its_side():
+    world = World(TWO[0] + '<geom name="P" type="cylinder" size=".2 .5" pos="-.5 0 .5"/>')
+    assert world.keeps("P", (-0.7, 0, 0), BACK)
+    assert not world.keeps("P", (-0.7, 0, 0), (0, 0, -1))
+
+
+@pytest.mark.parametrize(("width", "flush"), [(5e-8, True), (1e-3, False)])
+def test_gaps_and_steps_count_beyond_the_tolerance_alone(width, flush):
+    """1e-6 of the least half width, 0.1 m: a step of 5e-8 m is none, one of 1 mm is."""
+    for shift in ((width, 0, 0), (0, 0, width)):
+        world = World(TWO[0] + box("B", np.add((0, -1, -0.2), shift), np.add((1, 1, 0), shift)))
+        assert world.keeps("B", (shift[0], 0, shift[2]), BACK) != flush
+        assert world.keeps("B", (shift[0], 0, shift[2]), (-0.1, 0, 1)) != flush
+
+
+def test_a_geom_that_the_body_passes_through_covers_nothing():
+    ghost = box("B", (0, -1, -0.2), (1, 1, 0), 'contype="0" conaffinity="2"')
+    mask = '<geom name="n" size=".1" contype="3" conaffinity="3"/>'
+    world = World(TWO[0] + ghost, '<geom name="m" size=".1"/>' + mask)
+    assert world.keeps("A", (0, 0, 0), AHEAD)
+    assert not world.keeps("A", (0, 0, 0), AHEAD, mover="n")
+
+
+def test_planes_and_meshes_are_neighbours_too():
+    """A box sunk into a plane up to its top; a wedge whose slope begins at the edge of a box."""
+    world = World('<geom name="floor" type="plane" size="9 9 1"/>' + TWO[0])
+    assert world.keeps("A", (0, 0, 0), UP)
+    assert not world.keeps("A", (0, 0, 0), (1, 0, 1))
+    wedge = "0 -1 0  0 1 0  0 -1 -.2  0 1 -.2  1 -1 .5  1 1 .5  1 -1 -.2  1 1 -.2"
+    asset = f'<asset><mesh name="w" vertex="{wedge}" inertia="shell"/></asset>'
+    world = World(TWO[0] + '<geom name="W" type="mesh" mesh="w"/>', more=asset)
+    assert world.keeps("A", (-0.1, 0, 0), UP)
+    assert world.keeps("A", (0, 0, 0), UP)
+    assert not world.keeps("A", (0, 0, 0), AHEAD)
+    assert not world.keeps("A", (0, 0, 0), (1, 0, 3))
+
+
+def test_seams_of_the_moving_body_count_alike():
+    """Two flush boxes on one body that moves, above a floor of one box."""
+    mover = box("P", (-1, -1, 0), (0, 1, 0.2), 'mass="1"') + box("Q", (0, -1, 0), (1, 1, 0.2), 'mass="1"')
+    world = World('<geom name="m" type="box" size="9 9 .1"/>', mover)
+    assert world.keeps("P", (0, 0, 0), (0, 0, -1))
+    assert not world.keeps("P", (0, 0, 0), (0.1, 0, -1))
+    assert not world.keeps("Q", (0, 0, 0), BACK)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_rule_is_that_of_the_distance_from_the_union(seed):
+    """Random blocks of a lattice; points of faces and edges, some of them on lines of the lattice, random normals."""
+    r = np.random.default_rng(seed)
+    cells = [np.array(c) for c in itertools.product(range(3), range(3), range(2)) if r.random() < 0.6]
+    world = World("".join(box(f"b{k}", c * 0.5, (c + 1) * 0.5) for k, c in enumerate(cells)))
+    assert "seams" in world.m.layout.features
+    for _ in range(300):
+        k = int(r.integers(len(cells)))
+        # a face, or an edge with a normal between those of its faces
+        axes = r.permutation(3)[: r.integers(1, 3)]
+        sides = r.choice([-1, 1], len(axes))
+        normal, place = np.zeros(3), r.choice([0.0, 0.5, 1.0, *r.uniform(0.05, 0.95, 4)], 3)
+        for axis, side in zip(axes, sides, strict=True):
+            normal[axis], place[axis] = side * r.uniform(0.2, 1), (side + 1) / 2
+        normal /= np.linalg.norm(normal)
+        point = (cells[k] + place) * 0.5
+        # near the point, on the face or edge
+        free = [i for i in range(3) if i not in axes]
+        inward = {i: [-1, 1] if 0 < place[i] < 1 else [1 if place[i] == 0 else -1] for i in free}
+        shifts = itertools.product(*[inward[i] for i in free])
+        near = [point + 3 * BALL * np.isin(range(3), free) * _spread(free, shift) for shift in shifts]
+        expected = any(_distance(cells, p + BALL * normal) > 0.999 * BALL for p in near)
+        assert world.keeps(f"b{k}", point, normal) == expected, (cells[k], place, normal)
+
+
+def _spread(free, shift):
+    """A shift (-1 or 1) of the free coordinates, 0 of the others."""
+    out = np.zeros(3)
+    out[free] = shift
+    return out
+
+
+def _distance(cells, point):
+    """Distance (m) of a point from cubes of half a metre."""
+    middles = (np.array(cells) + 0.5) * 0.5
+    return np.linalg.norm(np.maximum(np.abs(point - middles) - 0.25, 0.0), axis=1).min()
