@@ -118,8 +118,8 @@ def _authored(engine: Engine) -> Struct:
 
 
 def _alone(m: Struct) -> str:
-    """The name of a Model's layout for the one thread of a page."""
-    return model_layout(m.layout.features - {"threads"}).name
+    """The name of a Model's layout for the one thread of a page, where mocap bodies jump from pose to pose."""
+    return model_layout(m.layout.features - {"threads", "movers"}).name
 
 
 def _law(engine: Engine, m: Struct, number: int, image: _Image, functions: dict[str, Function]) -> dict[str, Any]:
