@@ -52,7 +52,7 @@ VARIES = (
 
 #: Rooms whose kernels read these fields, and those that write them.
 READ_BY = {
-    "MODEL": ("contact", "dynamics", "sense", "solve"),
+    "MODEL": ("contact", "dynamics", "integrate", "sense", "solve"),
     "VELOCITY": ("contact", "integrate", "sense", "solve"),
 }
 WRITTEN_BY = {
