@@ -8,6 +8,7 @@ derivatives (1997)).
 """
 
 from saltus.contact.collide import collider_frames
+from saltus.contact.event.contact_matching import follows_points
 from saltus.contact.event.gap_functions import open_gaps
 from saltus.dynamics.tree.kinematics import kinematics
 from saltus.integrate.dense.contact_search import first_overlap
@@ -78,7 +79,7 @@ def may_cross(m, d, h, start, method):
     # pairs of geoms and joint limits within the step
     if first_overlap(m, d, h, start, method, 1.0 + 0.0 * h) < 1.0:
         return True
-    if d.clear_looks[0]:
+    if d.clear_looks[0] and follows_points(m, d):
         place_at_end(m, d, h, start)
     return tendons_may_cross(m, d, h, start)
 

@@ -21,7 +21,7 @@ from saltus.simulate.engine.batch.log import COLUMNS, BatchLog
 from saltus.simulate.engine.batch.loops import advance_each, least_gaps, look_at, look_each
 from saltus.simulate.engine.batch.states import FIELDS, BatchStates, Result, numbered
 from saltus.simulate.engine.engine import Engine
-from saltus.simulate.engine.events.located import has_leftovers, warn_of_leftovers, warn_of_lost
+from saltus.simulate.engine.events.located import has_leftovers, warn_of_leftovers, warn_of_lost, warn_of_unproved
 from saltus.simulate.engine.events.start import points, start_faults
 from saltus.simulate.engine.events.stepped import MOST_EVENTS
 from saltus.simulate.laws.contact import Coefficients, Hard, Law
@@ -182,6 +182,8 @@ class OneByOne(BatchStates):
         self._status[failed] = status[failed]
         if engine.locates_events:
             warn_of_lost(lost)
+            for each in self.engines:
+                warn_of_unproved(each.d)
             if self._leftovers and not self._told:
                 self._told = True
                 warn_of_leftovers()
