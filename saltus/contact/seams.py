@@ -11,7 +11,8 @@ Therefore:
 
 Such points are looked for at the distance `NEAR_BY` times the tolerance from q, in `WAYS` directions across ν and along
 the edges of A through q; if there are none, A has a corner there, and q itself decides. Round shapes count as smooth. A
-neighbour contains a point up to the tolerance of `saltus.model.contact.seams`; a normal lies in a cone up to the angle `ANGLE`.
+neighbour contains a point up to the tolerance of `saltus.model.contact.seams`, and a normal lies in a cone up to the
+angle `ANGLE`.
 
 So the side of a floor's tile has no contacts below its flush neighbour, nor has its upper edge with a ball that rolls
 over the neighbour, but the face of a riser has them down to its foot. The union is that of geoms that the other body
@@ -20,6 +21,7 @@ may touch. Soft contact keeps all contacts, as MuJoCo does.
 
 import math
 
+from saltus.contact.contact_list import move_contact
 from saltus.contact.pairs import pair_geom1, pair_geom2
 from saltus.number.functions import absolute, maximum, sqrt
 from saltus.number.kernels import kernel, only_with
@@ -51,11 +53,7 @@ def drop_covered(m, d, before, n, c):
     kept = before
     for k in range(before, n):
         if is_exposed(m, d, c, k, 0) and is_exposed(m, d, c, k, 1):
-            if kept < k:
-                d.contact_collision[kept] = d.contact_collision[k]
-                d.contact_dist[kept] = d.contact_dist[k]
-                d.contact_pos[kept] = d.contact_pos[k]
-                d.contact_frame[kept] = d.contact_frame[k]
+            move_contact(d, k, kept)
             kept += 1
     return kept
 
