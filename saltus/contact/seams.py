@@ -12,7 +12,7 @@ Therefore:
 Such points are looked for at the distance `NEAR_BY` times the tolerance from q, in `WAYS` directions across ν and along
 the edges of A through q; if there are none, A has a corner there, and q itself decides. Round shapes count as smooth. A
 neighbour contains a point up to the tolerance of `saltus.model.contact.seams`, and a normal lies in a cone up to the
-angle `ANGLE`.
+angle `ANGLE`; it is then turned into the cone.
 
 So the side of a floor's tile has no contacts below its flush neighbour, nor has its upper edge with a ball that rolls
 over the neighbour, but the face of a riser has them down to its foot. The union is that of geoms that the other body
@@ -21,18 +21,27 @@ may touch. Soft contact keeps all contacts, as MuJoCo does.
 
 import math
 
-from saltus.contact.contact_list import move_contact
+from saltus.contact.contact_list import first_tangent, move_contact
 from saltus.contact.pairs import pair_geom1, pair_geom2
 from saltus.number.functions import absolute, maximum, sqrt
 from saltus.number.kernels import kernel, only_with
-from saltus.spatial.vectors import add_scaled3, cross, dot3, scale3, sub3, transpose_times_vector
+from saltus.spatial.vectors import (
+    add_scaled3,
+    cross,
+    dot3,
+    matrix_times_vector,
+    scale3,
+    sub3,
+    transpose_times_vector,
+)
 
 ANGLE = 1e-6  # rad
 NEAR_BY = 100.0  # times the tolerance of gaps
 WAYS = 8
 COSINES = tuple(math.cos((k + 0.5) * (2.0 * math.pi / WAYS)) for k in range(WAYS))
 SINES = tuple(math.sin((k + 0.5) * (2.0 * math.pi / WAYS)) for k in range(WAYS))
-ROUNDS = 30  # of the projection on a normal cone
+ROUNDS, LEAST_CHANGE = 30, 1e-9  # of the projection on a normal cone
+ROUNDING = 1e-15  # rad
 PARALLEL = 1e-6  # product of two normals' sines below which their faces share no edge
 # seam_pair: of the first geom, then of the second, the neighbours in seam_list, and the half-spaces of the geom itself
 FIRST, COUNT, PLANE, PLANES = range(4)
@@ -74,8 +83,37 @@ def is_exposed(m, d, c, k, side):
     normal = transpose_times_vector(mat, normal)
     # in no neighbour, or with a normal of all that contain it
     if covers(m, d, c, at, point, normal) == EXPOSED:
+        exact = nearest_normal(m, d, c, at, point, normal)
+        turn = sub3(exact, normal)
+        if dot3(turn, turn) > ROUNDING * ROUNDING:
+            write_normal(d, k, scale3(sign, matrix_times_vector(mat, exact)))
         return True
     return is_exposed_near(m, d, c, at, point, normal)
+
+
+@kernel
+def nearest_normal(m, d, c, at, point, normal):
+    """The nearest unit vector in the normal cones of the neighbours that contain a point, which is within `ANGLE`.
+
+    Contacts of several geoms at one point then have one normal exactly; else they would hold what moves on across.
+    """
+    slack = m.seam_tolerance[c, at // OF_GEOM]
+    first = m.seam_pair[c, at + FIRST]
+    for k in range(first, first + m.seam_pair[c, at + COUNT]):
+        piece = m.seam_list[k]
+        adr, count = m.seam_planeadr[piece], m.seam_planenum[piece]
+        if depth(m, adr, count, point) <= slack:
+            normal = sub3(normal, outside_cone(m, d, adr, count, point, normal, slack))
+    return scale3(1.0 / sqrt(dot3(normal, normal)), normal)
+
+
+@kernel
+def write_normal(d, k, normal):
+    """Give contact k a normal in world axes, with default tangents."""
+    zero = 0.0 * normal[0]
+    first = first_tangent(normal, (zero, zero, zero))
+    second = cross(normal, first)
+    d.contact_frame[k] = (*normal, *first, *second)
 
 
 @kernel
@@ -156,10 +194,17 @@ def plane_normal(m, i):
 
 @kernel
 def has_normal(m, d, adr, count, point, normal, slack):
-    """Whether a unit vector lies in the normal cone of half-spaces at a point on their boundary.
+    """Whether a unit vector lies in the normal cone of half-spaces at a point on their boundary, within `ANGLE`."""
+    rest = outside_cone(m, d, adr, count, point, normal, slack)
+    return dot3(rest, rest) <= ANGLE * ANGLE
 
-    The cone is spanned by the normals of those whose boundary is not deeper than `slack` (m). The vector's distance
-    from it, after projection by Hildreth's method, must be at most `ANGLE`. Writes seam_push.
+
+@kernel
+def outside_cone(m, d, adr, count, point, normal, slack):
+    """What is left of a unit vector after projection on the normal cone of half-spaces at a point on their boundary.
+
+    The cone is spanned by the normals of those whose boundary is not deeper than `slack` (m). Hildreth's method; writes
+    seam_push.
     """
     rest = normal
     for i in range(count):
@@ -173,11 +218,9 @@ def has_normal(m, d, adr, count, point, normal, slack):
                 d.seam_push[i] = d.seam_push[i] + step
                 rest = add_scaled3(rest, -step, own)
                 change = maximum(change, absolute(step))
-        if dot3(rest, rest) <= ANGLE * ANGLE:
-            return True
-        if change <= 0.1 * ANGLE:
-            return False
-    return False
+        if change <= LEAST_CHANGE:
+            break
+    return rest
 
 
 @kernel(inline=True)

@@ -65,6 +65,12 @@ def test_flush_boxes_have_neither_inner_faces_nor_inner_edges():
     assert not world.keeps("A", (0, 1, 0), (0.1, 0.6, 0.8))
 
 
+def test_a_normal_within_the_tolerance_becomes_that_of_both_faces():
+    world = World("".join(TWO))
+    assert world.keeps("A", (0, 0.3, 0), (3e-7, 0, 1))
+    np.testing.assert_array_equal(np.abs(world.d.views["contact_frame"][0]), [0, 0, 1, 0, 1, 0, 1, 0, 0])
+
+
 def test_the_foot_of_a_riser_belongs_to_its_face():
     """The face is normal to the union at all points above the tread, and so is its foot as their limit."""
     step = box("step", (0, -1, -0.2), (1, 1, 0.3))
