@@ -148,11 +148,13 @@ def is_exposed_along(m, d, c, at, point, normal, radius):
 
 @kernel
 def look_at(m, d, c, at, point, normal, way, radius):
-    """Whether neighbours cover the point at a radius (m) in some direction; ELSEWHERE if it is not on the surface."""
+    """Whether neighbours cover the point at a radius (m) in some direction; ELSEWHERE if it has not this normal."""
     first, count = m.seam_pair[c, at + PLANE], m.seam_pair[c, at + PLANES]
+    slack = m.seam_tolerance[c, at // OF_GEOM]
     there = add_scaled3(point, radius, way)
-    if count > 0 and depth(m, first, count, there) > depth(m, first, count, point) + ANGLE * radius:
-        return ELSEWHERE
+    if count > 0:
+        if depth(m, first, count, there) > slack or not has_normal(m, d, first, count, there, normal, slack):
+            return ELSEWHERE
     return covers(m, d, c, at, there, normal)
 
 

@@ -69,6 +69,8 @@ def test_a_normal_within_the_tolerance_becomes_that_of_both_faces():
     world = World("".join(TWO))
     assert world.keeps("A", (0, 0.3, 0), (3e-7, 0, 1))
     np.testing.assert_array_equal(np.abs(world.d.views["contact_frame"][0]), [0, 0, 1, 0, 1, 0, 1, 0, 0])
+    for tilt in (1.1e-6, 2e-6, 1e-5):
+        assert not world.keeps("A", (0, 0.3, 0), (tilt, 0, 1))
 
 
 def test_the_foot_of_a_riser_belongs_to_its_face():
