@@ -50,6 +50,14 @@ OF_GEOM = 4
 COVERED, EXPOSED, ELSEWHERE = range(3)
 
 
+@only_with("seams", otherwise="False")
+@kernel
+def at_seam(m, s):
+    """Whether a contact point with an identity, slot s, belongs to a pair with neighbours."""
+    c = m.slot_pair[s]
+    return m.seam_pair[c, COUNT] + m.seam_pair[c, OF_GEOM + COUNT] > 0
+
+
 @only_with("seams", otherwise="n")
 @kernel
 def drop_covered(m, d, before, n, c):
@@ -152,9 +160,9 @@ def look_at(m, d, c, at, point, normal, way, radius):
     first, count = m.seam_pair[c, at + PLANE], m.seam_pair[c, at + PLANES]
     slack = m.seam_tolerance[c, at // OF_GEOM]
     there = add_scaled3(point, radius, way)
-    if count > 0:
-        if depth(m, first, count, there) > slack or not has_normal(m, d, first, count, there, normal, slack):
-            return ELSEWHERE
+    off = count > 0 and depth(m, first, count, there) > slack
+    if off or (count > 0 and not has_normal(m, d, first, count, there, normal, slack)):
+        return ELSEWHERE
     return covers(m, d, c, at, there, normal)
 
 
