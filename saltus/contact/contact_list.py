@@ -62,11 +62,17 @@ def join_contacts(m, d, last):
         for part in range(d.part):
             n += reported(m, d, part, 0) - part * m.nconmax
         for k in range(d.part * m.nconmax, min(last, d.part * m.nconmax + m.nconmax - n)):
-            d.contact_collision[n] = d.contact_collision[k]
-            d.contact_dist[n] = d.contact_dist[k]
-            d.contact_pos[n] = d.contact_pos[k]
-            d.contact_frame[n] = d.contact_frame[k]
+            move_contact(d, k, n)
             n += 1
+
+
+@kernel(inline=True)
+def move_contact(d, k, n):
+    """Put contact k in place n of the list."""
+    d.contact_collision[n] = d.contact_collision[k]
+    d.contact_dist[n] = d.contact_dist[k]
+    d.contact_pos[n] = d.contact_pos[k]
+    d.contact_frame[n] = d.contact_frame[k]
 
 
 @only_with("threads")

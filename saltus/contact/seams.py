@@ -11,8 +11,8 @@ Therefore:
 
 Such points are looked for at the distance `NEAR_BY` times the tolerance from q, in `WAYS` directions across ν and along
 the edges of A through q; if there are none, A has a corner there, and q itself decides. Round shapes count as smooth. A
-neighbour contains a point up to the tolerance of `saltus.model.contact.seams`; a normal lies in a cone up to the angle
-`ANGLE`.
+neighbour contains a point up to the tolerance of `saltus.model.contact.seams`, and a normal lies in a cone up to the
+angle `ANGLE`; it is then turned into the cone.
 
 So the side of a floor's tile has no contacts below its flush neighbour, nor has its upper edge with a ball that rolls
 over the neighbour, but the face of a riser has them down to its foot. The union is that of geoms that the other body
@@ -21,23 +21,41 @@ may touch. Soft contact keeps all contacts, as MuJoCo does.
 
 import math
 
+from saltus.contact.contact_list import first_tangent, move_contact
 from saltus.contact.pairs import pair_geom1, pair_geom2
 from saltus.number.functions import absolute, maximum, sqrt
 from saltus.number.kernels import kernel, only_with
-from saltus.spatial.vectors import add_scaled3, cross, dot3, scale3, sub3, transpose_times_vector
+from saltus.spatial.vectors import (
+    add_scaled3,
+    cross,
+    dot3,
+    matrix_times_vector,
+    scale3,
+    sub3,
+    transpose_times_vector,
+)
 
 ANGLE = 1e-6  # rad
 NEAR_BY = 100.0  # times the tolerance of gaps
 WAYS = 8
 COSINES = tuple(math.cos((k + 0.5) * (2.0 * math.pi / WAYS)) for k in range(WAYS))
 SINES = tuple(math.sin((k + 0.5) * (2.0 * math.pi / WAYS)) for k in range(WAYS))
-ROUNDS = 30  # of the projection on a normal cone
+ROUNDS, LEAST_CHANGE = 30, 1e-9  # of the projection on a normal cone
+ROUNDING = 1e-15  # rad
 PARALLEL = 1e-6  # product of two normals' sines below which their faces share no edge
 # seam_pair: of the first geom, then of the second, the neighbours in seam_list, and the half-spaces of the geom itself
 FIRST, COUNT, PLANE, PLANES = range(4)
 OF_GEOM = 4
 # what a point says of a contact
 COVERED, EXPOSED, ELSEWHERE = range(3)
+
+
+@only_with("seams", otherwise="False")
+@kernel
+def at_seam(m, s):
+    """Whether a contact point with an identity, slot s, belongs to a pair with neighbours."""
+    c = m.slot_pair[s]
+    return m.seam_pair[c, COUNT] + m.seam_pair[c, OF_GEOM + COUNT] > 0
 
 
 @only_with("seams", otherwise="n")
@@ -52,11 +70,7 @@ def drop_covered(m, d, before, n, c):
     kept = before
     for k in range(before, n):
         if is_exposed(m, d, c, k, 0) and is_exposed(m, d, c, k, 1):
-            if kept < k:
-                d.contact_collision[kept] = d.contact_collision[k]
-                d.contact_dist[kept] = d.contact_dist[k]
-                d.contact_pos[kept] = d.contact_pos[k]
-                d.contact_frame[kept] = d.contact_frame[k]
+            move_contact(d, k, kept)
             kept += 1
     return kept
 
@@ -77,8 +91,37 @@ def is_exposed(m, d, c, k, side):
     normal = transpose_times_vector(mat, normal)
     # in no neighbour, or with a normal of all that contain it
     if covers(m, d, c, at, point, normal) == EXPOSED:
+        exact = nearest_normal(m, d, c, at, point, normal)
+        turn = sub3(exact, normal)
+        if dot3(turn, turn) > ROUNDING * ROUNDING:
+            write_normal(d, k, scale3(sign, matrix_times_vector(mat, exact)))
         return True
     return is_exposed_near(m, d, c, at, point, normal)
+
+
+@kernel
+def nearest_normal(m, d, c, at, point, normal):
+    """The nearest unit vector in the normal cones of the neighbours that contain a point, which is within `ANGLE`.
+
+    Contacts of several geoms at one point then have one normal exactly; else they would hold what moves on across.
+    """
+    slack = m.seam_tolerance[c, at // OF_GEOM]
+    first = m.seam_pair[c, at + FIRST]
+    for k in range(first, first + m.seam_pair[c, at + COUNT]):
+        piece = m.seam_list[k]
+        adr, count = m.seam_planeadr[piece], m.seam_planenum[piece]
+        if depth(m, adr, count, point) <= slack:
+            normal = sub3(normal, outside_cone(m, d, adr, count, point, normal, slack))
+    return scale3(1.0 / sqrt(dot3(normal, normal)), normal)
+
+
+@kernel
+def write_normal(d, k, normal):
+    """Give contact k a normal in world axes, with default tangents."""
+    zero = 0.0 * normal[0]
+    first = first_tangent(normal, (zero, zero, zero))
+    second = cross(normal, first)
+    d.contact_frame[k] = (*normal, *first, *second)
 
 
 @kernel
@@ -113,10 +156,12 @@ def is_exposed_along(m, d, c, at, point, normal, radius):
 
 @kernel
 def look_at(m, d, c, at, point, normal, way, radius):
-    """Whether neighbours cover the point at a radius (m) in some direction; ELSEWHERE if it is not on the surface."""
+    """Whether neighbours cover the point at a radius (m) in some direction; ELSEWHERE if it has not this normal."""
     first, count = m.seam_pair[c, at + PLANE], m.seam_pair[c, at + PLANES]
+    slack = m.seam_tolerance[c, at // OF_GEOM]
     there = add_scaled3(point, radius, way)
-    if count > 0 and depth(m, first, count, there) > depth(m, first, count, point) + ANGLE * radius:
+    off = count > 0 and depth(m, first, count, there) > slack
+    if off or (count > 0 and not has_normal(m, d, first, count, there, normal, slack)):
         return ELSEWHERE
     return covers(m, d, c, at, there, normal)
 
@@ -159,10 +204,17 @@ def plane_normal(m, i):
 
 @kernel
 def has_normal(m, d, adr, count, point, normal, slack):
-    """Whether a unit vector lies in the normal cone of half-spaces at a point on their boundary.
+    """Whether a unit vector lies in the normal cone of half-spaces at a point on their boundary, within `ANGLE`."""
+    rest = outside_cone(m, d, adr, count, point, normal, slack)
+    return dot3(rest, rest) <= ANGLE * ANGLE
 
-    The cone is spanned by the normals of those whose boundary is not deeper than `slack` (m). The vector's distance
-    from it, after projection by Hildreth's method, must be at most `ANGLE`. Writes seam_push.
+
+@kernel
+def outside_cone(m, d, adr, count, point, normal, slack):
+    """What is left of a unit vector after projection on the normal cone of half-spaces at a point on their boundary.
+
+    The cone is spanned by the normals of those whose boundary is not deeper than `slack` (m). Hildreth's method; writes
+    seam_push.
     """
     rest = normal
     for i in range(count):
@@ -176,11 +228,9 @@ def has_normal(m, d, adr, count, point, normal, slack):
                 d.seam_push[i] = d.seam_push[i] + step
                 rest = add_scaled3(rest, -step, own)
                 change = maximum(change, absolute(step))
-        if dot3(rest, rest) <= ANGLE * ANGLE:
-            return True
-        if change <= 0.1 * ANGLE:
-            return False
-    return False
+        if change <= LEAST_CHANGE:
+            break
+    return rest
 
 
 @kernel(inline=True)

@@ -65,6 +65,14 @@ def test_flush_boxes_have_neither_inner_faces_nor_inner_edges():
     assert not world.keeps("A", (0, 1, 0), (0.1, 0.6, 0.8))
 
 
+def test_a_normal_within_the_tolerance_becomes_that_of_both_faces():
+    world = World("".join(TWO))
+    assert world.keeps("A", (0, 0.3, 0), (3e-7, 0, 1))
+    np.testing.assert_array_equal(np.abs(world.d.views["contact_frame"][0]), [0, 0, 1, 0, 1, 0, 1, 0, 0])
+    for tilt in (1.1e-6, 2e-6, 1e-5):
+        assert not world.keeps("A", (0, 0.3, 0), (tilt, 0, 1))
+
+
 def test_the_foot_of_a_riser_belongs_to_its_face():
     """The face is normal to the union at all points above the tread, and so is its foot as their limit."""
     step = box("step", (0, -1, -0.2), (1, 1, 0.3))
@@ -171,3 +179,113 @@ def _distance(cells, point):
     """Distance (m) of a point from cubes of half a metre."""
     middles = (np.array(cells) + 0.5) * 0.5
     return np.linalg.norm(np.maximum(np.abs(point - middles) - 0.25, 0.0), axis=1).min()
+
+
+# ------------------------------------------------------------ bodies that cross seams
+
+CROSSING = """<mujoco><option timestep="0.002"/><default><geom friction="{mu} 0 0" condim="3"/></default>
+<worldbody>{floor}
+<body pos="{x} 0 .1"><freejoint/><geom name="c" type="box" size=".1 .1 .1" mass="1"/></body>
+<body pos="{x} .6 .1"><freejoint/><geom name="s" size=".1" mass="1"/></body></worldbody></mujoco>"""
+ROW = "".join(box(f"t{k}", (0.1 * k, -1, -0.2), (0.1 * k + 0.1, 1, 0)) for k in range(21))
+TILES = "".join(
+    box(f"t{i}{j}", (0.5 * i, 0.5 * j - 1.2, -0.2), (0.5 * i + 0.5, 0.5 * j - 0.7, 0))
+    for i in range(5)
+    for j in range(5)
+)
+METHODS = [
+    pytest.param("dopri5", marks=pytest.mark.slow),
+    pytest.param("rk4", marks=pytest.mark.slow),
+    "moreau_jean",
+]
+
+
+def crossing(floor, integrator, mu=0.0, x=0.15):
+    """A cube and a ball on a floor."""
+    return saltus.Simulation(CROSSING.format(floor=floor, mu=mu, x=x), integrator, contact="hard")
+
+
+@pytest.mark.parametrize("integrator", METHODS)
+def test_twenty_seams_leave_momentum_alone(integrator):
+    """Without friction x = x0 + v t. Tolerance 1e-9: a ball is held up to a tilt of 1e-6 rad, and loses 1e-12 of v."""
+    sim = crossing(ROW, integrator)
+    sim.qvel[[0, 6]] = 1.0
+    sim.run(1.8)
+    np.testing.assert_allclose(sim.qpos[[0, 1, 2, 7, 8, 9]], [1.95, 0, 0.1, 1.95, 0.6, 0.1], atol=1e-9)
+    np.testing.assert_allclose(sim.qvel, [1, 0, 0, 0, 0, 0] * 2, atol=1e-9)
+
+
+@pytest.mark.parametrize("integrator", METHODS)
+def test_friction_on_twenty_seams(integrator):
+    """The cube slides with v = v0 - μ g t, the ball rolls with v = ω r; `moreau_jean` is of order one in positions."""
+    mu, time, start = 0.1, 1.2, 1.9
+    sim = crossing(ROW, integrator, mu)
+    sim.qvel[[0, 6, 10]] = start, 1.0, 10.0
+    sim.run(time)
+    np.testing.assert_allclose(sim.qvel[[0, 6, 10]], [start - mu * G * time, 1, 10], atol=1e-9)
+    near = 2e-3 if integrator == "moreau_jean" else 1e-9
+    np.testing.assert_allclose(sim.qpos[0], 0.15 + start * time - mu * G * time**2 / 2, atol=near)
+    np.testing.assert_allclose(sim.qpos[7], 0.15 + time, atol=1e-9)
+
+
+@pytest.mark.parametrize("integrator", METHODS)
+def test_corners_of_tiles_leave_momentum_alone(integrator):
+    sim = crossing(TILES, integrator)
+    sim.qvel[[0, 1, 6, 7]] = 1.0, 0.3, 1.0, 0.3
+    sim.run(1.2)
+    np.testing.assert_allclose(sim.qpos[[0, 1, 7, 8]], [1.35, 0.36, 1.35, 0.96], atol=1e-9)
+    np.testing.assert_allclose(sim.qvel[[0, 1, 6, 7]], [1, 0.3, 1, 0.3], atol=1e-9)
+
+
+@pytest.mark.parametrize("integrator", METHODS)
+def test_a_riser_stops_what_meets_it(integrator):
+    """Restitution 0: the cube and the ball end at rest at a step's face, x = 1 - r, at their height."""
+    sim = crossing(TWO[1] + box("C", (1, -1, -0.2), (2, 1, 0.5)), integrator)
+    sim.qvel[[0, 6]] = 1.0
+    sim.run(1.0)
+    near = 1e-5 if integrator == "moreau_jean" else 1e-9  # a step's fall, g h²
+    np.testing.assert_allclose(sim.qpos[[0, 2, 7, 9]], [0.9, 0.1, 0.9, 0.1], atol=near)
+    np.testing.assert_allclose(sim.qvel, np.zeros(12), atol=near)
+
+
+@pytest.mark.parametrize("integrator", METHODS)
+def test_stairs_are_what_they_are_cut_into(integrator):
+    """The same stair of columns side by side and of slabs on each other: one union, one motion."""
+    columns = "".join(box(f"t{k}", (0.3 * k, -1, -1), (0.3 * k + 0.3, 1, -0.1 * k)) for k in range(4))
+    slabs = "".join(box(f"t{k}", (0, -1, -0.1 * k - 0.1), (0.3 * k + 0.3, 1, -0.1 * k)) for k in range(4))
+    ends = []
+    for stair in (columns, slabs):
+        sim = crossing(stair, integrator)
+        sim.qvel[[0, 6]] = 1.0
+        sim.run(0.5)
+        ends.append(np.concatenate([sim.qpos, sim.qvel]))
+    assert ends[0][2] < 0.05  # it has come down a step
+    np.testing.assert_allclose(ends[1], ends[0], atol=1e-6)
+
+
+SHAPES = {
+    "mesh": ('type="mesh" mesh="m"', 0.1, "0 0 0"),
+    "puck": ('type="cylinder" size=".1 .05"', 0.05, "0 0 0"),
+    "turned cube": ('type="box" size=".1 .1 .1"', 0.1, "0 0 30"),
+    "capsule": ('type="capsule" size=".05 .1"', 0.05, "0 90 0"),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("integrator", ["dopri5", "moreau_jean"])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_all_shapes_cross_a_seam(shape, integrator):
+    """x = v t over the seam of two boxes. Searched pairs have errors of their search, 1e-6 of the size."""
+    geom, height, turn = SHAPES[shape]
+    corners = " ".join(f"{x} {y} {z}" for x, y, z in itertools.product((-0.1, 0.1), repeat=3))
+    sim = saltus.Simulation(
+        f"""<mujoco><option timestep="0.002"/><asset><mesh name="m" vertex="{corners}"/></asset>
+        <default><geom friction="0 0 0"/></default><worldbody>{"".join(TWO)}<body pos="-.5 0 {height}" euler="{turn}">
+        <freejoint/><geom {geom} mass="1"/></body></worldbody></mujoco>""",
+        integrator,
+        contact="hard",
+    )
+    sim.qvel[0] = 1.0
+    sim.run(1.0)
+    np.testing.assert_allclose(sim.qpos[:3], [0.5, 0, height], atol=1e-4)
+    np.testing.assert_allclose(sim.qvel, [1, 0, 0, 0, 0, 0], atol=1e-4)

@@ -7,7 +7,7 @@ contact in Data's list, whose number is `slot_contact`.
 """
 
 from saltus.contact.collide import collide_pair, collider_frame, collider_frames
-from saltus.contact.contact_list import add_contact
+from saltus.contact.contact_list import add_contact, move_contact
 from saltus.contact.counts import NCON, NLOST
 from saltus.contact.event.contact_matching import match_points
 from saltus.contact.event.field_points import field_points
@@ -121,7 +121,10 @@ def pair_gaps(m, d, n, c, spheres):
 @kernel
 def numbered_points(m, d, before, c):
     """Contacts of pair c from number `before` on, and the gaps of its slots; returns the new number of contacts."""
-    n = drop_covered(m, d, before, pair_points(m, d, before, c, EVERYWHERE), c)
+    n = pair_points(m, d, before, c, EVERYWHERE)
+    if m.slot_varies[c]:
+        n = drop_absent(m, d, before, n)
+    n = drop_covered(m, d, before, n, c)
     for k in range(before, n):
         d.contact_block[k] = -1
     # contacts that a pair does not have at this pose are beyond any reach, and the last
@@ -137,6 +140,20 @@ def numbered_points(m, d, before, c):
         if d.slot_contact[s] >= 0:
             d.gap[s] = d.contact_dist[d.slot_contact[s]] - m.law_margin[m.collision_law[c]]
     return n
+
+
+@kernel
+def drop_absent(m, d, before, n):
+    """Remove contacts that are none, from number `before` up to n; returns the new number of contacts.
+
+    Pairs whose second contact is none in some lanes give it a distance beyond the reach; none is beyond `EVERYWHERE`.
+    """
+    kept = before
+    for k in range(before, n):
+        if d.contact_dist[k] < ABSENT:
+            move_contact(d, k, kept)
+            kept += 1
+    return kept
 
 
 @kernel(inline=True)

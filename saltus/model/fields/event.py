@@ -52,9 +52,9 @@ SCRATCH = {  # scratch
     **reals("gap", shape=("nmode",)),
     **reals("row_drift", shape=("nrow_event",)),
     **reals("row_A", shape=("nhardsquare",)),
-    # contact points at displaced positions: where they exist (1 ahead, 2 behind, 3 both); velocities there (m/s)
+    # contact points at displaced positions: where they exist (1 ahead, 2 behind, 3 both); velocities (m/s), places (m)
     **ints("slot_sides", shape=("nslot",)),
-    **reals("slot_rate", shape=("nslot", 6)),
+    **reals("slot_rate", "slot_reached", shape=("nslot", 6)),
     # L⁻ᵀ Jᵀ of all rows, with M = Lᵀ D L, followed by L⁻ᵀ of the smooth forces
     **reals("row_half", shape=("nrow_half",)),
     **reals("row_inverse", shape=("nv_event",)),  # of the current row or forces, multiplied by D⁻¹ or M⁻¹

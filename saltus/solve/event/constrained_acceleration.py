@@ -7,8 +7,9 @@ The multipliers are the forces: A f = -(J a₀ + J̇ v). Where rows are linearly
 
 from saltus.contact.counts import NBLOCK, NROW
 from saltus.contact.event.active_rows import closed_rows
-from saltus.contact.event.gap_functions import closed_gaps
+from saltus.contact.event.gap_functions import closed_gaps, smaller_radius
 from saltus.contact.rows.blocks import CONE
+from saltus.contact.seams import at_seam
 from saltus.dynamics.equations import bias_force, joint_inertia
 from saltus.dynamics.tendon.length import tendons
 from saltus.dynamics.tree.com_frame import com_dof, tree_centre_of_mass
@@ -27,7 +28,9 @@ from saltus.solve.cone.problem import ROUNDING, SOLVED, TOLERANCE, solve_cones
 from saltus.solve.event.constraint_bias import is_simple, simple_drifts
 from saltus.solve.event.redundant_rows import least_forces
 from saltus.solve.status import OK
+from saltus.spatial.vectors import dot3, sub3
 
+JUMP = 0.05  # of the smaller bounding radius: farther from each other, contacts at a seam are not one point that moved
 MOVE = 2e-5  # rad, m: displacement for the finite differences of J̇ v
 
 
@@ -83,15 +86,39 @@ def note_rates(m, d, side):
             d.slot_sides[s] = d.slot_sides[s] | (1 + side)
             for r in range(d.block_dim[b]):
                 d.slot_rate[s, 3 * side + r] = d.row_velocity[d.block_row[b] + r]
+            put3(d.slot_reached, s, side, d.contact_pos[d.slot_contact[s]])
 
 
 @kernel
 def points_end(m, d):
-    """Whether a contact point exists on one side of the position alone."""
+    """Whether a contact point exists on one side of the position alone, or is another one there."""
     found = False
     for s in range(m.nslot):
-        found = found or d.slot_sides[s] == 1 or d.slot_sides[s] == 2
+        sides = d.slot_sides[s]
+        found = found or sides == 1 or sides == 2
+        if sides == 3 and at_seam(m, s):
+            found = found or is_other(m, s, get3(d.slot_reached, s, 0), get3(d.slot_reached, s, 1))
     return found
+
+
+@kernel
+def is_other(m, s, place, other):
+    """Whether two places (m) are so far apart that a point cannot have moved from one to the other."""
+    c = m.slot_pair[s]
+    apart, far = sub3(place, other), JUMP * smaller_radius(m, m.collision_geom1[c], m.collision_geom2[c])
+    return dot3(apart, apart) > far * far
+
+
+@kernel(inline=True)
+def get3(field, s, side):
+    """A vector of three numbers on one side, of slot s."""
+    return field[s, 3 * side], field[s, 3 * side + 1], field[s, 3 * side + 2]
+
+
+@kernel(inline=True)
+def put3(field, s, side, vector):
+    """Store a vector of three numbers on one side, of slot s."""
+    field[s, 3 * side], field[s, 3 * side + 1], field[s, 3 * side + 2] = vector
 
 
 @kernel
@@ -103,7 +130,10 @@ def drifts_at_ends(m, d, step):
     for b in range(d.count[NBLOCK]):
         s, row = d.block_item[b], d.block_row[b]
         if 0 <= s < m.nslot:
-            sides = d.slot_sides[s]
+            sides, place = d.slot_sides[s], d.contact_pos[d.slot_contact[s]]
+            for side in range(2):
+                if at_seam(m, s) and is_other(m, s, get3(d.slot_reached, s, side), place):
+                    sides = sides & (2 - side)
             for r in range(d.block_dim[b]):
                 here, ahead, behind = d.row_velocity[row + r], d.slot_rate[s, r], d.slot_rate[s, 3 + r]
                 change = 0.0 * here
