@@ -3,7 +3,7 @@
 MuJoCo's compiler computes the hulls, and merges triangles in one plane to polygons.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 import mujoco
@@ -49,8 +49,9 @@ def hulls(m: mujoco.MjModel, geoms: Iterable[int]) -> dict[str, Any]:
     }
 
 
-def boxes_and_hulls(m: mujoco.MjModel, features: set[str], geoms: Sequence[int]) -> dict[str, Any]:
+def boxes_and_hulls(m: mujoco.MjModel, features: set[str], geoms: Iterable[int]) -> dict[str, Any]:
     """Fields of boxes and of hulls, where pairs of geoms need them for the features that they have."""
+    geoms = list(geoms)
     fields = any(m.geom_type[g] == HFIELD for g in geoms)
     searched = fields or features & {"field", "hull"}
     found = hulls(m, geoms if are_known(m) else ()) if searched else NO_HULLS
