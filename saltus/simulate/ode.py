@@ -13,8 +13,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from saltus.arguments import function, numbers, positive, several
 from saltus.errors import DivergenceError, OptionError, warn
-from saltus.integrate.adaptive import dormand_prince, step_size
+from saltus.integrate.adaptive import step_size
 from saltus.integrate.adaptive.step_bounds import SIDE, breaks_of, longest_of
+from saltus.integrate.dense import dormand_prince
 from saltus.integrate.fixed import runge_kutta
 from saltus.integrate.implicit import implicit_runge_kutta
 from saltus.integrate.registry import integrators
