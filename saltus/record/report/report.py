@@ -112,7 +112,8 @@ def _key_figures(t: TrajectoryTable) -> list[tuple[str, str, str]]:
     figures = [("Simulated", f"{t.duration:.4g} s", count(len(t), "sample"))]
     c = t.certificate
     if c is not None:
-        remark = f"rad, m, at the end; bound {c.bound_text(c.final_bound)}" if c.ok else "at least; see the warnings"
+        remark = "rad, m, at the end" + ("" if math.isnan(c.final_bound) else f"; bound {c.bound_text(c.final_bound)}")
+        remark += "" if c.ok else "; see the warnings"
         figures.append(("Position error", _error(c), remark))
         if not math.isnan(c.observed_order):
             figures.append(("Observed order", f"{c.observed_order:.2f}", f"declared {c.order:g}"))

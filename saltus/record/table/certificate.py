@@ -85,7 +85,9 @@ class Certificate:
         return float(np.max(self.bound)) if len(self.bound) else math.nan
 
     def error_text(self, error: float, digits: int = 1) -> str:
-        """An error (rad, m) in words, "below ..." where it is within rounding."""
+        """An error (rad, m) in words, "below ..." where it is within rounding, unknown where it has no bound."""
+        if math.isinf(self.largest_bound):
+            return f"unknown (runs differ by {error:.{digits}g})"
         if error <= self.rounding:
             return f"below {self.rounding:.{digits}g} (rounding)"
         return f"about {error:.{digits}g}"
@@ -105,18 +107,22 @@ class Certificate:
         """The certificate with more to be said about it."""
         return replace(self, warnings=[*self.warnings, *notes])
 
+    def _size_text(self) -> str:
+        """Estimate and bound in one sentence."""
+        if math.isnan(self.largest_error):
+            return "unknown"
+        where = "in generalized coordinates (rad, m),"
+        if math.isinf(self.largest_bound):
+            differ = f"{self.final_error:.1g} at the end, {self.largest_error:.1g} at most"
+            return f"position error not bounded, the runs differ by {differ}, {where}"
+        final, largest = (self.error_text(error) for error in (self.final_error, self.largest_error))
+        bound = self.bound_text(self.final_bound)
+        return f"position error {final} at the end, {largest} at its largest, bound {bound}, {where}"
+
     def __str__(self) -> str:
         observed = "not measurable" if math.isnan(self.observed_order) else f"{self.observed_order:.2f}"
         step = "controlled steps" if math.isnan(self.timestep) else f"timestep {self.timestep:.4g} s"
-        size = (
-            f"position error {self.error_text(self.final_error)} at the end, "
-            f"{self.error_text(self.largest_error)} at its largest, "
-            f"bound {self.bound_text(self.final_bound)}, in generalized coordinates (rad, m),"
-        )
-        text = (
-            f"accuracy: {'unknown' if math.isnan(self.largest_error) else size} "
-            f"with {step} (observed order {observed}, declared {self.order:g})"
-        )
+        text = f"accuracy: {self._size_text()} with {step} (observed order {observed}, declared {self.order:g})"
         if not math.isnan(self.energy_drift) and not self.exchanges:
             text += f"; energy drift {self.energy_drift:.2g}"
         return "\n".join([text, *(f"  note: {w}" if self.ok else f"  warning: {w}" for w in self.warnings)])
