@@ -29,7 +29,9 @@ def certificate_facts(c: Certificate) -> dict[str, str]:
     if math.isnan(c.largest_error):
         known["position error"] = "unknown"
     else:
-        known["position error"] = f"{c.final_error:.2g} at the end, at most {c.largest_error:.2g} (rad, m)"
+        final, largest = (c.error_text(error, 2).removeprefix("about ") for error in (c.final_error, c.largest_error))
+        known["position error"] = f"{final} at the end, {largest} at its largest (rad, m)"
+        known["error bound"] = f"{c.bound_text(c.final_bound)} at the end (rad, m)"
     observed = "not measurable" if math.isnan(c.observed_order) else f"{c.observed_order:.2f}"
     known["order"] = f"{observed} observed, {c.order:g} declared"
     if not math.isnan(c.timestep):

@@ -249,8 +249,8 @@ class Simulation(StateAttributes):
         the timestep, which its steps pass over unless the function changes something there); an array [nu], held; an
         array [steps, nu], one row a step; or a controller in the time loop (`saltus.PID`, `saltus.controller`), whose
         states are the last of `act`. `progress`: True or False to show a bar or not (None: on long runs in a terminal),
-        or a function of the fraction done. `certify`: repeat the run with half and a quarter of the step and put a
-        statement of its accuracy into `certificate`.
+        or a function of the fraction done. `certify`: repeat the run in finer steps and put a statement of its
+        accuracy into `certificate`: an estimate and a bound of its error, and what it cannot vouch for.
 
         `save`: a Zarr store (.zarr) that does not exist yet, to which the run is recorded as it goes on, in memory that
         does not grow with it; the trajectory that is returned reads its columns from there when they are first looked

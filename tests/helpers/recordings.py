@@ -60,4 +60,5 @@ def contact_points(count=50):
 
 def certificate(count):
     error = np.linspace(0.0, 1.0, count) / 3.0
-    return Certificate(2, 1.99, error, float(error[-1]), float("nan"), (0.1, 0.05, 0.025), 0.025, ["a note"], False)
+    figures = (float(error[-1]), float("nan"), (0.1, 0.05, 0.025), 0.025, ["a note"], False)
+    return Certificate(2, 1.99, error, *figures, bound=2 * error, rounding=1e-14)

@@ -33,6 +33,7 @@ LONG_NAMES = {
     "ledger": "energies, and work since the start",
     "tree_asleep": "next of the trees that sleep together; below 0: awake",
     "certificate_error": "estimated error of the generalized positions",
+    "certificate_bound": "bound of the error of the generalized positions",
 }
 
 # written at a run's end even where they have no entries
@@ -63,8 +64,9 @@ def to_dataset(trajectory: TrajectoryTable) -> xarray.Dataset:
     variables.update(_event_variables(trajectory))
     attributes = dict(trajectory.attrs)
     if trajectory.certificate is not None:
-        error = np.asarray(trajectory.certificate.error, dtype=np.float64)
-        variables["certificate_error"] = ("time", error, _about("certificate_error", "rad, m"))
+        for name in ("error", "bound"):
+            values = np.asarray(getattr(trajectory.certificate, name), dtype=np.float64)
+            variables[f"certificate_{name}"] = ("time", values, _about(f"certificate_{name}", "rad, m"))
         attributes["certificate"] = str(trajectory.certificate)
     return xarray.Dataset(variables, coordinates, attributes)
 

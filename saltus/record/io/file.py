@@ -146,7 +146,7 @@ def _attributes(trajectory: TrajectoryTable) -> dict[str, Any]:
     stored[_EVENTS] = json.dumps(_described(trajectory.events.dtype))
     if trajectory.certificate is not None:
         figures = dataclasses.asdict(trajectory.certificate)
-        figures.pop("error")
+        del figures["error"], figures["bound"]
         stored[_CERTIFICATE] = json.dumps(figures)
     return stored
 
@@ -199,4 +199,6 @@ def _read_certificate(dataset: xarray.Dataset, stored: dict[str, Any]) -> Certif
         return None
     figures = json.loads(stored[_CERTIFICATE])
     figures["timesteps"] = tuple(figures["timesteps"])
+    if "certificate_bound" in dataset:
+        figures["bound"] = dataset["certificate_bound"].values
     return Certificate(error=dataset["certificate_error"].values, **figures)

@@ -60,7 +60,7 @@ class Checkpoint:
         attrs: attributes of the recording beside those in the group.
         certificate: its figures, or None.
         arrays: by name: "tail_..." samples after the last full chunk, "end_..." the row at the run's end, "state_..."
-            what the run goes on from, "events", "certificate_error".
+            what the run goes on from, "events", "certificate_error", "certificate_bound".
         digests: checksums in hexadecimal, by what they are of: "columns" (of samples in full chunks), "metadata"
             and "model", each by name; empty in stores from before there were any.
     """
@@ -248,6 +248,8 @@ class Store:
         if checkpoint.certificate is not None:
             figures = dict(checkpoint.certificate)
             figures["timesteps"] = tuple(figures["timesteps"])
+            if "certificate_bound" in checkpoint.arrays:
+                figures["bound"] = checkpoint.arrays["certificate_bound"]
             certificate = Certificate(error=checkpoint.arrays["certificate_error"], **figures)
         attrs = {**self.header["attrs"], **checkpoint.attrs}
         if checkpoint.status == RUNNING:  # cut short, or still going on

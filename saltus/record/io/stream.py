@@ -234,7 +234,8 @@ def add_certificate(path: str | os.PathLike[str], certificate: Certificate | Non
         return
     store = Store(path)
     figures = dataclasses.asdict(certificate)
-    store.checkpoint.arrays["certificate_error"] = figures.pop("error")
+    for name in ("error", "bound"):
+        store.checkpoint.arrays[f"certificate_{name}"] = figures.pop(name)
     store.checkpoint.certificate = figures
     with _naming(store.path, len(store)):
         store.checkpoint.write(store.path)

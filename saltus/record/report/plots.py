@@ -37,7 +37,7 @@ def plots(trajectory: TrajectoryTable) -> Iterator[tuple[str, str]]:
         height = 1.2 + 0.2 * min(rows, SHOWN)
         yield f"Contacts{rest}", _figure(t, lambda axes: legend(axes, *draw_contacts(axes, t)), height=height)
     if t.certificate is not None and np.isfinite(t.certificate.error).any():
-        yield "Estimated error of the positions", _figure(t, lambda axes: _error(axes, t))
+        yield "Error of the positions: estimate and bound", _figure(t, lambda axes: _error(axes, t))
 
 
 def thinned(trajectory: TrajectoryTable) -> TrajectoryTable:
@@ -56,7 +56,8 @@ def thinned(trajectory: TrajectoryTable) -> TrajectoryTable:
         events=trajectory.events,
         names=trajectory.names,
         units=trajectory.units,
-        certificate=None if certificate is None else replace(certificate, error=certificate.error[::step]),
+        certificate=certificate
+        and replace(certificate, error=certificate.error[::step], bound=certificate.bound[::step]),
     )
 
 
@@ -72,7 +73,11 @@ def _groups(t: TrajectoryTable, titles: dict[str, str]) -> Iterator[tuple[str, s
 def _error(axes: Axes, t: TrajectoryTable) -> None:
     assert t.certificate is not None
     error = np.where(t.certificate.error > 0, t.certificate.error, np.nan)
-    axes.semilogy(t.time, error, color=COLOURS[1], linewidth=1.4)
+    axes.semilogy(t.time, error, color=COLOURS[1], linewidth=1.4, label="estimate")
+    bound = np.where(t.certificate.bound > 0, t.certificate.bound, np.nan)
+    if np.isfinite(bound).any():
+        axes.semilogy(t.time, bound, color=COLOURS[1], linewidth=0.8, linestyle="--", label="bound")
+        axes.legend()
     axes.set_ylabel("rad, m")
 
 

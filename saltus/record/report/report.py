@@ -14,6 +14,7 @@ from saltus.errors import OptionError
 from saltus.record.files.atomic_write import write_whole
 from saltus.record.report.page import page
 from saltus.record.report.plots import plots
+from saltus.record.table.certificate import Certificate
 from saltus.record.table.energy_figure import energy_figure
 from saltus.record.table.events import cells, counts, heading, known_fields
 from saltus.record.table.trajectory_table import readable_model
@@ -111,8 +112,9 @@ def _key_figures(t: TrajectoryTable) -> list[tuple[str, str, str]]:
     figures = [("Simulated", f"{t.duration:.4g} s", count(len(t), "sample"))]
     c = t.certificate
     if c is not None:
-        remark = "rad, m, at the end" if c.ok else "at least; see the warnings"
-        figures.append(("Position error", _number(c.final_error), remark))
+        remark = "rad, m, at the end" + ("" if math.isnan(c.final_bound) else f"; bound {c.bound_text(c.final_bound)}")
+        remark += "" if c.ok else "; see the warnings"
+        figures.append(("Position error", _error(c), remark))
         if not math.isnan(c.observed_order):
             figures.append(("Observed order", f"{c.observed_order:.2f}", f"declared {c.order:g}"))
     if figure := energy_figure(t):
@@ -122,8 +124,8 @@ def _key_figures(t: TrajectoryTable) -> list[tuple[str, str, str]]:
     return figures
 
 
-def _number(value: float) -> str:
-    return "unknown" if math.isnan(value) else f"{value:.2g}"
+def _error(c: Certificate) -> str:
+    return "unknown" if math.isnan(c.final_error) else c.error_text(c.final_error, 2).removeprefix("about ")
 
 
 def _run(t: TrajectoryTable) -> Rows:

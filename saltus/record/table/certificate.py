@@ -9,12 +9,18 @@ is 2^p times as large (Hairer, Nørsett, Wanner: Solving Ordinary Differential E
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from saltus.errors import OptionError
+from saltus.record.table.error_bound import (
+    bound_from_difference,
+    bound_from_extrapolation,
+    largest_entry,
+    rounding_level,
+)
 from saltus.terminal.display import notebook_html
 
 #: By how much the observed order may miss the declared one before the error bar is called into question.
@@ -37,8 +43,11 @@ class Certificate:
         timesteps: the steps of the three runs, s: h, h/2, h/4.
         timestep: which of them `error` is about, s; nan where steps are controlled.
         warnings: why the figures may not hold, or how they are to be read; empty for a clean run.
-        ok: whether the error bar can be trusted.
+        ok: whether estimate and bound can be trusted.
         exchanges: what changed the energy on purpose, so that its drift is no error; empty where nothing did.
+        bound [T]: what the error of the positions is at most at each sample, see `saltus.record.table.error_bound`;
+            inf where none can be given, nan where it is not known.
+        rounding: the level of rounding in the positions (rad, m), below which no error is measured.
     """
 
     order: float
@@ -51,28 +60,80 @@ class Certificate:
     warnings: list[str] = field(default_factory=list)
     ok: bool = True
     exchanges: list[str] = field(default_factory=list)
+    bound: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
+    rounding: float = 0.0
 
     _repr_html_ = notebook_html
+
+    def __post_init__(self) -> None:
+        if len(self.bound) != len(self.error):
+            object.__setattr__(self, "bound", np.full(len(self.error), math.nan))
 
     @property
     def largest_error(self) -> float:
         """The largest entry of `error`; nan without samples."""
         return float(np.max(self.error)) if len(self.error) else math.nan
 
+    @property
+    def final_bound(self) -> float:
+        """The last entry of `bound`; nan without samples."""
+        return float(self.bound[-1]) if len(self.bound) else math.nan
+
+    @property
+    def largest_bound(self) -> float:
+        """The largest entry of `bound`; nan without samples."""
+        return float(np.max(self.bound)) if len(self.bound) else math.nan
+
+    def error_text(self, error: float, digits: int = 1) -> str:
+        """An error (rad, m) in words, "below ..." where it is within rounding, unknown where it has no bound."""
+        if math.isinf(self.largest_bound):
+            return f"unknown (runs differ by {error:.{digits}g})"
+        if error <= self.rounding:
+            return f"below {self.rounding:.{digits}g} (rounding)"
+        return f"about {error:.{digits}g}"
+
+    def bound_text(self, bound: float, digits: int = 2) -> str:
+        """A bound (rad, m) in words, with its last digit rounded up."""
+        if math.isnan(bound):
+            return "not known"
+        return _rounded_up(bound, digits) if math.isfinite(bound) else "none"
+
+    def refuted(self, *reasons: str) -> Certificate:
+        """The certificate without a bound, since the run and its repetitions may have missed something, and why."""
+        bound = np.full(len(self.error), math.inf)
+        return replace(self, ok=False, bound=bound, warnings=[*self.warnings, *reasons])
+
+    def noted(self, *notes: str) -> Certificate:
+        """The certificate with more to be said about it."""
+        return replace(self, warnings=[*self.warnings, *notes])
+
+    def _size_text(self) -> str:
+        """Estimate and bound in one sentence."""
+        if math.isnan(self.largest_error):
+            return "unknown"
+        where = "in generalized coordinates (rad, m),"
+        if math.isinf(self.largest_bound):
+            differ = f"{self.final_error:.1g} at the end, {self.largest_error:.1g} at most"
+            return f"position error not bounded, the runs differ by {differ}, {where}"
+        final, largest = (self.error_text(error) for error in (self.final_error, self.largest_error))
+        bound = self.bound_text(self.final_bound)
+        return f"position error {final} at the end, {largest} at its largest, bound {bound}, {where}"
+
     def __str__(self) -> str:
         observed = "not measurable" if math.isnan(self.observed_order) else f"{self.observed_order:.2f}"
         step = "controlled steps" if math.isnan(self.timestep) else f"timestep {self.timestep:.4g} s"
-        size = (
-            f"position error about {self.final_error:.1g} at the end, "
-            f"{self.largest_error:.1g} at its largest, in generalized coordinates (rad, m),"
-        )
-        text = (
-            f"accuracy: {'unknown' if math.isnan(self.largest_error) else size} "
-            f"with {step} (observed order {observed}, declared {self.order:g})"
-        )
+        text = f"accuracy: {self._size_text()} with {step} (observed order {observed}, declared {self.order:g})"
         if not math.isnan(self.energy_drift) and not self.exchanges:
             text += f"; energy drift {self.energy_drift:.2g}"
         return "\n".join([text, *(f"  note: {w}" if self.ok else f"  warning: {w}" for w in self.warnings)])
+
+
+def _rounded_up(value: float, digits: int) -> str:
+    """A positive number in so many digits, not below its value."""
+    if value <= 0.0:
+        return "0"
+    unit = 10.0 ** (math.floor(math.log10(value)) - digits + 1)
+    return f"{math.ceil(value / unit * (1.0 - 1e-12)) * unit:.{digits}g}"
 
 
 def energy_drift(energy: ArrayLike) -> float:
@@ -120,6 +181,7 @@ def certify_from_runs(
     nv: int | None = None,
     energy: ArrayLike | None = None,
     scale: float = 1.0,
+    floor: float = 0.0,
 ) -> Certificate:
     """Judge three runs of the same motion with steps h, h/2 and h/4, sampled at the same times.
 
@@ -134,14 +196,18 @@ def certify_from_runs(
             None: all columns are positions.
         energy [T, 2]: potential and kinetic energy of that run, J.
         scale: size of the coordinates (rad, m), against which round-off is judged.
+        floor: what all runs leave open alike (rad, m), such as gaps that count as closed; part of the bound.
 
     Raises:
         OptionError: shapes do not fit, or order, timestep, run or scale is out of range.
     """
     time, first, second = _checked(order, times, differences_h_h2, differences_h2_h4, timestep, run, scale)
     positions = first.shape[1] if nv is None else nv
-    observed, warnings, ok = _observed_order(order, first, second, _round_off(time, timestep, scale))
-    error = _error(order, observed, ok, first[:, :positions], second[:, :positions], run)
+    rounding = rounding_level(scale, float(np.ptp(time)) / (timestep / 4) if len(time) else 0.0)
+    observed, warnings, ok = _observed_order(order, first, second, rounding, floor)
+    first, second = first[:, :positions], second[:, :positions]
+    error = _error(order, observed, ok, first, second, run)
+    bound = _bound(error, order, observed, ok, first, second, rounding + floor)
     steps = (timestep, timestep / 2, timestep / 4)
     return Certificate(
         order=order,
@@ -153,6 +219,8 @@ def certify_from_runs(
         timestep=steps[run],
         warnings=warnings,
         ok=ok,
+        bound=bound,
+        rounding=rounding,
     )
 
 
@@ -179,23 +247,20 @@ def _checked(
     return time, d1, d2
 
 
-def _round_off(time: NDArray[np.float64], timestep: float, scale: float) -> float:
-    """The difference that rounding alone leaves between two runs: it walks at random over the finest run's steps."""
-    steps = float(np.ptp(time)) / (timestep / 4) if len(time) else 0.0
-    return 10.0 * float(np.finfo(np.float64).eps) * scale * math.sqrt(max(steps, 1.0))
-
-
 def _observed_order(
-    order: float, first: NDArray[np.float64], second: NDArray[np.float64], round_off: float
+    order: float, first: NDArray[np.float64], second: NDArray[np.float64], rounding: float, floor: float
 ) -> tuple[float, list[str], bool]:
     """The order from the norms over all samples, what is to be said about it, and whether an error bar can be had."""
     if first.size == 0:
         return math.nan, ["nothing to compare: the order cannot be measured"], True
     if not (np.isfinite(first).all() and np.isfinite(second).all()):
         return math.nan, ["a run is not finite: no error bar"], False
-    if np.max(np.abs(second)) <= round_off:
-        return math.nan, ["differences at round-off; the order cannot be measured"], True
-    d1, d2 = _norm(first), _norm(second)
+    lowest = rounding + floor
+    # one difference within rounding beside a large one is chance
+    if np.max(np.abs(second)) <= lowest and np.max(np.abs(first)) <= 2.0 ** (order + 1.0) * lowest:
+        level = f"below {floor:.2g}, within gaps that count as closed" if floor > rounding else "at round-off"
+        return math.nan, [f"differences {level}; the order cannot be measured"], True
+    d1, d2 = _norm(first), max(_norm(second), np.finfo(np.float64).tiny)
     if d1 <= d2:
         shown = math.log2(d1 / d2) if d1 > 0.0 else math.nan
         return shown, ["the differences do not shrink with the step: the stated error is a lower bound"], False
@@ -217,10 +282,34 @@ def _error(
     order: float, observed: float, ok: bool, first: NDArray[np.float64], second: NDArray[np.float64], run: int
 ) -> NDArray[np.float64]:
     """Error of the chosen run at each sample [T]; where no order is to be had, the larger difference itself."""
-    d1, d2 = (np.max(np.abs(d), axis=1, initial=0.0) for d in (first, second))
+    d1, d2 = largest_entry(first), largest_entry(second)
     if math.isnan(observed) or observed <= 0.0:
         return np.maximum(d1, d2)
-    # the order seen in the runs replaces a declared one that they do not reach
-    q = order if ok else max(min(order, observed), _LEAST_ORDER)
+    q = _order_used(order, observed, ok)
     finer = (d2 if run == 2 else d1) / (2.0**q - 1.0)
     return finer * 2.0**q if run == 0 else finer
+
+
+def _order_used(order: float, observed: float, ok: bool) -> float:
+    """The declared order, in the place of which that seen in the runs comes where they do not reach it."""
+    return order if ok else max(min(order, observed), _LEAST_ORDER)
+
+
+def _bound(
+    error: NDArray[np.float64],
+    order: float,
+    observed: float,
+    ok: bool,
+    first: NDArray[np.float64],
+    second: NDArray[np.float64],
+    floor: float,
+) -> NDArray[np.float64]:
+    """What the error is at most at each sample [T]; inf where the differences do not shrink with the step."""
+    if math.isnan(observed) and ok:
+        return bound_from_difference(error, floor)
+    if math.isnan(observed) or observed <= 0.0:
+        return np.full(len(error), math.inf)
+    if ok:
+        return bound_from_extrapolation(error, first, second, order, floor)
+    both = largest_entry(first) + largest_entry(second)
+    return bound_from_difference(np.maximum(error, both), floor)

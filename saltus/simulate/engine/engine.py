@@ -24,7 +24,7 @@ from saltus.model.model import Model
 from saltus.number.structs import Struct
 from saltus.record.table.events import EVENT_DTYPE, EventTable, event_table
 from saltus.simulate.engine import constraint_rows, loops, movers
-from saltus.simulate.engine.events.located import EventReader
+from saltus.simulate.engine.events.located import EventReader, warn_of_unproved
 from saltus.simulate.engine.events.start import check_start
 from saltus.simulate.engine.events.stepped import StepEventReader
 from saltus.simulate.engine.initial_state import check_discrete, check_sampling, check_sleep, start_asleep, start_state
@@ -93,6 +93,7 @@ class Engine:
         self._allocate(control, threads)
         self.events: EventTable = event_table(np.empty(0, EVENT_DTYPE))  # of steps since the last reset
         self.unconverged = 0  # steps whose iteration did not reach its tolerance
+        self.unproved = 0  # steps in which a contact may have been missed
         self.left: np.ndarray | None = None
         self.computed: np.ndarray | None = None
         self.memo: dict[str, Any] = {}
@@ -213,7 +214,7 @@ class Engine:
         """Go to a keyframe or the model's start, with no past."""
         self.place(key)
         self.computed = self.left = None
-        self.unconverged = 0
+        self.unconverged = self.unproved = 0
         self.events = self.events[:0]
 
     def place(self, key: int | str | None) -> None:
@@ -299,7 +300,8 @@ class Engine:
         return taken, 0 if status == EVENTS_FULL else status
 
     def read_events(self) -> None:
-        """Add the events since the last call to `events`."""
+        """Add the events since the last call to `events`; count and tell of steps in which contacts may be missing."""
+        self.unproved += warn_of_unproved(self.d)
         if self.event_reader is None:
             return
         new = self.event_reader.read(len(self.events))

@@ -14,7 +14,6 @@ from saltus.contact.counts import NUNSOLVED
 from saltus.model.event_enums import LEFT
 from saltus.simulate.diagnosis import divergence
 from saltus.simulate.engine import loops
-from saltus.simulate.engine.events.located import warn_of_unproved
 from saltus.simulate.running.fixed_run import Ended, Run
 from saltus.solve.status import ENDED, EVENTS_FULL
 
@@ -118,7 +117,6 @@ class AdaptiveRun(Run):
         with engine.helping():
             reached, status = loop(engine.step_m, engine.d, times, 0, attempts, *engine.integrator.parameters, rows)
         engine.read_events()
-        warn_of_unproved(engine.d)
         engine.keep_left()
         return rows[:reached], 0 if status == EVENTS_FULL else status
 

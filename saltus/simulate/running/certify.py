@@ -13,7 +13,16 @@ from saltus.integrate.registry import find_integrator
 from saltus.number.kernels import entry
 from saltus.record.table.certificate import Certificate, certify_from_runs, energy_drift
 from saltus.record.table.energy_figure import exchanges
+from saltus.record.table.error_bound import bound_from_difference, rounding_level
 from saltus.simulate.engine.engine import Engine
+from saltus.simulate.laws.contact import Hard
+from saltus.simulate.running.blind_spots import (
+    dense_phases,
+    failed_steps,
+    missed_events,
+    other_order,
+    pairs_that_could_pass,
+)
 
 if TYPE_CHECKING:
     from saltus.record.table.trajectory_table import TrajectoryTable
@@ -21,7 +30,8 @@ if TYPE_CHECKING:
 
 #: Makes a simulation like the one whose run it is, but for the options that it is given.
 Again = Callable[..., Any]
-FINER = 4  # times shorter is the longest step of a repetition
+FINER = 4  # times shorter than the timestep, or the longest step, are the steps of a repetition of adaptive ones
+DENSER = 2  # times shorter are its steps over dense events
 PARTED = 0.1  # rad, or of a length's range: runs with this difference no longer show the same motion
 
 
@@ -51,11 +61,13 @@ def certify_run(
     control: Any,
     progress: Any,
 ) -> Certificate | None:
-    """Repeat a run of an engine from the snapshot `start` with half and a quarter of the step and compare.
+    """Repeat a run of an engine from the snapshot `start` with finer steps and compare.
 
-    Adaptive integrators repeat with a hundredth of the tolerance, and a quarter of the longest step where there is one;
-    the difference is the error bar. A control function
-    is called in each run; one that remembers must begin anew when `sim.time` does. Returns None if interrupted.
+    Fixed steps are halved and quartered. Adaptive integrators repeat once, with a hundredth of the tolerance and in
+    steps of at most a quarter of the timestep, or of the longest step if that is shorter: these look anew, and at
+    other times, at contacts, events and laws that a long step may have passed over. Where events are located, phases
+    of dense events are stepped over in shorter steps, too. A control function is called in each run; one that
+    remembers must begin anew when `sim.time` does. Returns None if interrupted.
     """
     certify = _certify_adaptive if engine.integrator.adaptive else _certify_fixed
     try:
@@ -64,7 +76,45 @@ def certify_run(
         certificate = _without_error_bar(engine, first, f"a repetition {error}: no error bar")
     if certificate is None:
         return None
-    return _with_laws_of_time(replace(certificate, exchanges=exchanges(first)), engine, control)
+    certificate = _with_doubts(replace(certificate, exchanges=exchanges(first)), engine, first)
+    return _with_laws_of_time(certificate, engine, control)
+
+
+def _with_doubts(certificate: Certificate, engine: Engine, first: "Trajectory") -> Certificate:
+    """The certificate with what the run itself says against it."""
+    unsolved, unproved = failed_steps(first)
+    for reason in (*unproved, *pairs_that_could_pass(engine, first)):
+        certificate = certificate.refuted(reason)
+    if unsolved:
+        certificate = replace(certificate.noted(*unsolved), ok=False)
+    return certificate.noted(*dense_phases(first))
+
+
+def _with_events(certificate: Certificate, engine: Engine, first: "Trajectory", last: "Trajectory") -> Certificate:
+    """The certificate with what the events of the run and of its finest repetition say against it."""
+    for reason in missed_events(first, last, engine.timestep):
+        certificate = certificate.refuted(reason)
+    return certificate.noted(*other_order(first, last, engine.timestep))
+
+
+def _levels(engine: Engine, first: "Trajectory") -> tuple[float, float]:
+    """The size of the coordinates (rad, m), at least 1, and what all runs leave open alike (rad, m).
+
+    Where events are located that is the gap that counts as closed and, where bounces have shrunk to it, their least
+    height.
+    """
+    size = float(np.max(np.abs(first.qpos), initial=1.0))
+    if not (engine.locates_events and isinstance(engine.law, Hard)):
+        return size, 0.0
+    bounces = engine.law.bounce_height if np.isin("zeno", first.events["kind"]) else 0.0
+    return size, engine.law.gap_tolerance + bounces
+
+
+def _finer_law(engine: Engine, factor: int) -> dict[str, Any]:
+    """Options of a repetition whose steps over dense events are so many times shorter."""
+    if not (engine.locates_events and isinstance(engine.law, Hard)):
+        return {}
+    return {"contact": replace(engine.law, dense_step=engine.law.dense_step / factor)}
 
 
 def _with_laws_of_time(certificate: Certificate, engine: Engine, control: Any) -> Certificate:
@@ -76,31 +126,38 @@ def _with_laws_of_time(certificate: Certificate, engine: Engine, control: Any) -
     if not laws:
         return certificate
     named = f"{', '.join(laws)} depend{'s' if len(laws) == 1 else ''} on time"
-    longest = engine.longest_step(control)
+    longest, finer = engine.longest_step(control), _bounded(engine, control)
     breaks = engine.step_bounds.breaks
     if not engine.integrator.adaptive:
         text = f"{named}, read at the stages of steps of {engine.timestep:.4g} s; what is shorter may be missed"
     elif np.isfinite(longest):
-        text = (
-            f"{named}; steps were at most max_step = {longest:.4g} s, those of the repetition {longest / FINER:.4g} s; "
-        )
+        text = f"{named}; steps were at most max_step = {longest:.4g} s, those of the repetition {finer:.4g} s; "
         text += "what is shorter may be missed" + ("" if breaks else "; declare jumps as breaks")
     elif breaks:
         text = f"{named}; steps end at the breaks that were declared, and may pass over what happens between these"
     else:
         text = f"{named} and max_step is infinite: steps may pass over what happens between them, in every repetition"
-        return replace(certificate, ok=False, warnings=[*certificate.warnings, text])
-    return replace(certificate, warnings=[*certificate.warnings, text])
+        return certificate.refuted(text)
+    return certificate.noted(text)
+
+
+def _bounded(engine: Engine, control: Any) -> float:
+    """The longest step (s) of a repetition of adaptive steps."""
+    return min(engine.longest_step(control), engine.timestep) / FINER
 
 
 def _certify_fixed(engine, again, start, first, duration, sample, control, progress) -> Certificate | None:
     halves = [first]
     for factor in (2, 4):
         steps = _refined(control, factor)
-        halves.append(_repeat(again, start, duration, sample, steps, progress, timestep=engine.timestep / factor))
+        changes = {"timestep": engine.timestep / factor, **_finer_law(engine, factor)}
+        halves.append(_repeat(again, start, duration, sample, steps, progress, **changes))
         if _interrupted(halves[-1]):
             return None
+    if why := _ended_apart(halves):
+        return _without_error_bar(engine, first, why)
     differences = [state_difference(engine.model, a, b) for a, b in pairwise(halves)]
+    size, floor = _levels(engine, first)
     certificate = certify_from_runs(
         engine.integrator.order,
         first.time,
@@ -109,11 +166,20 @@ def _certify_fixed(engine, again, start, first, duration, sample, control, progr
         run=0,
         nv=engine.model.nv,
         energy=first.energy,
+        scale=size,
+        floor=floor,
     )
     if certificate.ok and _parted(engine, first, differences[1]):
         notes = ["runs with half and a quarter of the step separate: the stated error is a lower bound"]
-        return replace(certificate, ok=False, warnings=notes)
-    return certificate
+        certificate = replace(certificate, warnings=[]).refuted(*notes)
+    return _with_events(certificate, engine, first, halves[-1])
+
+
+def _ended_apart(runs) -> str:
+    """Why runs cannot be compared, where an event has ended some of them at another time; "" where they can."""
+    if len({len(run) for run in runs}) == 1 and all(np.allclose(run.time, runs[0].time, 1e-9, 1e-9) for run in runs):
+        return ""
+    return "an event ended the run and its repetitions at different times: no error bar"
 
 
 def _parted(engine, trajectory, differences) -> bool:
@@ -136,6 +202,7 @@ def _without_error_bar(engine, first, reason) -> Certificate:
         order=engine.integrator.order,
         observed_order=float("nan"),
         error=np.full(len(first), np.nan),
+        bound=np.full(len(first), np.inf),
         final_error=float("nan"),
         energy_drift=energy_drift(first.energy),
         timesteps=(engine.timestep, engine.timestep / 2, engine.timestep / 4),
@@ -161,25 +228,31 @@ def _refined(control, factor):
 def _certify_adaptive(engine, again, start, first, duration, sample, control, progress) -> Certificate | None:
     relative, absolute = engine.integrator.parameters[1]
     finer = find_integrator(engine.integrator, "", (max(relative / 100, 1e-14), max(absolute / 100, 1e-16)))
-    longest = engine.longest_step(control)
-    bound = {"max_step": longest / FINER} if np.isfinite(longest) else {}
-    second = _repeat(again, start, duration, sample, control, progress, integrator=finer, **bound)
+    longest = _bounded(engine, control)
+    changes = {"integrator": finer, "max_step": longest, **_finer_law(engine, DENSER)}
+    second = _repeat(again, start, duration, sample, control, progress, **changes)
     if _interrupted(second):
         return None
+    if why := _ended_apart([first, second]):
+        return _without_error_bar(engine, first, why)
     differences = state_difference(engine.model, first, second)
     error = abs(differences[:, : engine.model.nv]).max(axis=1, initial=0.0)
-    notes = ["adaptive steps: the error is the difference to a run with a hundredth of the tolerance"]
-    same = not _parted(engine, first, differences)
-    if not same:
-        notes = ["the run and one with a hundredth of the tolerance separate: the stated error is a lower bound"]
-    return Certificate(
+    size, floor = _levels(engine, first)
+    rounding = rounding_level(size, duration / longest)
+    certificate = Certificate(
         order=engine.integrator.order,
         observed_order=float("nan"),
         error=error,
-        final_error=float(error[-1]),
+        final_error=float(error[-1]) if len(error) else float("nan"),
         energy_drift=energy_drift(first.energy),
         timesteps=(float("nan"), float("nan"), float("nan")),
         timestep=float("nan"),
-        warnings=notes,
-        ok=same,
+        bound=bound_from_difference(error, rounding + floor),
+        rounding=rounding,
     )
+    how = f"a hundredth of the tolerance and steps of at most {longest:.4g} s"
+    if _parted(engine, first, differences):
+        certificate = certificate.refuted(f"the run and one with {how} separate: the stated error is a lower bound")
+    else:
+        certificate = certificate.noted(f"adaptive steps: the error is the difference to a run with {how}")
+    return _with_events(certificate, engine, first, second)

@@ -63,7 +63,7 @@ class Run:
         # of an adaptive integrator: the time of control that comes next, by its number, and whether controls change
         self.asked, self.changing = 0, False
         self.clock = clock.perf_counter
-        self.failed = engine.unconverged  # before the run
+        self.failed, self.unproved = engine.unconverged, engine.unproved  # before the run
         self.seen = len(engine.events)  # events that the sink has, and those before the run
         self.chunk = 1  # steps to take before returning from compiled code
         self.most = 1 << 62  # that these may become
@@ -74,6 +74,7 @@ class Run:
         self.next, self.done, self.controlled_step = (position[name] for name in ("next", "done", "controlled_step"))
         self.asked, self.changing = position.get("asked", 0), position.get("changing", False)
         self.failed = self.engine.unconverged - position["unconverged"]
+        self.unproved = self.engine.unproved - position.get("unproved", 0)
         if self.book is not None:
             self.book.work[:] = position["work"]
 
@@ -88,7 +89,7 @@ class Run:
                 self.record_steps()
         except (DivergenceError, EventError) as error:
             self._note_events()
-            self._note_unconverged()
+            self._note_failed_steps()
             self.sink.attrs["diverged" if isinstance(error, DivergenceError) else "stopped"] = str(error)
             error.trajectory = Trajectory.of(self.sink.finish("diverged"))
             raise
@@ -103,7 +104,7 @@ class Run:
             )
             warn(text)
         self._note_events()
-        self._note_unconverged()
+        self._note_failed_steps()
         return Trajectory.of(self.sink.finish(status))
 
     def _begin(self):
@@ -115,9 +116,11 @@ class Run:
                 self._append()
             raise
 
-    def _note_unconverged(self):
+    def _note_failed_steps(self):
         if self.engine.unconverged > self.failed:
             self.sink.attrs["unconverged"] = self.engine.unconverged - self.failed
+        if self.engine.unproved > self.unproved:
+            self.sink.attrs["unproved"] = self.engine.unproved - self.unproved
 
     def commit(self):
         """Let the sink keep the state to go on from."""
@@ -126,6 +129,7 @@ class Run:
         position = {"next": self.next, "done": self.done, "controlled_step": self.controlled_step}
         position |= {"asked": self.asked, "changing": self.changing}
         position |= {"time": self.engine.time, "unconverged": unconverged}
+        position["unproved"] = self.engine.unproved - self.unproved
         if self.book is not None:
             position["work"] = self.book.work.tolist()
         self.sink.commit(position, self.engine.checkpoint())

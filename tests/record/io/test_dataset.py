@@ -31,7 +31,7 @@ def test_xarray_carries_names_units_and_attributes():
     assert ds.event_kind.values.tolist() == ["impact", "Stoß·é"]
     assert ds.attrs["options"] == {"gravity": [0.0, 0.0, -9.81], "tolerance": 1e-8}
     assert "position error" in ds.attrs["certificate"]
-    assert ds.certificate_error.dims == ("time",)
+    assert ds.certificate_error.dims == ds.certificate_bound.dims == ("time",)
 
 
 def test_xarray_says_what_modes_and_events_mean():

@@ -141,6 +141,7 @@ def test_a_recording_in_memory_becomes_a_store(tmp_path):
         np.testing.assert_array_equal(getattr(again, name), getattr(t, name))
     assert (again.attrs, again.names, again.units) == (t.attrs, t.names, t.units)
     np.testing.assert_array_equal(again.certificate.error, t.certificate.error)
+    np.testing.assert_array_equal(again.certificate.bound, t.certificate.bound)
     assert str(again.certificate) == str(t.certificate) and again.model.name == "pendulum"
     np.testing.assert_array_equal(again.end["qpos"], t.end["qpos"])
 

@@ -63,6 +63,38 @@ def test_error_bar_brackets_the_true_error(method, h, run):
     assert np.all(np.abs(np.log(certificate.error[large] / truth[large])) < math.log(1.5))
 
 
+@pytest.mark.parametrize("run", [0, 1, 2])
+@pytest.mark.parametrize("h", [0.2, 0.05, 0.01])
+@pytest.mark.parametrize("method", ORDERS)
+def test_the_bound_holds_the_true_error(method, h, run):
+    """At every sample, also where the error passes through zero, and where the order does not show yet."""
+    times, runs, d1, d2 = three_runs(method, h)
+    certificate = certify_from_runs(ORDERS[method], times, d1, d2, timestep=h, run=run, nv=1)
+    assert np.all(np.abs(runs[run][:, 0] - np.cos(times)) <= certificate.bound)
+    assert certificate.final_bound == certificate.bound[-1] == certificate.largest_bound
+
+
+def test_what_all_runs_leave_open_is_part_of_the_bound():
+    times, _, d1, d2 = three_runs("rk4", 0.05)
+    less, more = (certify_from_runs(4, times, d1, d2, timestep=0.05, nv=1, floor=f) for f in (0.0, 1e-3))
+    assert np.all(more.bound >= 1e-3) and np.all(less.bound < 1e-3)
+    assert "gaps that count as closed" in more.warnings[0]
+
+
+def test_rounding_is_said_in_the_place_of_a_number_below_it():
+    """Ten units in the last place of 1 m, √400 of them for 400 steps of h/4: 10 · 2.2e-16 · 20."""
+    zero = np.zeros((3, 1))
+    certificate = certify_from_runs(2, [0.0, 5.0, 10.0], zero, zero, timestep=0.1)
+    assert certificate.rounding == certificate.final_bound == pytest.approx(4.44e-14, rel=1e-3)
+    assert "below 4e-14 (rounding) at the end" in str(certificate) and "bound 4.5e-14" in str(certificate)
+
+
+def test_one_difference_within_rounding_beside_a_large_one_is_no_order():
+    large = np.full((3, 1), 1e-3)
+    certificate = certify_from_runs(2, [0.0, 1.0, 2.0], large, 1e-16 * large, timestep=0.1)
+    assert not certificate.ok and "outside the asymptotic range" in certificate.warnings[0]
+
+
 def test_fields_say_what_was_compared():
     times, _, d1, d2 = three_runs("euler", 0.01)
     certificate = certify_from_runs(1, times, d1[:, :1], d2[:, :1], timestep=0.01)
@@ -139,6 +171,7 @@ def test_differences_that_do_not_shrink_are_found_out(first):
     certificate = certify_from_runs(2, [0, 1, 2], first * d, 1e-3 * d, timestep=0.1)
     assert not certificate.ok
     assert "do not shrink" in certificate.warnings[0]
+    assert np.isinf(certificate.bound).all() and "not bounded" in str(certificate)
     assert certificate.final_error == 1e-3
     assert "warning: " in str(certificate)
 

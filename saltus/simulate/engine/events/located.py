@@ -70,7 +70,6 @@ class EventReader:
         rows = self._d.views["event_log"][: count[LOGGED]]
         out = self.table(rows)
         warn_of_lost(int(count[LOST]))
-        warn_of_unproved(self._d)
         if not self._told and has_leftovers(rows[:, KIND]):
             self._told = True
             warn_of_leftovers()
@@ -94,15 +93,17 @@ class EventReader:
         return out
 
 
-def warn_of_unproved(d: Struct) -> None:
-    """Warn of steps in which a contact may have been missed, and count anew."""
+def warn_of_unproved(d: Struct) -> int:
+    """Warn of steps in which a contact may have been missed; returns their number, and counts anew."""
     unproved = d.views["unproved"]
-    if unproved.any():
+    found = int(unproved[0]) if unproved.size else 0
+    if found:
         warn(
-            f"in {unproved[0]} steps before t = {float(d.views['time']):g} s not all pairs of geoms were proved apart: "
+            f"in {found} steps before t = {float(d.views['time']):g} s not all pairs of geoms were proved apart: "
             "a contact may have been missed; choose a smaller timestep or tolerance"
         )
         unproved[:] = 0
+    return found
 
 
 def warn_of_lost(events: int) -> None:

@@ -1,0 +1,201 @@
+"""Doubts about a run that no repetition with finer steps removes, or that its repetition has confirmed.
+
+Each function returns sentences for `Certificate.warnings`. A run and its repetitions may have missed the same contact;
+events that only one of them has show that one did.
+"""
+
+from collections.abc import Iterable, Iterator
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import mujoco
+import numpy as np
+from numpy.typing import NDArray
+
+from saltus.model.enums import BOX, CAPSULE, CYLINDER, ELLIPSOID, HFIELD, PLANE, SPHERE
+from saltus.model.model import Model
+from saltus.simulate.engine.engine import Engine
+
+if TYPE_CHECKING:
+    from saltus.record.table.trajectory_table import TrajectoryTable
+
+MEETINGS = ("impact", "touchdown")  # kinds of events with which a contact begins
+PHASES = (*MEETINGS, "liftoff")
+SWITCHES = ("user", "actuator")
+MOST_NAMED = 3  # things of one kind that are named, the others are counted
+
+#: What takes part in an event: a contact's geoms, or a joint and its limit.
+Pair = tuple[str, str]
+
+
+def missed_events(run: "TrajectoryTable", other: "TrajectoryTable", timestep: float) -> list[str]:
+    """Contacts, limits, and the user's events that only the run or only its repetition `other` has.
+
+    Those in the last timestep (s) are left out: the other may have them just after the end.
+    """
+    found = []
+    end = min(float(run.time[-1]), float(other.time[-1])) - timestep
+    for kinds, noun in ((MEETINGS, "contact"), (SWITCHES, "event")):
+        here, there = (_first_times(t, kinds) for t in (run, other))
+        for one, others, where in ((here, there, "run"), (there, here, "repetition")):
+            alone = {pair: time for pair, time in one.items() if pair not in others and time < end}
+            texts = [f"{_words(pair)} at t = {time:.4g} s" for pair, time in alone.items()]
+            found += [f"the {noun} of {text} is in the {where} alone" for text in _some(texts, noun)]
+    return found
+
+
+def other_order(run: "TrajectoryTable", other: "TrajectoryTable", timestep: float) -> list[str]:
+    """Pairs that touch, part or meet limits in another order than in the repetition `other`; bounces in a row are one.
+
+    Also events of the user's that come another number of times. Those in the last timestep (s) are left out.
+    """
+    end = min(float(run.time[-1]), float(other.time[-1])) - timestep
+    here, there = (_phases(t, end) for t in (run, other))
+    pairs = [pair for pair in here if pair in there and here[pair] != there[pair]]
+    return [f"contact begins and ends in another order in the repetition: {text}" for text in _list(map(_words, pairs))]
+
+
+def dense_phases(run: "TrajectoryTable") -> list[str]:
+    """How often, and for how long, the run stepped over events that came too densely."""
+    dense = run.events[run.events["kind"] == "dense"]
+    if not len(dense):
+        return []
+    length = float(np.nansum(dense["time"] - dense["since"]))
+    phases = "phase" if len(dense) == 1 else "phases"
+    text = f"events came too densely to be located in {len(dense)} {phases}, {length:.3g} s in all, which were stepped "
+    return [text + "over; the repetition did so in shorter steps (dense_step)"]
+
+
+def failed_steps(run: "TrajectoryTable") -> tuple[list[str], list[str]]:
+    """Of steps whose equations were not solved, and of those that may hold a contact that was missed."""
+    unsolved, unproved = run.attrs.get("unconverged", 0), run.attrs.get("unproved", 0)
+    solves = [f"in {unsolved} steps a solver did not reach its tolerance"] if unsolved else []
+    text = f"in {unproved} steps not all pairs of geoms were proved apart: a contact may have been missed"
+    return solves, [text] if unproved else []
+
+
+def pairs_that_could_pass(engine: Engine, run: "TrajectoryTable") -> list[str]:
+    """Pairs of geoms whose fixed steps are so long that one could pass the other between two of them.
+
+    Contacts are looked for at the ends of steps. A pair that moves against each other by more than the mean of its
+    thicknesses in a step may pass unseen, or be parted on the far side; looked at are those that meet between two
+    samples if they go on with the velocities recorded there.
+    """
+    if engine.integrator.adaptive or engine.locates_events or len(run) < 2:
+        return []
+    model = engine.model
+    pairs = _pairs(engine)
+    thick = _thicknesses(model)
+    least = 0.5 * (thick[pairs[:, 0]] + thick[pairs[:, 1]])
+    pairs, least = pairs[np.isfinite(least)], least[np.isfinite(least)]
+    if not len(pairs):
+        return []
+    moves = np.zeros(len(pairs))  # m in a step, the largest
+    radii = model.mj_model.geom_rbound[pairs].sum(axis=1)
+    for (time, places, velocities), (after, *_) in pairwise(_motions(model, run)):
+        speeds = np.linalg.norm(velocities, axis=1) * engine.timestep
+        fast = np.flatnonzero(speeds[pairs].sum(axis=1) > least)
+        apart, closing = (x[pairs[fast, 0]] - x[pairs[fast, 1]] for x in (places, velocities))
+        meets = _least_distance(apart, closing, after - time) < radii[fast]
+        steps = np.linalg.norm(closing, axis=1) * engine.timestep
+        moves[fast] = np.maximum(moves[fast], np.where(meets, steps, 0.0))
+    names = model.names("geom")
+    texts = [
+        f"{names[a]} and {names[b]} move {moves[k]:.2g} m against each other in a step, more than their mean thickness "
+        f"of {least[k]:.2g} m"
+        for k, (a, b) in enumerate(pairs)
+        if moves[k] > least[k]
+    ]
+    return [f"{text}: they could pass unseen; choose a smaller timestep" for text in _some(texts, "pair")]
+
+
+def _motions(model: Model, run: "TrajectoryTable") -> Iterator[tuple[float, NDArray[np.float64], NDArray[np.float64]]]:
+    """Time (s), centres (m) and velocities of centres (m/s) [ngeom, 3] of all geoms at the samples."""
+    m = model.mj_model
+    d = mujoco.MjData(m)
+    root = m.body_rootid[m.geom_bodyid]
+    for k in range(len(run)):
+        d.qpos[:], d.qvel[:] = run.qpos[k], run.qvel[k]
+        if m.nmocap:
+            d.mocap_pos[:], d.mocap_quat[:] = run.mocap_pos[k], run.mocap_quat[k]
+        mujoco.mj_kinematics(m, d)
+        mujoco.mj_comPos(m, d)
+        mujoco.mj_comVel(m, d)
+        turning, moving = d.cvel[m.geom_bodyid, :3], d.cvel[m.geom_bodyid, 3:]
+        places = d.geom_xpos.copy()
+        yield float(run.time[k]), places, moving + np.cross(turning, places - d.subtree_com[root])
+
+
+def _least_distance(apart: NDArray[np.float64], closing: NDArray[np.float64], duration: float) -> NDArray[np.float64]:
+    """The least distance (m) within a duration (s), of points `apart` (m) [n, 3] that move at `closing` (m/s)."""
+    squared = np.maximum((closing**2).sum(axis=1), 1e-300)
+    time = np.clip(-(apart * closing).sum(axis=1) / squared, 0.0, duration)
+    return np.linalg.norm(apart + time[:, None] * closing, axis=1)
+
+
+def _pairs(engine: Engine) -> NDArray[np.intp]:
+    """Geoms that may touch [n, 2]; where pairs are not listed, all of different bodies."""
+    views = engine.m.views
+    if "broad" in engine.m.layout.features:
+        geoms = np.asarray(views["collider"], np.intp)
+        one, other = np.triu_indices(len(geoms), 1)
+        pairs = np.stack([geoms[one], geoms[other]], axis=1)
+        body = engine.model.mj_model.geom_bodyid
+        return pairs[body[pairs[:, 0]] != body[pairs[:, 1]]]
+    pairs = np.stack([views["collision_geom1"], views["collision_geom2"]], axis=1).astype(np.intp)
+    return pairs[(pairs >= 0).all(axis=1)]
+
+
+def _thicknesses(model: Model) -> NDArray[np.float64]:
+    """The least extent (m) of each geom; that of planes and height fields, which have an inside below, is infinite."""
+    m = model.mj_model
+    size, least = m.geom_size, m.geom_aabb[:, 3:].min(axis=1)
+    kind = m.geom_type - mujoco.mjtGeom.mjGEOM_PLANE + PLANE
+    least = np.where((kind == SPHERE) | (kind == CAPSULE), size[:, 0], least)
+    least = np.where(kind == CYLINDER, np.minimum(size[:, 0], size[:, 1]), least)
+    least = np.where((kind == BOX) | (kind == ELLIPSOID), size.min(axis=1), least)
+    return np.where((kind == PLANE) | (kind == HFIELD), np.inf, 2.0 * least)
+
+
+def _first_times(run: "TrajectoryTable", kinds: Iterable[str]) -> dict[Pair, float]:
+    """When each pair has its first event of such kinds (s)."""
+    times: dict[Pair, float] = {}
+    for event in run.events[np.isin(run.events["kind"], list(kinds))]:
+        times.setdefault(_pair(event), float(event["time"]))
+    return times
+
+
+def _phases(run: "TrajectoryTable", end: float) -> dict[Pair, list[str]]:
+    """The kinds of events of each pair up to a time (s), equal ones in a row as one; all of events of the user's."""
+    kinds: dict[Pair, list[str]] = {}
+    for event in run.events[np.isin(run.events["kind"], [*PHASES, *SWITCHES]) & (run.events["time"] < end)]:
+        row, kind = kinds.setdefault(_pair(event), []), str(event["kind"])
+        if kind in SWITCHES or row[-1:] != [kind]:
+            row.append(kind)
+    return kinds
+
+
+def _pair(event: np.void) -> Pair:
+    """What takes part in an event, without the number of the contact point."""
+    name, _, number = str(event["name"]).rpartition(".")
+    return (name if name and number.isdigit() else str(event["name"])), str(event["other"])
+
+
+def _words(pair: Pair) -> str:
+    return " and ".join(filter(None, pair)) or "an actuator"
+
+
+def _some(texts: list[str], noun: str) -> list[str]:
+    """The first of the texts, the last of them with the number of those that are left out."""
+    if len(texts) <= MOST_NAMED:
+        return texts
+    left = len(texts) - MOST_NAMED
+    more = f" (as in {left} more {noun}s)" if left > 1 else f" (as in one more {noun})"
+    return [*texts[: MOST_NAMED - 1], texts[MOST_NAMED - 1] + more]
+
+
+def _list(names: Iterable[str]) -> list[str]:
+    """One text of the first of the names; none where there are none."""
+    given = list(names)
+    shown = "; ".join(given[:MOST_NAMED])
+    return [shown + (f"; and {len(given) - MOST_NAMED} more" if len(given) > MOST_NAMED else "")] if given else []

@@ -1,0 +1,121 @@
+"""The bound of a certificate holds the true error, and a run that may have missed something has none.
+
+Laws: closed forms. A pendulum from rest at θ₀ moves by sin(θ/2) = k cd(ωt | k²), k = sin(θ₀/2); the bundled spring by
+m x'' + c x' + k x = 0; a ball that drops from h meets the floor after √(2h/g) and rises with e of its speed; a slider
+stops after v²/(2μg). Tolerance: none, the bound holds at every sample. It may be loose, by what `error_bound` states:
+factors 5/4 and 3 on estimates that miss the largest error by at most half, and in contact a gap tolerance and a bounce.
+"""
+
+import numpy as np
+import pytest
+from scipy.special import ellipj
+
+import saltus
+from saltus.number.functions import where
+
+GRAVITY, FRICTION, REACH = 9.81, 0.3, 2.0
+FIXED = ("euler", "velocity_verlet", "rk4")
+WAYS = [({"integrator": name, "timestep": h}) for name in FIXED for h in (0.02, 0.005, 0.001)] + [
+    {"integrator": "dopri5", "timestep": 0.02, "tolerance": (tolerance, tolerance)} for tolerance in (1e-4, 1e-7, 1e-10)
+]
+FLOOR = f"""<mujoco><option timestep="0.005" gravity="0 0 -{GRAVITY}"/><worldbody>
+<geom name="floor" type="plane" size="5 5 .1" friction="{FRICTION}"/>
+<body pos="-1 0 .1"><joint type="slide" axis="0 0 1"/><geom name="ball" size=".1" friction="{FRICTION}"/></body>
+<body pos="0 1 .1"><joint type="slide" axis="1 0 0"/><joint type="slide" axis="0 0 1"/>
+<geom name="puck" size=".1" friction="{FRICTION}"/></body></worldbody></mujoco>"""
+GALLERY = """<mujoco><option timestep="0.002" gravity="0 0 0"/><worldbody>
+<geom name="wall" type="box" size=".005 .5 .5" pos="1 0 0"/><geom name="block" type="box" size=".2 .5 .5" pos="0 9 0"/>
+<body><joint type="slide" axis="1 0 0"/><joint type="slide" axis="0 1 0"/><geom name="bullet" size=".01" mass=".1"/>
+</body></worldbody></mujoco>"""
+
+
+def pendulum_truth(time):
+    k = np.sin(np.pi / 4)
+    _, cn, dn, _ = ellipj(np.sqrt(GRAVITY / 2) * time, k**2)
+    return 2 * np.arcsin(k * cn / dn)
+
+
+def spring_truth(time):
+    damped = 10.0 * np.sqrt(1 - 0.1**2)
+    return 0.5 * np.exp(-time) * (np.cos(damped * time) + 1.0 / damped * np.sin(damped * time))
+
+
+def bounce_truth(time, height, restitution):
+    """The ball's height, with bounces down to 1e-13 m/s."""
+    start = np.sqrt(2 * height / GRAVITY)
+    speed, out = GRAVITY * start, np.where(time < start, height - GRAVITY * time**2 / 2, 0.0)
+    while (speed := restitution * speed) > 1e-13:
+        since = time - start
+        flight = (since >= 0) & (since < 2 * speed / GRAVITY)
+        out[flight] = (speed * since - GRAVITY * since**2 / 2)[flight]
+        start += 2 * speed / GRAVITY
+    return out
+
+
+def slide_truth(time, speed):
+    moving = np.minimum(time, speed / (FRICTION * GRAVITY))
+    return speed * moving - FRICTION * GRAVITY * moving**2 / 2
+
+
+def assert_bounded(certificate, error):
+    assert certificate.ok and np.all(error <= certificate.bound)
+    assert certificate.final_bound == certificate.bound[-1] >= certificate.final_error
+    assert "about 0 " not in str(certificate)
+
+
+@pytest.mark.parametrize("way", WAYS, ids=lambda way: "-".join(map(str, way.values())))
+@pytest.mark.parametrize(("model", "truth"), [("pendulum", pendulum_truth), ("spring", spring_truth)])
+def test_smooth_motion(model, truth, way):
+    trajectory = saltus.Simulation(model, **way).run(REACH, sample=0.05, certify=True)
+    error = np.abs(trajectory.qpos[:, 0] - truth(trajectory.time))
+    assert_bounded(trajectory.certificate, error)
+    # and is no larger than 3 times 3/2 of the largest error, as long as that is not rounding
+    loose = np.max(error) > 1e3 * trajectory.certificate.rounding
+    assert not loose or trajectory.certificate.final_bound < 4.5 * np.max(error)
+
+
+@pytest.mark.parametrize("integrator", ["dopri5", pytest.param("rk4", marks=pytest.mark.slow)])
+def test_contacts_and_friction(integrator):
+    """Impacts, bounces that end, sliding that ends: between events these motions are parabolas, without any error."""
+    model = saltus.load(FLOOR)
+    for restitution, height, speed in ((0.0, 0.3, 0.0), (0.5, 0.2, 0.0), (0.8, 0.4, 0.0), (0.8, 0.0, 3.0)):
+        sim = saltus.Simulation(model, integrator, contact=saltus.Hard(restitution=restitution))
+        sim.qpos[0], sim.qvel[1] = height, speed
+        trajectory = sim.run(REACH, sample=0.05, certify=True)
+        time, certificate = trajectory.time, trajectory.certificate
+        truth = np.stack([bounce_truth(time, height, restitution), slide_truth(time, speed), 0 * time], axis=1)
+        assert_bounded(certificate, np.abs(trajectory.qpos - truth).max(axis=1))
+        assert certificate.final_bound < 1e-10 + 1e-8 + 2 * certificate.rounding
+        assert "rounding" in str(certificate)
+
+
+def test_a_law_that_all_runs_may_step_over_leaves_no_bound():
+    """A hundredth of a second of 100 N on a kilogram: without a longest step no run has to see it."""
+
+    def push(m, d, z):
+        d.ctrl[0] = where((d.time > 5) & (d.time < 5.01), 100.0, 0.0)
+
+    model = """<mujoco><option gravity="0 0 0" timestep="1"/><worldbody><body><joint name="x" type="slide"/>
+    <geom size=".05" mass="1"/></body></worldbody><actuator><motor joint="x"/></actuator></mujoco>"""
+    sim = saltus.Simulation(model, "dopri5", control=saltus.controller(push), max_step=np.inf)
+    trajectory = sim.run(10.0, sample=1.0, certify=True)
+    truth = 100 * 0.01 * (4.99 + 0.005)
+    certificate = trajectory.certificate
+    assert abs(trajectory.qpos[-1, 0] - truth) > 1.0
+    assert not certificate.ok and np.isinf(certificate.final_bound) and "not bounded" in str(certificate)
+
+
+def test_bodies_that_could_pass_each_other_in_a_step():
+    """At 50 m/s and 2 ms the bullet moves 0.1 m a step; bullet and wall are .02 and .01 m thick, the block .4 m."""
+    model = saltus.load(GALLERY)
+    sim = saltus.Simulation(model, "euler")
+    sim.qvel[0] = 50.0
+    certificate = sim.run(0.1, certify=True).certificate
+    text = next(text for text in certificate.warnings if "could pass" in text)
+    assert "bullet and wall move 0.1 m" in text and "mean thickness of 0.015 m" in text
+    assert not certificate.ok and np.isinf(certificate.final_bound)
+    # away from the wall, slowly, and against what is thick nothing passes
+    for velocity in ((-50.0, 0.0), (2.0, 0.0), (0.0, 50.0)):
+        sim.reset()
+        sim.qvel[:] = velocity
+        assert "could pass" not in str(sim.run(0.1, certify=True).certificate)
