@@ -32,7 +32,7 @@ class Certificate:
         order: declared order of the integrator.
         observed_order: the order that the runs show; nan where it is not measurable.
         error [T]: estimated error of the positions at each sample, largest over the generalized coordinates (rad, m).
-        final_error: the last entry of `error`.
+        final_error: the estimated error of the positions at the end of the run, where no sample need lie.
         energy_drift: largest change of the energy relative to the energy in play (see `energy_drift`); nan if unknown.
         timesteps: the steps of the three runs, s: h, h/2, h/4.
         timestep: which of them `error` is about, s; nan where steps are controlled.
@@ -56,8 +56,8 @@ class Certificate:
 
     @property
     def largest_error(self) -> float:
-        """The largest entry of `error`; nan without samples."""
-        return float(np.max(self.error)) if len(self.error) else math.nan
+        """The largest entry of `error`, or `final_error` where that is larger; nan without samples."""
+        return float(np.max([*self.error, self.final_error])) if len(self.error) else math.nan
 
     def __str__(self) -> str:
         observed = "not measurable" if math.isnan(self.observed_order) else f"{self.observed_order:.2f}"

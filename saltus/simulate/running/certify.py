@@ -32,13 +32,23 @@ def _difference(m, d, origins, targets, out):
         difference(m, origins[t], targets[t], out[t])
 
 
-def state_difference(model, a: "TrajectoryTable", b: "TrajectoryTable") -> np.ndarray:
-    """Tangent differences [T, 2 nv] of two trajectories at the same times: positions, then velocities."""
-    out = np.zeros((len(a.time), model.nv))
+def state_difference(model, a: "TrajectoryTable", b: "TrajectoryTable", *, end: bool = False) -> np.ndarray:
+    """Tangent differences [T, 2 nv] of two trajectories at the same times: positions, then velocities.
+
+    `end`: with a row more for the states at the end, where both have one beside their samples.
+    """
+    end = end and a.end is not None and b.end is not None
+    qpos, qvel = ([_column(x, name, end) for x in (a, b)] for name in ("qpos", "qvel"))
+    out = np.zeros((len(qpos[0]), model.nv))
     struct = model.struct()
-    arrays = [np.ascontiguousarray(x) for x in (a.qpos, b.qpos)]
-    _difference(struct, struct, *arrays, out)
-    return np.hstack([out, b.qvel - a.qvel])
+    _difference(struct, struct, *map(np.ascontiguousarray, qpos), out)
+    return np.hstack([out, qvel[1] - qvel[0]])
+
+
+def _column(table: "TrajectoryTable", name: str, end: bool) -> np.ndarray:
+    """A column of a recording, with its end."""
+    column = getattr(table, name)
+    return np.concatenate([column, [table.end[name]]]) if end and table.end is not None else column
 
 
 def certify_run(
@@ -100,16 +110,17 @@ def _certify_fixed(engine, again, start, first, duration, sample, control, progr
         halves.append(_repeat(again, start, duration, sample, steps, progress, timestep=engine.timestep / factor))
         if _interrupted(halves[-1]):
             return None
-    differences = [state_difference(engine.model, a, b) for a, b in pairwise(halves)]
+    differences = [state_difference(engine.model, a, b, end=True) for a, b in pairwise(halves)]
     certificate = certify_from_runs(
         engine.integrator.order,
-        first.time,
+        _column(first, "time", len(differences[0]) > len(first)),
         *differences,
         timestep=engine.timestep,
         run=0,
         nv=engine.model.nv,
         energy=first.energy,
     )
+    certificate = replace(certificate, error=certificate.error[: len(first)])
     if certificate.ok and _parted(engine, first, differences[1]):
         notes = ["runs with half and a quarter of the step separate: the stated error is a lower bound"]
         return replace(certificate, ok=False, warnings=notes)
@@ -166,7 +177,7 @@ def _certify_adaptive(engine, again, start, first, duration, sample, control, pr
     second = _repeat(again, start, duration, sample, control, progress, integrator=finer, **bound)
     if _interrupted(second):
         return None
-    differences = state_difference(engine.model, first, second)
+    differences = state_difference(engine.model, first, second, end=True)
     error = abs(differences[:, : engine.model.nv]).max(axis=1, initial=0.0)
     notes = ["adaptive steps: the error is the difference to a run with a hundredth of the tolerance"]
     same = not _parted(engine, first, differences)
@@ -175,7 +186,7 @@ def _certify_adaptive(engine, again, start, first, duration, sample, control, pr
     return Certificate(
         order=engine.integrator.order,
         observed_order=float("nan"),
-        error=error,
+        error=error[: len(first)],
         final_error=float(error[-1]),
         energy_drift=energy_drift(first.energy),
         timesteps=(float("nan"), float("nan"), float("nan")),
