@@ -118,6 +118,23 @@ def test_a_turntable_carries_a_box_round(integrator):
     assert np.hypot(*sim.qvel[:2]) == pytest.approx(1.0, abs=error(integrator, 3 * H))
 
 
+@pytest.mark.parametrize("integrator", LAWS)
+def test_a_plate_welded_to_a_mover_throws_what_it_has_lifted(integrator):
+    """It stops with the mover; the ball on it goes on, v²/2g high, and comes to rest on it."""
+    plate = '<body name="plate" pos="0 0 -.1"><freejoint/><geom type="box" size="1 1 .1" mass="10"/></body>'
+    weld = '<equality><weld body1="mover" body2="plate"/></equality>'
+    sim = simulation(world("", plate + BALL.format("0 0 .1"), more=weld), integrator)
+
+    def lift(sim):
+        sim.mocap_pos[0, 2] = 2 * min(sim.time, 0.2)
+
+    trajectory = sim.run(1.2, sample=2 * H, control=lift)
+    summit = 0.1 + 0.4 + 2**2 / (2 * G)
+    assert trajectory.qpos[:, 9].max() == pytest.approx(summit, abs=G * H**2 / 2 + error(integrator, 4 * H))
+    assert sim.qpos[9] == pytest.approx(0.5, abs=error(integrator, 2e-6))
+    assert sim.qpos[2] == pytest.approx(0.3, abs=error(integrator, 2e-6))
+
+
 @pytest.mark.parametrize("kind", ["weld", "connect"])
 @pytest.mark.parametrize("integrator", LAWS)
 def test_what_is_fixed_to_a_mover_has_its_velocity(integrator, kind):

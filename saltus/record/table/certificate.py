@@ -38,7 +38,7 @@ class Certificate:
         order: declared order of the integrator.
         observed_order: the order that the runs show; nan where it is not measurable.
         error [T]: estimated error of the positions at each sample, largest over the generalized coordinates (rad, m).
-        final_error: the last entry of `error`.
+        final_error: the estimated error of the positions at the end of the run, where no sample need lie.
         energy_drift: largest change of the energy relative to the energy in play (see `energy_drift`); nan if unknown.
         timesteps: the steps of the three runs, s: h, h/2, h/4.
         timestep: which of them `error` is about, s; nan where steps are controlled.
@@ -47,6 +47,7 @@ class Certificate:
         exchanges: what changed the energy on purpose, so that its drift is no error; empty where nothing did.
         bound [T]: what the error of the positions is at most at each sample, see `saltus.record.table.error_bound`;
             inf where none can be given, nan where it is not known.
+        end_bound: the same at the end of the run, where no sample need lie; nan where that is the last sample's.
         rounding: the level of rounding in the positions (rad, m), below which no error is measured.
     """
 
@@ -62,6 +63,7 @@ class Certificate:
     exchanges: list[str] = field(default_factory=list)
     bound: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
     rounding: float = 0.0
+    end_bound: float = math.nan
 
     _repr_html_ = notebook_html
 
@@ -71,12 +73,14 @@ class Certificate:
 
     @property
     def largest_error(self) -> float:
-        """The largest entry of `error`; nan without samples."""
-        return float(np.max(self.error)) if len(self.error) else math.nan
+        """The largest entry of `error`, or `final_error` where that is larger; nan without samples."""
+        return float(np.max([*self.error, self.final_error])) if len(self.error) else math.nan
 
     @property
     def final_bound(self) -> float:
-        """The last entry of `bound`; nan without samples."""
+        """The bound at the end of the run: `end_bound` or the last entry of `bound`; nan without samples."""
+        if not math.isnan(self.end_bound):
+            return self.end_bound
         return float(self.bound[-1]) if len(self.bound) else math.nan
 
     @property
@@ -101,7 +105,7 @@ class Certificate:
     def refuted(self, *reasons: str) -> Certificate:
         """The certificate without a bound, since the run and its repetitions may have missed something, and why."""
         bound = np.full(len(self.error), math.inf)
-        return replace(self, ok=False, bound=bound, warnings=[*self.warnings, *reasons])
+        return replace(self, ok=False, bound=bound, end_bound=math.inf, warnings=[*self.warnings, *reasons])
 
     def noted(self, *notes: str) -> Certificate:
         """The certificate with more to be said about it."""

@@ -42,13 +42,23 @@ def _difference(m, d, origins, targets, out):
         difference(m, origins[t], targets[t], out[t])
 
 
-def state_difference(model, a: "TrajectoryTable", b: "TrajectoryTable") -> np.ndarray:
-    """Tangent differences [T, 2 nv] of two trajectories at the same times: positions, then velocities."""
-    out = np.zeros((len(a.time), model.nv))
+def state_difference(model, a: "TrajectoryTable", b: "TrajectoryTable", *, end: bool = False) -> np.ndarray:
+    """Tangent differences [T, 2 nv] of two trajectories at the same times: positions, then velocities.
+
+    `end`: with a row more for the states at the end, where both have one beside their samples.
+    """
+    end = end and a.end is not None and b.end is not None
+    qpos, qvel = ([_column(x, name, end) for x in (a, b)] for name in ("qpos", "qvel"))
+    out = np.zeros((len(qpos[0]), model.nv))
     struct = model.struct()
-    arrays = [np.ascontiguousarray(x) for x in (a.qpos, b.qpos)]
-    _difference(struct, struct, *arrays, out)
-    return np.hstack([out, b.qvel - a.qvel])
+    _difference(struct, struct, *map(np.ascontiguousarray, qpos), out)
+    return np.hstack([out, qvel[1] - qvel[0]])
+
+
+def _column(table: "TrajectoryTable", name: str, end: bool) -> np.ndarray:
+    """A column of a recording, with its end."""
+    column = getattr(table, name)
+    return np.concatenate([column, [table.end[name]]]) if end and table.end is not None else column
 
 
 def certify_run(
@@ -156,11 +166,11 @@ def _certify_fixed(engine, again, start, first, duration, sample, control, progr
             return None
     if why := _ended_apart(halves):
         return _without_error_bar(engine, first, why)
-    differences = [state_difference(engine.model, a, b) for a, b in pairwise(halves)]
+    differences = [state_difference(engine.model, a, b, end=True) for a, b in pairwise(halves)]
     size, floor = _levels(engine, first)
     certificate = certify_from_runs(
         engine.integrator.order,
-        first.time,
+        _column(first, "time", len(differences[0]) > len(first)),
         *differences,
         timestep=engine.timestep,
         run=0,
@@ -169,10 +179,18 @@ def _certify_fixed(engine, again, start, first, duration, sample, control, progr
         scale=size,
         floor=floor,
     )
+    certificate = _at_samples(certificate, len(first))
     if certificate.ok and _parted(engine, first, differences[1]):
         notes = ["runs with half and a quarter of the step separate: the stated error is a lower bound"]
         certificate = replace(certificate, warnings=[]).refuted(*notes)
     return _with_events(certificate, engine, first, halves[-1])
+
+
+def _at_samples(certificate: Certificate, samples: int) -> Certificate:
+    """The certificate of a run with so many samples, whose errors may have one more for the end."""
+    error, bound = certificate.error, certificate.bound
+    last = float(bound[-1]) if len(bound) else float("nan")
+    return replace(certificate, error=error[:samples], bound=bound[:samples], end_bound=last)
 
 
 def _ended_apart(runs) -> str:
@@ -235,7 +253,7 @@ def _certify_adaptive(engine, again, start, first, duration, sample, control, pr
         return None
     if why := _ended_apart([first, second]):
         return _without_error_bar(engine, first, why)
-    differences = state_difference(engine.model, first, second)
+    differences = state_difference(engine.model, first, second, end=True)
     error = abs(differences[:, : engine.model.nv]).max(axis=1, initial=0.0)
     size, floor = _levels(engine, first)
     rounding = rounding_level(size, duration / longest)
@@ -250,6 +268,7 @@ def _certify_adaptive(engine, again, start, first, duration, sample, control, pr
         bound=bound_from_difference(error, rounding + floor),
         rounding=rounding,
     )
+    certificate = _at_samples(certificate, len(first))
     how = f"a hundredth of the tolerance and steps of at most {longest:.4g} s"
     if _parted(engine, first, differences):
         certificate = certificate.refuted(f"the run and one with {how} separate: the stated error is a lower bound")

@@ -7,11 +7,12 @@ are low enough, the contact closes with an impact without restitution.
 
 from saltus.contact.counts import NBLOCK
 from saltus.contact.event.modes import log_event
-from saltus.contact.rows.blocks import CONE, UNILATERAL
+from saltus.contact.rows.blocks import CONE, EQUALITY, UNILATERAL
 from saltus.dynamics.tree.factor import multiply, solve
 from saltus.model.enums import BLOCKS, ROWS
 from saltus.model.event_enums import ENERGETIC, IMPACT, LEFTOVER, NOTHING, ZENO
 from saltus.model.fields import impact as impact_fields
+from saltus.number.conditions import has
 from saltus.number.functions import absolute, maximum
 from saltus.number.kernels import kernel
 from saltus.solve.cone.delassus import IMPULSES, assemble, clear_forces, spread
@@ -25,11 +26,16 @@ ALIKE = 0.05  # largest difference of successive ratios of intervals, relative t
 
 @kernel
 def approaching(m, d):
-    """Whether any touching contact or limit approaches."""
+    """Whether any touching contact or limit approaches, or a mocap body's speed has jumped, and with it equalities'."""
+    jumped = has(m, "movers") and d.modes_known[0] < 0.5
     for b in range(d.count[NBLOCK]):
-        kind = d.block_kind[b]
-        if (kind == CONE or kind == UNILATERAL) and d.row_velocity[d.block_row[b]] < -m.opt_speed_tolerance:
+        kind, row = d.block_kind[b], d.block_row[b]
+        if (kind == CONE or kind == UNILATERAL) and d.row_velocity[row] < -m.opt_speed_tolerance:
             return True
+        if jumped and kind == EQUALITY:
+            for r in range(row, row + d.block_dim[b]):
+                if absolute(d.row_velocity[r]) > m.opt_speed_tolerance:
+                    return True
     return False
 
 

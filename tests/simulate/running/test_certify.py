@@ -162,3 +162,15 @@ def test_it_starts_from_the_present_state_and_forces():
     # the force holds the spring where it is
     assert_allclose(trajectory.qpos, 0.3, rtol=0, atol=1e-12)
     assert trajectory.certificate.ok and trajectory.certificate.final_error < 1e-12
+
+
+@pytest.mark.parametrize("integrator", ["euler", "dopri5"])
+def test_the_error_at_the_end_needs_no_sample_there(integrator):
+    """Between samples, too, the bar at the end is about the error there, here of a spring after 0.95 s."""
+    sim = saltus.Simulation("spring", integrator, timestep=2e-4)
+    trajectory = sim.run(0.95, sample=2.0, certify=True)
+    assert len(trajectory) == 1
+    certificate = trajectory.certificate
+    error = abs(sim.qpos[0] - spring_truth(0.95))
+    assert 2 / 3 < certificate.final_error / error < 3 / 2
+    assert certificate.largest_error == certificate.final_error and len(certificate.error) == 1
