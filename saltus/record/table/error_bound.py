@@ -6,8 +6,8 @@ Both have errors of the next order of h, those of X1 being 2^(p+1) times those o
 most 4/3 of |X1 - X2| (p = 1). The bound is `CONVERGENT` times the estimated error and `SAFETY` times |X1 - X2|.
 
 Elsewhere two runs are compared of which one is finer, and the bound is `SAFETY` times their difference d: the error is
-at most |d| + e, with the error e of the finer run, and at most 3 |d| if e is no more than two thirds of it. Halved
-steps of first order, as between dense events, leave half of it, tolerances a hundredth as large far less.
+at most |d| + e, with the error e of the finer run, and at most 3 |d| if e is no more than two thirds of it. A quarter
+of the step leaves a quarter of it at first order, as between dense events, a hundredth of the tolerance far less.
 
 Both factors are those of the grid convergence index (Roache, Journal of Fluids Engineering 116 (1994), 405): 1.25 where
 three grids show the order, 3 for two grids.

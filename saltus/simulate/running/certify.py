@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 #: Makes a simulation like the one whose run it is, but for the options that it is given.
 Again = Callable[..., Any]
 FINER = 4  # times shorter than the timestep, or the longest step, are the steps of a repetition of adaptive ones
-DENSER = 2  # times shorter are its steps over dense events
+DENSER = 4  # times shorter are its steps over dense events
 PARTED = 0.1  # rad, or of a length's range: runs with this difference no longer show the same motion
 
 
