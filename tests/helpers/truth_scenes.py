@@ -1,0 +1,616 @@
+"""Scenes with known answers: the rows of the table of truth, and the laws that are its columns.
+
+One world holds everything that can be touched, far from each other: a floor, a table, a height field, a wall, flush
+boxes, stairs, a lift, and a plate that is welded to a mocap body. A scene is a start of some bodies there and checks of
+what follows, each against a closed form, a conserved quantity or statics. Bodies that are not in a scene fall freely
+high above. So one compilation of a law serves all scenes; the small world has spheres, boxes, and the floor, the table,
+the wall and the lift alone.
+
+`PYTHONPATH=tests python -m helpers.truth_scenes > docs/reference/truth.md` writes the table. Lengths in m, masses in
+kg, times in s.
+"""
+
+import math
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+import saltus
+from saltus.number.functions import sqrt, where
+
+G, MASS, RADIUS, H = 9.81, 1.0, 0.1, 0.001
+#: Time constant of the soft law, s; stiffness and damping of the compliant one, N/m and N s/m.
+TAU, STIFFNESS, DAMPING = 0.004, 1e5, 300.0
+#: Every body's lowest point is RADIUS below its centre.
+SHAPES = {
+    "sphere": f'size="{RADIUS}"',
+    "box": f'type="box" size="{RADIUS} {RADIUS} {RADIUS}"',
+    "capsule": f'type="capsule" size="{RADIUS} .1" euler="90 0 0"',
+    "cylinder": f'type="cylinder" size="{RADIUS} {RADIUS}"',
+    "ellipsoid": f'type="ellipsoid" size=".15 .12 {RADIUS}"',
+    "mesh": 'type="mesh" mesh="cube"',
+}
+SMALL = ("sphere", "box")
+#: Where scenes are along y, and the height of what is there; a metre from body to body along x.
+PLACES = {"plane": (0, 0), "box": (10, 1), "height field": (20, 1), "seam": (30, 1), "wall": (40, 5), "stairs": (50, 1)}
+PLACES |= {"mocap lift": (60, 1), "plate welded to mocap": (70, 1), "air": (80, 5)}
+STEP, STEPS = 0.1, 4
+
+
+@dataclass(frozen=True)
+class Law:
+    """A law of contact and an integrator. `place`: how exactly bodies rest (m), in theory.
+
+    `order_one`: velocities and forces after impacts are those of steps of H, so that times are exact to H.
+    """
+
+    name: str
+    integrator: str
+    kind: str  # soft, compliant, located or stepped
+    place: float
+
+    def contact(self, restitution: float = 0.0) -> Any:
+        """The choice of contact law."""
+        if self.kind == "soft":
+            return "soft"
+        return saltus.Compliant(spring) if self.kind == "compliant" else saltus.Hard(restitution=restitution)
+
+    @property
+    def hard(self) -> bool:
+        return self.kind in ("located", "stepped")
+
+
+def spring(m, d, gap, velocity):
+    """A spring and a damper along the normal, and Coulomb's friction, smooth below 1 mm/s; see `world`."""
+    push = -STIFFNESS * gap - d.userdata[1] * velocity[0]
+    push = where(push > 0.0, push, 0.0)
+    rub = d.userdata[0] * push / sqrt(velocity[1] * velocity[1] + velocity[2] * velocity[2] + 1e-6)
+    return push, -rub * velocity[1], -rub * velocity[2]
+
+
+#: Depths at rest: of the soft law g τ² at most, of the spring m g/k; gaps of located contacts are corrected to 1e-10 m;
+#: time stepping leaves what is fallen in a step, g h².
+LAWS = [
+    Law("soft, euler", "euler", "soft", G * TAU**2),
+    Law("soft, dopri5", "dopri5", "soft", G * TAU**2),
+    Law("compliant, dopri5", "dopri5", "compliant", 1.1 * MASS * G / STIFFNESS),
+    Law("hard, dopri5", "dopri5", "located", 1e-6),
+    Law("hard, rk4", "rk4", "located", 1e-6),
+    Law("hard, moreau_jean", "moreau_jean", "stepped", 2 * G * H**2),
+]
+
+
+# ---------------------------------------------------------------- the world
+
+
+def _statics(small: bool) -> str:
+    stairs = "".join(
+        f'<geom type="box" size=".5 .5 .5" pos="-2.5 {50.5 + i} {0.5 - STEP * i}"/>' for i in range(STEPS + 1)
+    )
+    table = '<geom type="box" size="4 2 .1" pos="0 10 .9"/><geom type="box" size="4 .01 2" pos="0 40 5"/>'
+    more = f"""<geom type="hfield" hfield="flat" pos="0 20 1"/><geom type="box" size="4 1 .1" pos="0 29 .9"/>
+      <geom type="box" size="4 1 .1" pos="0 31 .9"/>{stairs}"""
+    return f'<geom name="floor" type="plane" size="5 5 .1"/>{table}{"" if small else more}'
+
+
+def world(shapes: tuple[str, ...], start: dict[str, list[float]], friction: float) -> str:
+    """MJCF of the world. `start`: position and linear velocity [6] of the scene's bodies, by shape."""
+    small = set(shapes) <= set(SMALL)
+    cube = " ".join(f"{x} {y} {z}" for x in (-0.1, 0.1) for y in (-0.1, 0.1) for z in (-0.1, 0.1))
+    asset = f"""<asset><mesh name="cube" vertex="{cube}"/>
+      <hfield name="flat" nrow="3" ncol="3" size="4 2 1 .1" elevation="1 1 1 1 1 1 1 1 1"/></asset>"""
+    holder = '<body name="holder" mocap="true" pos="0 70 .95"/>'
+    plate = '<body name="plate" pos="0 70 .95"><freejoint/><geom type="box" size="4 1 .05" mass="1000"/></body>'
+    weld = '<equality><weld body1="holder" body2="plate" solref="0.002 1"/></equality>'
+    parked = {shape: [k - 2.5, 0, 500 + 10 * k, 0, 0, 0] for k, shape in enumerate(shapes)}
+    states = [(parked | start)[shape] for shape in shapes]
+    bodies = "".join(
+        f"""<body name="{shape}"><freejoint/><geom name="{shape}" {SHAPES[shape]} mass="{MASS}"/>
+        <site name="{shape}" type="box" size=".3 .3 .3"/></body>"""
+        for shape in shapes
+    )
+    qpos = " ".join(f"{x} {y} {z} 1 0 0 0" for x, y, z, *_ in states) + ("" if small else " 0 70 .95 1 0 0 0")
+    qvel = " ".join(f"{u} {v} {w} 0 0 0" for *_, u, v, w in states) + ("" if small else " 0 0 0 0 0 0")
+    sensors = "".join(
+        f"""<touch name="{shape} touch" site="{shape}"/>
+        <contact name="{shape} contact" body1="{shape}" data="force" num="1" reduce="netforce"/>"""
+        for shape in shapes
+    )
+    return f"""<mujoco><option timestep="{H}" cone="elliptic"/><size nuserdata="2"/>{"" if small else asset}
+    <default><geom friction="{friction} 0 0" solref="{TAU} 1"/></default><worldbody>{_statics(small)}
+      <body name="lift" mocap="true" pos="0 60 .9"><geom type="box" size="4 1 .1"/></body>{"" if small else holder}
+      {bodies}{"" if small else plate}</worldbody>{"" if small else weld}<sensor>{sensors}</sensor>
+    <keyframe><key name="start" qpos="{qpos}" qvel="{qvel}"/></keyframe></mujoco>"""
+
+
+def simulation(law: Law, shapes: tuple[str, ...], start: dict[str, list[float]], **values: float) -> saltus.Simulation:
+    """At the scene's start. Values: `friction`, `restitution`, `damping` of the spring."""
+    friction = values.get("friction", 0.0)
+    sim = saltus.Simulation(
+        world(shapes, start, friction), law.integrator, contact=law.contact(values.get("restitution", 0.0))
+    )
+    sim.reset("start")
+    sim.userdata[:] = friction, values.get("damping", DAMPING)
+    return sim
+
+
+def at(place: str, shapes: tuple[str, ...], above: float = 0.0, along: float = 0.0, speed: float = 0.0) -> dict:
+    """Starts of all shapes side by side: `above` the place's surface, `along` y from its middle."""
+    y, z = PLACES[place]
+    return {shape: [k - 2.5, y + along, z + RADIUS + above, 0, speed, 0] for k, shape in enumerate(shapes)}
+
+
+# ---------------------------------------------------------------- scenes
+
+
+@dataclass(frozen=True)
+class Check:
+    """A quantity [n], its right value and how far it may be from it."""
+
+    quantity: str
+    got: Any
+    right: Any
+    tolerance: float
+
+
+@dataclass(frozen=True)
+class Scene:
+    """A row of the table for all its shapes: `play(law, shapes)` gives checks by shape, or of "" where they are one."""
+
+    name: str
+    shapes: tuple[str, ...]
+    reference: str
+    play: Callable[[Law, tuple[str, ...]], dict[str, list[Check]]]
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A row of a reader or carrier, with a ball and a box above the table."""
+
+    name: str
+    reference: str
+    play: Callable[[Law], list[Check]]
+
+
+def heights(sim: saltus.Simulation, shapes: tuple[str, ...]) -> np.ndarray:
+    """Positions of the bodies' centres [n, 3], m."""
+    return sim.qpos[: 7 * len(shapes)].reshape(-1, 7)[:, :3].copy()
+
+
+def speeds(sim: saltus.Simulation, shapes: tuple[str, ...]) -> np.ndarray:
+    """Their velocities [n, 3], m/s."""
+    return sim.qvel[: 6 * len(shapes)].reshape(-1, 6)[:, :3].copy()
+
+
+def by_shape(shapes: tuple[str, ...], *checks: tuple[str, Any, Any, float]) -> dict[str, list[Check]]:
+    """Checks of quantities [n, ...] of the bodies, split up; right values are for all of them, or [n]."""
+    found: dict[str, list[Check]] = {shape: [] for shape in shapes}
+    for quantity, got, right, tolerance in checks:
+        for k, shape in enumerate(shapes):
+            value = right[k] if np.ndim(right) else right
+            found[shape].append(Check(quantity, got[k], value, tolerance))
+    return found
+
+
+def rests(place: str) -> Callable[[Law, tuple[str, ...]], dict[str, list[Check]]]:
+    """Dropped from 5 cm without restitution: after a second all rest there, and carry their weight."""
+
+    def play(law: Law, shapes: tuple[str, ...]) -> dict[str, list[Check]]:
+        sim = simulation(law, shapes, at(place, shapes, above=0.05))
+        sim.run(1.0, sample=1.0)
+        force = 1e-5 * MASS * G if law.hard else 1e-3 * MASS * G
+        names = [f"{shape} {kind}" for kind in ("touch", "contact") for shape in shapes]
+        touch, contact = np.split(np.array([np.linalg.norm(sim.sensor(name)) for name in names]), 2)
+        outside = [sim.data.cfrc_ext[sim.model.names("body").index(shape), 5] for shape in shapes]
+        return by_shape(
+            shapes,
+            ("height", heights(sim, shapes)[:, 2], PLACES[place][1] + RADIUS, law.place),
+            ("touch", touch, MASS * G, force),
+            ("contact sensor", contact, MASS * G, force),
+            ("cfrc_ext", outside, MASS * G, force),
+        )
+
+    return play
+
+
+def bounces(law: Law, shapes: tuple[str, ...]) -> dict[str, list[Check]]:
+    """Dropped from 0.2 m: half the time of the fall after the impact."""
+    e = {"soft": 0.0, "compliant": 1.0}.get(law.kind, 0.5)
+    fall = math.sqrt(2 * 0.2 / G)
+    sim = simulation(law, shapes, at("box", shapes, above=0.2), restitution=e, damping=0.0)
+    sim.run(0.99 * fall, sample=1.0)
+    flight = 0.99 * fall
+    # Euler's error in free flight is g h t/2
+    euler = G * H * flight if law.integrator == "euler" or law.kind == "stepped" else 1e-9
+    found = by_shape(shapes, ("flight", heights(sim, shapes)[:, 2] - 1.1, 0.2 - G * flight**2 / 2, euler))
+    sim.run(0.51 * fall, sample=1.0)
+    z, w = heights(sim, shapes)[:, 2] - 1.1, speeds(sim, shapes)[:, 2]
+    held = (G * z + w**2 / 2) / (G * 0.2)
+    if law.kind == "soft":
+        more = by_shape(shapes, ("energy, at most", np.maximum(held, 0.0), 0.0, 2e-3))
+    else:
+        rough = {"stepped": 2 * e * H / fall, "compliant": 1e-5}.get(law.kind, 1e-7)
+        more = by_shape(shapes, ("energy", held, e**2, rough))
+    return {shape: found[shape] + more[shape] for shape in shapes}
+
+
+def slides(law: Law, shapes: tuple[str, ...]) -> dict[str, list[Check]]:
+    """At 1 m/s with friction 1/2: blocks stop after v²/(2 μ g), a ball that slips rolls with 5/7 of its speed."""
+    mu, end = 0.5, 0.5
+    sim = simulation(law, shapes, at("box", shapes, speed=1.0), friction=mu)
+    sim.run(end, sample=1.0)
+    slip = 2 / (7 * mu * G)
+    rolled = slip - mu * G * slip**2 / 2 + 5 / 7 * (end - slip)
+    rolls = np.array([shape == "sphere" for shape in shapes])
+    delay = {"soft": TAU + H, "compliant": 2 * math.sqrt(MASS / STIFFNESS), "stepped": H}.get(law.kind, 1e-7)
+    return by_shape(
+        shapes,
+        ("distance", heights(sim, shapes)[:, 1] - 10, np.where(rolls, rolled, 1 / (2 * mu * G)), delay),
+        ("speed", speeds(sim, shapes)[:, 1], np.where(rolls, 5 / 7, 0.0), 1e-6 if law.hard else 5e-3),
+    )
+
+
+def thrown(law: Law, shapes: tuple[str, ...]) -> dict[str, list[Check]]:
+    """At 20 m/s at a wall of 2 cm: none passes it, and all come back with e times the speed."""
+    sim = simulation(law, shapes, at("wall", shapes, along=-1.0, speed=20.0), restitution=0.5)
+    sim.run(0.1, sample=1.0)
+    behind = np.maximum(heights(sim, shapes)[:, 1] - (40 - 0.01 - RADIUS), 0.0)
+    found = by_shape(shapes, ("passed", behind, 0.0, 1e-6))
+    if not law.hard:
+        gained = np.maximum(np.abs(speeds(sim, shapes)[:, 1]) - 20.0, 0.0)
+        more = by_shape(shapes, ("speed gained", gained, 0.0, 1e-9))
+    else:
+        more = by_shape(shapes, ("speed", speeds(sim, shapes)[:, 1], -10.0, 1e-6))
+    return {shape: found[shape] + more[shape] for shape in shapes}
+
+
+def seam(law: Law, shapes: tuple[str, ...]) -> dict[str, list[Check]]:
+    """At 1 m/s without friction over the edge between two flush boxes: nothing happens."""
+    sim = simulation(law, shapes, at("seam", shapes, along=-0.5, speed=1.0))
+    sim.run(1.0, sample=1.0)
+    places = {"soft": 1e-3, "compliant": 1e-3, "stepped": 1e-6}.get(law.kind, 1e-7)
+    return by_shape(
+        shapes,
+        ("distance", heights(sim, shapes)[:, 1] - 30, 0.5, places),
+        ("speed", speeds(sim, shapes)[:, 1], 1.0, places),
+        ("height", heights(sim, shapes)[:, 2], 1.1, law.place),
+    )
+
+
+def stairs(law: Law, shapes: tuple[str, ...]) -> dict[str, list[Check]]:
+    """A ball flies off each edge of a stair at 2 m/s, since v² > g r, and lands on the next step."""
+    sim = simulation(law, shapes, {"sphere": [-2.5, 50.5, 1 + RADIUS, 0, 2.0, 0]})
+    sim.run(2.0, sample=1.0)
+    places = {"soft": 2e-3, "compliant": 2e-3, "stepped": 1e-6}.get(law.kind, 1e-7)
+    checks = [
+        Check("distance", sim.qpos[1] - 50.5, 4.0, places),
+        Check("speed", sim.qvel[1], 2.0, places),
+        Check("height", sim.qpos[2], 1 - STEPS * STEP + RADIUS, law.place),
+    ]
+    return {"sphere": checks}
+
+
+def collides(law: Law, shapes: tuple[str, ...]) -> dict[str, list[Check]]:
+    """A body at 1 m/s meets an equal one at rest, both in free fall: momentum and restitution."""
+    e = {"soft": 0.0, "compliant": 1.0}.get(law.kind, 0.5)
+    start = {"sphere": [-0.3, 80, 5, 1.0, 0, 0], "box": [0.0, 80, 5, 0, 0, 0]}
+    sim = simulation(law, shapes, start, restitution=e, damping=0.0)
+    sim.run(0.5, sample=1.0)
+    u = speeds(sim, shapes)[:2, 0]
+    checks = [Check("momentum", u.sum(), 1.0, 1e-9)]
+    if law.kind == "soft":
+        checks.append(Check("energy gained", max(np.sum(u**2) - 1, 0), 0.0, 1e-9))
+        checks.append(Check("approach", max(u[0] - u[1], 0), 0.0, 2e-2))
+    else:
+        checks.append(Check("speeds", u, [(1 - e) / 2, (1 + e) / 2], 1e-5 if law.kind == "compliant" else 1e-8))
+    return {"": checks}
+
+
+def lifted(place: str, mover: int) -> Callable[[Law, tuple[str, ...]], dict[str, list[Check]]]:
+    """Bodies on what rises at 2 m/s for 0.2 s and stops: thrown to v²/2g, then at rest 0.4 m higher."""
+
+    def play(law: Law, shapes: tuple[str, ...]) -> dict[str, list[Check]]:
+        sim = simulation(law, shapes, at(place, shapes))
+        low = sim.mocap_pos[mover, 2]
+
+        def rise(sim: saltus.Simulation) -> None:
+            sim.mocap_pos[mover, 2] = low + 2 * min(sim.time, 0.2)
+
+        trajectory = sim.run(1.5, sample=2 * H, control=rise)
+        highest = trajectory.qpos[:, 2 : 7 * len(shapes) : 7].max(axis=0)
+        z = heights(sim, shapes)[:, 2]
+        found = by_shape(shapes, ("height", z, PLACES[place][1] + 0.4 + RADIUS, law.place + 1e-5))
+        if law.hard:
+            summit = PLACES[place][1] + 0.4 + RADIUS + 2**2 / (2 * G)
+            rough = G * H**2 / 2 + (4 * H if law.kind == "stepped" else 1e-6)
+            more = by_shape(shapes, ("summit", highest, summit, rough))
+            found = {shape: found[shape] + more[shape] for shape in shapes}
+        return found
+
+    return play
+
+
+# ---------------------------------------------------------------- readers and carriers, in the small world
+
+DROP = 0.05
+
+
+def dropped(law: Law) -> saltus.Simulation:
+    """A ball and a box 5 cm above the table."""
+    return simulation(law, SMALL, at("box", SMALL, above=DROP))
+
+
+def contact_records(law: Law) -> list[Check]:
+    """Forces are on the second geom of a pair, which may be the table."""
+    trajectory = dropped(law).run(1.0, sample=0.5)
+    force = 1e-5 if law.hard else 1e-3
+    total = np.abs(trajectory.contact_force[-1]).sum(axis=0)
+    return [Check("sum of forces", total, [0, 0, 2 * MASS * G], force * MASS * G)]
+
+
+def energy_ledger(law: Law) -> list[Check]:
+    """Contacts take what gravity gave; no more than the error of a step is left over."""
+    report = dropped(law).run(1.0, sample=0.5, ledger=True).energy_report()
+    given = 2 * MASS * G * DROP
+    taken = report["contact"][-1] + report["impacts"][-1]
+    rough = 1e-6 if law.kind == "located" else 0.02
+    return [
+        Check("work of contacts", taken, -given, rough * given + 2 * MASS * G * law.place),
+        Check("residual", report.residual[-1], 0.0, rough * given),
+    ]
+
+
+def event_log(law: Law) -> list[Check]:
+    """Each body hits once, at √(2 h/g), with √(2 g h)."""
+    events = dropped(law).run(1.0, sample=0.5).events
+    if not law.hard:
+        return [Check("events", len(events), 0, 0)]
+    fall, late = math.sqrt(2 * DROP / G), H if law.kind == "stepped" else 1e-8
+    hits = events[events["kind"] == "impact"]
+    touched = [{str(name).split(".")[0] for name in (hit["name"], hit["other"])} for hit in hits]
+    first = [hits[[shape in names for names in touched].index(True)] for shape in SMALL]
+    return [
+        Check("time", [hit["time"] for hit in first], fall, 2 * late),
+        Check("velocity", [hit["velocity"] for hit in first], -G * fall, 2 * G * late),
+    ]
+
+
+def certificate(law: Law) -> list[Check]:
+    """The error that is stated is at least half of the true one: in flight, under hard contact also after a bounce."""
+    e, fall = 0.5, math.sqrt(2 * DROP / G)
+    end = 1.4 * fall if law.hard else 0.9 * fall
+    after = end - fall
+    right = e * G * fall * after - G * after**2 / 2 if law.hard else DROP - G * end**2 / 2
+    sim = simulation(law, SMALL, at("box", SMALL, above=DROP), restitution=e)
+    stated = sim.run(end, sample=end / 8, certify=True).certificate
+    assert stated is not None
+    scale = 1.0 if math.isnan(stated.timestep) else H / stated.timestep
+    error = float(np.max(np.abs(heights(sim, SMALL)[:, 2] - 1.1 - right)))
+    return [Check("error beyond twice the stated one", max(error - 2 * scale * stated.final_error, 0.0), 0.0, 1e-9)]
+
+
+def derivatives(law: Law) -> list[Check]:
+    """In free flight a step's derivative of z by the velocity is h, of all else by itself 1."""
+    a, _ = dropped(law).linearize()
+    n = len(a) // 2
+    return [Check("A", [a[2, 2], a[2, n + 2], a[n + 2, n + 2], a[n + 2, 2]], [1, H, 1, 0], 1e-9)]
+
+
+def by_steps(law: Law) -> list[Check]:
+    sim = dropped(law)
+    sim.step(1000)
+    return [Check("height", heights(sim, SMALL)[:, 2], 1 + RADIUS, law.place)]
+
+
+def by_run(law: Law) -> list[Check]:
+    sim = dropped(law)
+    trajectory = sim.run(1.0, sample=0.1)
+    flight = trajectory.qpos[:2, 2] - 1.1
+    return [
+        Check("height", heights(sim, SMALL)[:, 2], 1 + RADIUS, law.place),
+        Check("flight", flight, [DROP, DROP - G * 0.1**2 / 2], G * H * 0.1),
+    ]
+
+
+def by_batch(law: Law, precision: str = "float64") -> list[Check]:
+    """One simulation is dropped, one is where it was before, one lies there already."""
+    sim = dropped(law)
+    options: dict[str, Any] = {"integrator": law.integrator, "contact": law.contact(), "precision": precision}
+    batch = saltus.Batch(sim.model, 3, **options)
+    start = np.array([sim.qpos] * 3)
+    start[1, [2, 9]] += DROP
+    start[2, [2, 9]] -= DROP
+    batch.qpos, batch.userdata = start, np.array([sim.userdata] * 3)
+    batch.step(1000)
+    force = 1e-5 if law.hard else 1e-3
+    z = np.asarray(batch.qpos, float)[:, [2, 9]]
+    touch = np.concatenate([batch.sensor(f"{shape} touch") for shape in SMALL])
+    return [
+        Check("height", z, 1 + RADIUS, law.place + (1e-6 if precision == "float32" else 0.0)),
+        Check("touch", touch, MASS * G, force * MASS * G),
+    ]
+
+
+def by_batch_32(law: Law) -> list[Check]:
+    return by_batch(law, "float32")
+
+
+def final_height(trajectory: saltus.Trajectory) -> float:
+    """Of the ball, m."""
+    return float(trajectory.qpos[-1, 2])
+
+
+def final_force(trajectory: saltus.Trajectory) -> float:
+    """Of all contacts, N."""
+    return float(np.abs(trajectory.contact_force[-1, :, 2]).sum())
+
+
+def by_sweep(law: Law) -> list[Check]:
+    """Over masses of the ball: it rests at the same height, and more heavily."""
+    found = saltus.sweep(
+        world(SMALL, at("box", SMALL, above=DROP), 0.0),
+        {"body_scale_mass[sphere]": [1.0, 2.0]},
+        {"height": final_height, "force": final_force},
+        1.0,
+        integrator=law.integrator,
+        contact=law.contact(),
+        sample=0.5,
+        key="start",
+        workers=1,
+        progress=False,
+    )
+    force = 1e-5 if law.hard else 1e-3
+    return [
+        Check("height", found["height"], 1 + RADIUS, 2 * law.place),
+        Check("force", found["force"], np.array([2.0, 3.0]) * G, force * 3 * G),
+    ]
+
+
+# ---------------------------------------------------------------- the table
+
+ALL = tuple(SHAPES)
+SLIDERS = tuple(shape for shape in SHAPES if shape != "ellipsoid")  # which rolls and rocks
+PAIRS = [
+    Scene(
+        "at rest on a plane", ALL, "height, weight in touch and contact sensors, `cfrc_ext` (statics)", rests("plane")
+    ),
+    Scene("at rest on a box", ALL, "the same", rests("box")),
+    Scene("at rest on a height field", ALL, "the same", rests("height field")),
+    Scene("bouncing on a box", ALL, "flight by g t²/2; energy e² m g h after it (soft: none gained)", bounces),
+    Scene("sliding on a box", SLIDERS, "stops after v²/(2 μ g); a ball rolls at 5/7 v", slides),
+    Scene("thrown at a wall of 2 cm at 20 m/s", ALL, "stays before it; leaves at e v", thrown),
+    Scene("over a seam of flush boxes", ALL, "distance v t, speed v", seam),
+    Scene("down stairs of boxes", ("sphere",), "distance v t, speed v, height of the step", stairs),
+]
+MOVERS = [
+    Scene("hit by a free body", ("",), "momentum, restitution (soft: no energy gained)", collides),
+    Scene("on a mocap lift", ALL, "thrown v²/(2 g) high (hard); rests 0.4 m higher", lifted("mocap lift", 0)),
+    Scene("on a plate welded to a mocap body", ALL, "the same", lifted("plate welded to mocap", 1)),
+]
+READERS = [
+    Reading("contact records of a recording", "their sum is the weight (statics)", contact_records),
+    Reading("energy ledger", "contacts take m g h; no residual", energy_ledger),
+    Reading("event log", "impact at √(2 h/g) with √(2 g h); soft contact has no events", event_log),
+    Reading("certificate", "true error of a flight and a bounce", certificate),
+    Reading("`linearize()`", "derivatives of a step in free flight: 1, h", derivatives),
+]
+CARRIERS = [
+    Reading("`run`", "flight by g t²/2, height at rest", by_run),
+    Reading("`step`", "height at rest", by_steps),
+    Reading("`Batch`", "height at rest, weights, from three starts", by_batch),
+    Reading("`Batch`, float32", "the same", by_batch_32),
+    Reading("`sweep`", "height at rest, weights of two masses", by_sweep),
+]
+#: Scenes that the small world has, with its shapes.
+CORE = [scene for scene in [*PAIRS, *MOVERS] if scene.play in (bounces, slides, thrown, collides)]
+CORE += [PAIRS[0], PAIRS[1], MOVERS[1]]
+#: Cells that are refused, with the words that the error has.
+REFUSED: dict[tuple[str, str], str] = {}
+for law in LAWS:
+    if law.hard:
+        REFUSED[law.name, "`linearize()`"] = (
+            "linearize: steps with hard contact have no derivatives; use contact='soft'"
+        )
+        words = "hard contact and events need precision='float64': they are located in time"
+        REFUSED[law.name, "`Batch`, float32"] = words
+    elif law.integrator == "dopri5":
+        words = "linearize: dopri5 chooses its steps by the state; choose a fixed-step integrator"
+        REFUSED[law.name, "`linearize()`"] = words
+
+JITTER = "boxes and meshes jitter on the field by millimetres, capsules and cylinders by less, as in MuJoCo"
+CHATTER = (
+    "the run does not end: where a sliding body hovers over its contact, whose force has a jump at gap 0, the steps "
+    "shrink without limit; take `euler` or another fixed step"
+)
+MEANS = "the solver's tolerance is missed in some steps, with a warning; forces are right to 1e-4"
+FIELD, SLIDING = "at rest on a height field", "sliding on a box"
+#: Cells that are wrong, by law, scene and shape ("" for all): what is seen. `ENDLESS` do not come to an end.
+WRONG: dict[tuple[str, str, str], str] = {
+    **{("soft, euler", FIELD, shape): JITTER for shape in ("box", "capsule", "cylinder", "mesh")},
+    **{("hard, moreau_jean", FIELD, shape): MEANS for shape in ("box", "cylinder", "mesh")},
+    ("soft, dopri5", SLIDING, ""): CHATTER,
+}
+ENDLESS = {("soft, dopri5", SLIDING)}
+#: Laws for which only the small world, and bodies on a plane, have been played.
+SMALL_ONLY = ("soft, dopri5", "compliant, dopri5")
+
+
+def played(law: Law, scene: Scene, shape: str) -> bool:
+    """Whether a cell is tried."""
+    return law.name not in SMALL_ONLY or scene.name == PAIRS[0].name or (scene in CORE and shape in (*SMALL, ""))
+
+
+def wrong(law: Law, scene: str, shape: str) -> str:
+    """What is wrong with a cell; "" if nothing is."""
+    return WRONG.get((law.name, scene, shape), "") or WRONG.get((law.name, scene, ""), "")
+
+
+@cache
+def outcome(law: Law, scene: Scene, small: bool) -> dict[str, list[Check]]:
+    """The checks of a scene by shape: played once for all tests of its cells."""
+    shapes = tuple(shape for shape in scene.shapes if shape in SMALL) if small else scene.shapes
+    return scene.play(law, SMALL if scene.play is collides else shapes)
+
+
+# ---------------------------------------------------------------- the page
+
+HEAD = """# The table of truth
+
+Contact laws, with their integrators, by what is done with them. ✓: right by the reference in the row; other entries
+are refusals, in the words of the error, and cells that are known to be wrong or not tried. "Soft" and "compliant" are
+`contact="soft"` and `saltus.Compliant` with a stiff spring, "hard" is `contact="hard"`: located in time with `dopri5`
+and `rk4`, stepped over with `moreau_jean`. Shapes are sphere, box, capsule, cylinder, ellipsoid and mesh, unless a row
+says which.
+
+Written by `PYTHONPATH=tests python -m helpers.truth_scenes > docs/reference/truth.md`; `tests/test_truth_table.py`
+plays every cell that is tried.
+"""
+
+
+def cell(law: Law, row: Scene | Reading, notes: list[str]) -> str:
+    """An entry of the table; `notes` grows."""
+    refusal = REFUSED.get((law.name, row.name))
+    if refusal:
+        return f"refused {note(notes, refusal)}"
+    shapes = row.shapes if isinstance(row, Scene) else ("",)
+    faults = {shape: wrong(law, row.name, shape) for shape in shapes if wrong(law, row.name, shape)}
+    tried = [shape for shape in shapes if not isinstance(row, Scene) or played(law, row, shape)]
+    if not tried:
+        return "not tried"
+    if not faults and len(tried) < len(shapes):
+        return f"✓ for {', '.join(tried)}; others not tried"
+    if not faults:
+        return "✓"
+    marks = " ".join(sorted({note(notes, fault) for fault in faults.values()}))
+    return f"wrong {marks}" if len(faults) == len(shapes) else f"✓, wrong for {', '.join(faults)} {marks}"
+
+
+def note(notes: list[str], text: str) -> str:
+    """The mark of a note."""
+    if text not in notes:
+        notes.append(text)
+    return f"({notes.index(text) + 1})"
+
+
+def page() -> str:
+    """The page of the docs."""
+    parts, notes = [HEAD], []
+    groups = {"Pairs of shapes": PAIRS, "What moves": MOVERS, "What is read": READERS, "How it is run": CARRIERS}
+    for title, rows in groups.items():
+        lines = [[title.lower(), "reference", *(law.name for law in LAWS)], ["---"] * (2 + len(LAWS))]
+        for row in rows:
+            few = isinstance(row, Scene) and row.shapes not in (ALL, ("",))
+            name = f"{row.name} ({', '.join(row.shapes)})" if few else row.name
+            lines.append([name, row.reference, *(cell(law, row, notes) for law in LAWS)])
+        parts.append(f"## {title}\n\n" + "\n".join("| " + " | ".join(line) + " |" for line in lines) + "\n")
+    if notes:
+        parts.append("## Notes\n\n" + "\n".join(f"{k}. {text}" for k, text in enumerate(notes, 1)) + "\n")
+    return "\n".join(parts)
+
+
+if __name__ == "__main__":
+    sys.stdout.write(page())
