@@ -39,13 +39,15 @@ def assert_right(checks):
         assert_allclose(check.got, check.right, rtol=0, atol=check.tolerance, err_msg=check.quantity)
 
 
-@pytest.mark.parametrize(("law", "scene", "shape"), cells(CORE, small=True))
+@pytest.mark.parametrize(("law", "scene", "shape"), list(cells(CORE, small=True)))
 def test_spheres_and_boxes(law, scene, shape):
     assert_right(truth.outcome(law, scene, True)[shape])
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("law", "scene", "shape"), cells([s for s in [*PAIRS, *MOVERS] if s.shapes != ("",)], False))
+@pytest.mark.parametrize(
+    ("law", "scene", "shape"), list(cells([s for s in [*PAIRS, *MOVERS] if s.shapes != ("",)], False))
+)
 def test_all_shapes(law, scene, shape):
     assert_right(truth.outcome(law, scene, False)[shape])
 
@@ -53,6 +55,8 @@ def test_all_shapes(law, scene, shape):
 def readings():
     for law in LAWS:
         for row in [*READERS, *CARRIERS]:
+            if not truth.played(law, row):
+                continue
             fault = truth.wrong(law, row.name, "")
             marks = [pytest.mark.xfail(reason=fault, strict=True)] if fault else []
             if row.name in SLOW and (law.name, row.name) not in REFUSED:
@@ -60,7 +64,7 @@ def readings():
             yield pytest.param(law, row, marks=marks, id=f"{law.name}-{row.name}")
 
 
-@pytest.mark.parametrize(("law", "row"), readings())
+@pytest.mark.parametrize(("law", "row"), list(readings()))
 def test_readers_and_carriers(law, row):
     refusal = REFUSED.get((law.name, row.name))
     if refusal is None:
