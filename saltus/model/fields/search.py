@@ -24,7 +24,7 @@ WRITTEN_BY = {"SCRATCH": ("integrate",)}
 
 def search_sizes(sizes: dict[str, int], searches: bool) -> dict[str, int]:
     """Sizes of the fields here for a model's sizes; `searches`: steps are searched for contacts."""
-    there = int(searches and sizes["nblockmax"] > 0)
+    there = int(searches and (sizes["nblockmax"] > 0 or sizes["nevent_state"] > 0))
     points = sizes["nslot"] if sizes["nevent_state"] else sizes["ncollision"]
     return {
         "nsearch": there,
