@@ -9,7 +9,7 @@ derivatives (1997)).
 
 from saltus.contact.collide import collider_frames
 from saltus.contact.event.contact_matching import follows_points
-from saltus.contact.event.gap_functions import open_gaps
+from saltus.contact.event.gap_functions import open_gaps, touches
 from saltus.dynamics.tree.kinematics import kinematics
 from saltus.integrate.dense.contact_search import first_overlap
 from saltus.integrate.dense.dense_output import interpolate
@@ -20,7 +20,7 @@ from saltus.integrate.event.user_events import EVENTS, above, find_sides, level,
 from saltus.model.event_enums import CLOSED, OPEN
 from saltus.number.conditions import has
 from saltus.number.functions import absolute, maximum, minimum
-from saltus.number.kernels import kernel, only_with
+from saltus.number.kernels import kernel
 
 NEARER, SHORTER = 20, 0.125  # samples towards the start, for a function that is zero there; ratio of successive ones
 ITERATIONS = 100
@@ -81,7 +81,7 @@ def may_cross(m, d, h, start, method):
         return True
     if d.clear_looks[0] and follows_points(m, d):
         place_at_end(m, d, h, start)
-    return tendons_may_cross(m, d, h, start)
+    return others_may_cross(m, d, h, start)
 
 
 @kernel
@@ -92,24 +92,42 @@ def place_at_end(m, d, h, start):
     collider_frames(m, d)
 
 
-@only_with("tendon", otherwise="False")
 @kernel
-def tendons_may_cross(m, d, h, start):
-    """Whether a tendon's limit may be passed within a step of dopri5.
+def others_may_cross(m, d, h, start):
+    """Whether an item may cross within a step of dopri5 that `first_overlap` does not search for.
 
-    Its gap is negative in the middle, or falls so fast between the samples that it may be negative in between.
+    These are limits of tendons, and open points of pairs that touch at others. Their gap is negative in the middle, or
+    falls so fast between the samples that it may be negative in between.
     """
+    others = False
+    for i in range(m.nslot + 2 * m.nlimit):
+        others = others or is_other(m, d, i)
+    if not others:
+        return False
     interpolate(m, d, h, start, 0.5)
     positions(m, d)
     found = False
-    for i in range(m.nslot + 2 * m.njntlimit, m.nslot + 2 * m.nlimit):
-        if d.mode[i] == OPEN:
+    for i in range(m.nslot + 2 * m.nlimit):
+        if is_other(m, d, i):
             low, middle, high = d.event_before[i], d.gap[i], d.event_value[i]
             slope = STEEPER * maximum(absolute(middle - low), absolute(high - middle))
             begun = low <= m.opt_gap_tolerance
             found = found or middle < 0.0 or middle + high < slope or (not begun and low + middle < slope)
-    place_at_end(m, d, h, start)
+    # contacts at the end of the step
+    interpolate(m, d, h, start, 1.0)
+    positions(m, d)
     return found
+
+
+@kernel
+def is_other(m, d, i):
+    """Whether item i is open and not one that `first_overlap` searches for."""
+    if d.mode[i] != OPEN:
+        return False
+    if i >= m.nslot:
+        return i >= m.nslot + 2 * m.njntlimit
+    c = m.slot_pair[i]
+    return m.slot_varies[c] and touches(m, d, c)
 
 
 @kernel

@@ -43,7 +43,8 @@ def test_a_box_falls_on_a_box_as_on_a_plane(turn):
         sim.qpos[:] = [0, 0, 0.5, *turn]
         events = sim.run(0.4, sample=0.4).events
         ends.append(np.concatenate([sim.qpos, sim.qvel]))
-        impacts.append(events["time"][events["kind"] == "impact"])
+        # one at the speed v is located within twice the gap tolerance over v
+        impacts.append(events["time"][(events["kind"] == "impact") & (events["velocity"] < -0.1)])
     assert len(impacts[0]) > 2
     assert_allclose(impacts[1], impacts[0], rtol=1e-8)
     assert_allclose(ends[1], ends[0], atol=1e-8)
