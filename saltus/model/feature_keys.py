@@ -20,7 +20,9 @@ FEATURES = {
     # constraints
     "constraint": Feature("constraints: contacts, limits, dry friction, equalities", ("dynamics", *ALL_STEPS)),
     "contact": Feature("pairs that may touch", ("contact", *ALL_STEPS)),
-    "broad": Feature("so many pairs that may touch that those near each other are found at run time", ("contact",)),
+    "broad": Feature(
+        "so many pairs that may touch that those near each other are found at run time", ("contact", "integrate")
+    ),
     "cylinder": Feature("pairs of planes with ellipsoids or cylinders, of spheres with cylinders", ("contact",)),
     "box": Feature("pairs of boxes with planes, spheres or capsules", ("contact",)),
     "boxes": Feature("pairs of boxes", ("contact",)),

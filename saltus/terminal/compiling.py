@@ -34,6 +34,7 @@ OTHERS = {
     "gaps": "gaps of contacts",
     "points": "contact points of samples",
     "closed_rows": "active constraints",
+    "separate": "starts that overlap",
     "sense": "sensors",
     "read_sensors": "sensors of batches",
     **dict.fromkeys(("read_contacts", "read_one"), "contacts of batches"),

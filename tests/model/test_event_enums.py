@@ -18,6 +18,7 @@ from saltus.model.event_enums import (
     LOCATE,
     NO_MODE,
     OPEN,
+    SEPARATED,
     SIZE,
     SLIP,
     SLIPS,
@@ -37,7 +38,7 @@ def test_each_kind_has_its_name():
     named = {
         **{"impact": IMPACT, "liftoff": LIFTOFF, "touchdown": TOUCHDOWN, "stick": STICKS, "slip": SLIPS, "zeno": ZENO},
         **{"user": USER, "actuator": ACTUATOR, "energetic": ENERGETIC, "leftover": LEFTOVER, "dense": DENSE},
-        **{"jammed": JAM},
+        **{"jammed": JAM, "separated": SEPARATED},
     }
     assert {name: k for k, name in enumerate(KINDS)} == named
 
