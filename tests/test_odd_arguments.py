@@ -54,7 +54,7 @@ def batch():
 @functools.cache
 def trajectory():
     sim = saltus.Simulation("pendulum", "rk4", timestep=0.01)
-    return sim.run(0.1, 0.02, progress=False)
+    return sim.run(0.1, 0.02, progress=False, certify=True)
 
 
 @functools.cache
@@ -149,6 +149,7 @@ OBJECTS = {
     "Sweep": swept,
     "ContactLaw": lambda: LAW,
     "Equations": equations,
+    "Certificate": lambda: trajectory().certificate,
 }
 RESULT = "made by Saltus alone: what others are handed, not what they make"
 ERROR = "an error, which Saltus raises"
@@ -275,6 +276,11 @@ def test_what_is_exempt_exists():
         kind, _, member = name.partition(".")
         assert hasattr(getattr(saltus, kind), member) if member else hasattr(saltus, kind), name
         assert name not in CALLS
+
+
+def test_each_method_has_an_object_to_be_called_on():
+    """Else the walk of its arguments would end before it begins."""
+    assert {name.partition(".")[0] for name, _ in PAIRS if "." in name} <= {*OBJECTS}
 
 
 def test_each_good_call_is_one():

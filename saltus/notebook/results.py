@@ -9,7 +9,7 @@ import numpy as np
 from saltus.notebook.html import Html, attempt, beside, display, facts, folded, note, table, title
 from saltus.notebook.picture import figure_image
 from saltus.record.plot.energy import plot_energy
-from saltus.record.table.certificate import Certificate
+from saltus.record.table.certificate import Certificate, bound_text, error_text
 from saltus.record.table.energy_balance import EnergyBalance
 from saltus.record.table.ledger import ACCOUNTS, ENERGIES
 from saltus.simulate.analysis.friction_contact import FrictionContact
@@ -29,9 +29,9 @@ def certificate_facts(c: Certificate) -> dict[str, str]:
     if math.isnan(c.largest_error):
         known["position error"] = "unknown"
     else:
-        final, largest = (c.error_text(error, 2).removeprefix("about ") for error in (c.final_error, c.largest_error))
+        final, largest = (error_text(c, error, 2).removeprefix("about ") for error in (c.final_error, c.largest_error))
         known["position error"] = f"{final} at the end, {largest} at its largest (rad, m)"
-        known["error bound"] = f"{c.bound_text(c.final_bound)} at the end (rad, m)"
+        known["error bound"] = f"{bound_text(c.final_bound)} at the end (rad, m)"
     observed = "not measurable" if math.isnan(c.observed_order) else f"{c.observed_order:.2f}"
     known["order"] = f"{observed} observed, {c.order:g} declared"
     if not math.isnan(c.timestep):

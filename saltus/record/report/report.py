@@ -14,7 +14,7 @@ from saltus.errors import OptionError
 from saltus.record.files.atomic_write import write_whole
 from saltus.record.report.page import page
 from saltus.record.report.plots import plots
-from saltus.record.table.certificate import Certificate
+from saltus.record.table.certificate import Certificate, bound_text, error_text
 from saltus.record.table.energy_figure import energy_figure
 from saltus.record.table.events import cells, counts, heading, known_fields
 from saltus.record.table.trajectory_table import readable_model
@@ -112,7 +112,7 @@ def _key_figures(t: TrajectoryTable) -> list[tuple[str, str, str]]:
     figures = [("Simulated", f"{t.duration:.4g} s", count(len(t), "sample"))]
     c = t.certificate
     if c is not None:
-        remark = "rad, m, at the end" + ("" if math.isnan(c.final_bound) else f"; bound {c.bound_text(c.final_bound)}")
+        remark = "rad, m, at the end" + ("" if math.isnan(c.final_bound) else f"; bound {bound_text(c.final_bound)}")
         remark += "" if c.ok else "; see the warnings"
         figures.append(("Position error", _error(c), remark))
         if not math.isnan(c.observed_order):
@@ -125,7 +125,7 @@ def _key_figures(t: TrajectoryTable) -> list[tuple[str, str, str]]:
 
 
 def _error(c: Certificate) -> str:
-    return "unknown" if math.isnan(c.final_error) else c.error_text(c.final_error, 2).removeprefix("about ")
+    return "unknown" if math.isnan(c.final_error) else error_text(c, c.final_error, 2).removeprefix("about ")
 
 
 def _run(t: TrajectoryTable) -> Rows:

@@ -88,20 +88,6 @@ class Certificate:
         """The largest entry of `bound`; nan without samples."""
         return float(np.max(self.bound)) if len(self.bound) else math.nan
 
-    def error_text(self, error: float, digits: int = 1) -> str:
-        """An error (rad, m) in words, "below ..." where it is within rounding, unknown where it has no bound."""
-        if math.isinf(self.largest_bound):
-            return f"unknown (runs differ by {error:.{digits}g})"
-        if error <= self.rounding:
-            return f"below {self.rounding:.{digits}g} (rounding)"
-        return f"about {error:.{digits}g}"
-
-    def bound_text(self, bound: float, digits: int = 2) -> str:
-        """A bound (rad, m) in words, with its last digit rounded up."""
-        if math.isnan(bound):
-            return "not known"
-        return _rounded_up(bound, digits) if math.isfinite(bound) else "none"
-
     def refuted(self, *reasons: str) -> Certificate:
         """The certificate without a bound, since the run and its repetitions may have missed something, and why."""
         bound = np.full(len(self.error), math.inf)
@@ -119,8 +105,8 @@ class Certificate:
         if math.isinf(self.largest_bound):
             differ = f"{self.final_error:.1g} at the end, {self.largest_error:.1g} at most"
             return f"position error not bounded, the runs differ by {differ}, {where}"
-        final, largest = (self.error_text(error) for error in (self.final_error, self.largest_error))
-        bound = self.bound_text(self.final_bound)
+        final, largest = (error_text(self, error) for error in (self.final_error, self.largest_error))
+        bound = bound_text(self.final_bound)
         return f"position error {final} at the end, {largest} at its largest, bound {bound}, {where}"
 
     def __str__(self) -> str:
@@ -130,6 +116,22 @@ class Certificate:
         if not math.isnan(self.energy_drift) and not self.exchanges:
             text += f"; energy drift {self.energy_drift:.2g}"
         return "\n".join([text, *(f"  note: {w}" if self.ok else f"  warning: {w}" for w in self.warnings)])
+
+
+def error_text(certificate: Certificate, error: float, digits: int = 1) -> str:
+    """An error (rad, m) in words, "below ..." where it is within rounding, unknown where it has no bound."""
+    if math.isinf(certificate.largest_bound):
+        return f"unknown (runs differ by {error:.{digits}g})"
+    if error <= certificate.rounding:
+        return f"below {certificate.rounding:.{digits}g} (rounding)"
+    return f"about {error:.{digits}g}"
+
+
+def bound_text(bound: float, digits: int = 2) -> str:
+    """A bound (rad, m) in words, with its last digit rounded up."""
+    if math.isnan(bound):
+        return "not known"
+    return _rounded_up(bound, digits) if math.isfinite(bound) else "none"
 
 
 def _rounded_up(value: float, digits: int) -> str:
