@@ -2,15 +2,6 @@
 
 import pytest
 
-REAL_TIME = ("lab/serve/test_server.py", "cli/test_lab.py", "env/live/test_page.py")
-
-
-def pytest_collection_modifyitems(items):
-    """A second try for tests that a busy machine can hold up: all in a browser, and servers timed by the clock."""
-    for item in items:
-        if "browser" in getattr(item, "fixturenames", ()) or str(item.path).endswith(REAL_TIME):
-            item.add_marker(pytest.mark.flaky(reruns=1))
-
 
 @pytest.fixture
 def saltus_command(capsys, monkeypatch):
