@@ -56,7 +56,8 @@ def kernel(function=None, *, strict=False, inline=False, sums=False) -> Any:
         return functools.partial(kernel, strict=strict, inline=inline, sums=sums)
     if not inspect.isfunction(function):
         raise TypeError(f"a kernel is made of a function, got {type(function).__name__}")
-    return LateDispatcher(function, functools.partial(_make, function, strict, inline, sums))
+    options = f"strict {strict}, inline {inline}, sums {sums}"
+    return LateDispatcher(function, options, functools.partial(_make, function, strict, inline, sums))
 
 
 def _make(function, strict, inline, sums, dispatcher):

@@ -2,16 +2,24 @@
 
 Compiled code takes what a function refers to as constants. So its fingerprint is made of its bytecode and constants,
 its defaults, the cells of its closure and the globals that it loads, and so on through all functions that it calls:
-numbers and text as they are, arrays by type, shape and bytes. Anything else, whose value cannot be told, is refused.
-The package's own functions count by their names and closures where their sources are part of the cache's key.
+numbers and text as they are, arrays by type, shape and bytes. Positions, comments and docstrings do not count. Anything
+else, whose value cannot be told, is refused.
+
+What no walk from a kernel can find is hashed as a whole (`base_key`): the room `number/`, and the files that extend the
+compiler. Functions of `number/`, which call no others, and intrinsics count by their names and closures.
 """
 
+import contextlib
 import dis
 import enum
+import functools
 import hashlib
 import inspect
+import os
+from collections import ChainMap
+from collections.abc import Mapping
 from pathlib import Path
-from types import CodeType, ModuleType
+from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -22,9 +30,24 @@ from numba.extending import _Intrinsic
 from saltus.errors import OptionError
 from saltus.number.features import Choice
 
-PACKAGE = Path(__file__).resolve().parents[2]
-# rooms whose sources are part of the cache's key
+PACKAGE = Path(__file__).parents[2]  # not resolved: functions name their files so
+# rooms with kernels of the physics
 KERNEL_ROOMS = ("number", "spatial", "model", "dynamics", "contact", "solve", "integrate", "sense", "simulate")
+#: Files outside `number/` that define intrinsics, or functions that the compiler chooses by types.
+EXTENSIONS = (
+    "contact/contact_tangents.py",
+    "contact/convex/search/memory.py",
+    "contact/convex/search/vertex_block.py",
+    "contact/mujoco/collision.py",
+    "contact/mujoco/flex_collision.py",
+    "contact/mujoco/rays.py",
+    "contact/rows/user_compliance.py",
+    "dynamics/control.py",
+    "dynamics/equations.py",
+    "integrate/dense/substep.py",
+    "integrate/event/user_events.py",
+    "simulate/batches/memory.py",
+)
 PLAIN = (bool, int, float, complex, str, bytes, type(None), type(Ellipsis))
 KNOWN = {
     "builtins",
@@ -39,72 +62,146 @@ KNOWN = {
 MISSING = object()
 
 
-def fingerprint(function: Any, room: Path | None = None) -> str:
-    """Hash of a Python function and of all that it calls; empty for the package's own functions without a closure.
+@functools.cache
+def base_key() -> str:
+    """Hash of the sources on which all compiled code depends."""
+    digest = hashlib.sha256()
+    for source in (*sorted((PACKAGE / "number").rglob("*.py")), *(PACKAGE / name for name in EXTENSIONS)):
+        digest.update(str(source.relative_to(PACKAGE)).encode())
+        digest.update(source.read_bytes())
+    return digest.hexdigest()
 
-    `room`: a folder whose sources the caller's key covers, beside the kernels' own.
+
+@functools.cache
+def _extensions() -> frozenset[str]:
+    """`EXTENSIONS`, as functions name their files."""
+    return frozenset(str(PACKAGE / name) for name in EXTENSIONS)
+
+
+@functools.cache
+def _kernel_rooms() -> tuple[str, ...]:
+    """Folders of kernels, as functions name them."""
+    return tuple(str(PACKAGE / room) + os.sep for room in KERNEL_ROOMS)
+
+
+def fingerprint(function: Any, room: Path | None = None) -> str:
+    """Hash of a Python function and of all that it calls.
+
+    `room`: a folder whose sources the caller's key covers, as `base_key` does others.
 
     Raises OptionError, which names what the function refers to, where that cannot be told or is not defined yet.
     """
-    walk = _Walk(function, room)
-    if walk.is_ours(function) and not function.__closure__:
-        return ""
-    return hashlib.sha256(repr(walk.described()).encode()).hexdigest()
+    return _Walk(function, room).digest()
 
 
 def names_in(function: Any) -> frozenset[str]:
-    """All names that a function and what it calls, but for the package's own functions, load or take from objects."""
-    walk = _Walk(function, None)
+    """All names that a function and what it calls, but for the package's kernels, load or take from objects."""
+    walk = _Walk(function, None, afresh=True)
     walk.described()
     return frozenset(walk.names)
 
 
-class _Walk:
-    """A function and what it refers to, as nested tuples of numbers and text."""
+#: Digests of the package's own functions that only refer to its own, by the functions and the folder that is covered.
+_OWN: dict[tuple[FunctionType, Path | None], str] = {}
+Functions = tuple[FunctionType, ...]
+Names = Mapping[str, Any]
 
-    def __init__(self, function, room: Path | None):
-        self._whole, self._name = function, function.__name__
+
+class _Walk:
+    """A function and what it refers to, as nested tuples of numbers and text.
+
+    `above`: the package's own functions that are being walked, down to this one; `afresh`: for names alone,
+    whatever is known of those functions.
+    """
+
+    def __init__(self, function, room: Path | None, above: Functions = (), afresh: bool = False):
+        self._whole, self._name, self._room, self._afresh = function, function.__name__, room, afresh
         self._seen: dict[Any, int] = {}
+        self._above: Functions = (*above, function)
+        self._again: set[FunctionType] = set()  # those above that are met again
+        self._foreign = False  # whether it refers to what is not the package's own, which may change
         self.names: set[str] = set()
-        self._covered = [PACKAGE / name for name in KERNEL_ROOMS] + ([] if room is None else [room])
 
     def described(self) -> tuple:
         return self._function(self._whole)
 
-    def is_ours(self, function) -> bool:
-        """Whether the cache's key covers the source of a function."""
-        path = Path(function.__code__.co_filename)
-        return any(path.is_relative_to(folder) for folder in self._covered)
+    def digest(self) -> str:
+        found = _OWN.get((self._whole, self._room))
+        if found is None or self._afresh:
+            found = hashlib.sha256(repr(self.described()).encode()).hexdigest()
+        if self._is_ours(self._whole) and not (self._foreign or self._again - {self._whole}):
+            _OWN[self._whole, self._room] = found
+        return found
+
+    def _is_ours(self, function) -> bool:
+        """Whether a function stands in the package's sources, where nothing changes it."""
+        return not function.__closure__ and function.__code__.co_filename.startswith(str(PACKAGE))
+
+    def _is_covered(self, function) -> bool:
+        """Whether the cache's key covers the source of a function, or its names are not asked for."""
+        path = function.__code__.co_filename
+        return (
+            path.startswith(_kernel_rooms()[0])
+            or (self._room is not None and Path(path).is_relative_to(self._room))
+            or (self._afresh and path.startswith(_kernel_rooms()))
+        )
 
     def _function(self, function) -> tuple:
         if function in self._seen:
             return "seen", self._seen[function]
+        if self._is_covered(function):
+            return function.__module__, function.__qualname__, *self._cells(function)
+        if function is not self._whole and self._is_ours(function):
+            return "own", function.__module__, function.__qualname__, self._own(function)
+        self._foreign = self._foreign or not (function.__module__ or "").startswith("saltus.")
         self._seen[function] = len(self._seen)
-        nonlocals = dict(zip(function.__code__.co_freevars, map(_content, function.__closure__ or ()), strict=True))
-        cells = [
+        defaults = [self._value("a default", x) for x in (function.__defaults__, function.__kwdefaults__)]
+        names = ChainMap(function.__globals__, function.__builtins__)
+        code = self._code(function.__code__, names, _nonlocals(function), function.__doc__)
+        return *self._cells(function), *defaults, code
+
+    def _own(self, function) -> str:
+        """The digest of one of the package's own functions; a circle ends at the first that is met again."""
+        if function in self._above:
+            self._again.add(function)
+            return "again"
+        found = _OWN.get((function, self._room))
+        if found is None or self._afresh:
+            walk = _Walk(function, self._room, self._above, self._afresh)
+            found = walk.digest()
+            self._again |= walk._again - {function}
+            self._foreign = self._foreign or walk._foreign
+            self.names |= walk.names
+        return found
+
+    def _cells(self, function) -> list:
+        return [
             (name, value.__name__ if isinstance(value, ModuleType) else self._value(name, value))
-            for name, value in nonlocals.items()
+            for name, value in _nonlocals(function).items()
             if value is not MISSING  # one that refers to itself before it is there
         ]
-        if self.is_ours(function):
-            return function.__module__, function.__qualname__, *cells
-        defaults = [self._value("a default", x) for x in (function.__defaults__, function.__kwdefaults__)]
-        code = self._code(function.__code__, function.__builtins__ | function.__globals__, nonlocals)
-        return *cells, *defaults, code
 
-    def _code(self, code: CodeType, names: dict[str, Any], nonlocals: dict[str, Any]) -> tuple:
+    def _code(self, code: CodeType, names: Names, nonlocals: Names, doc: str | None = None) -> tuple:
         """Bytecode, constants and functions inside, and the globals that it loads."""
         self.names |= set(code.co_names)
-        constants = [
-            self._code(x, names, nonlocals) if inspect.iscode(x) else self._value("a constant", x)
-            for x in code.co_consts
+        bytecode, constants = _without_docstring(code, doc)
+        described = [
+            self._code(x, names, nonlocals) if inspect.iscode(x) else self._value("a constant", x) for x in constants
         ]
         counts = code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, code.co_flags
         variables = code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars
-        loaded = {name: self._value(name, value) for name, value in self._loaded(code, names, nonlocals).items()}
-        return code.co_code, counts, variables, *constants, *loaded.items()
+        return bytecode, counts, variables, *described, *self._globals(code, names, nonlocals)
 
-    def _loaded(self, code: CodeType, names: dict[str, Any], nonlocals: dict[str, Any]) -> dict[str, Any]:
+    def _globals(self, code: CodeType, names: Names, nonlocals: Names) -> list[tuple]:
+        """Globals by name, with their values."""
+        if not nonlocals and self._is_ours(self._whole):
+            # quick: an attribute that is called as a global counts as that, too
+            found = [(name, names[name]) for name in code.co_names if name in names]
+            with contextlib.suppress(OptionError):  # it was no global, or one that the compiler refuses
+                return [(name, self._value(name, value)) for name, value in found]
+        return [(name, self._value(name, value)) for name, value in self._loaded(code, names, nonlocals).items()]
+
+    def _loaded(self, code: CodeType, names: Names, nonlocals: Names) -> dict[str, Any]:
         """The globals that a code loads by name, and what it takes from modules."""
         found = {}
         name, value = "", MISSING
@@ -148,18 +245,22 @@ class _Walk:
     def _called(self, name: str, value: Any) -> tuple:
         """A function or type."""
         if isinstance(value, Dispatcher):
-            options = sorted((k, repr(sorted(x) if isinstance(x, set) else x)) for k, x in value.targetoptions.items())
-            return "kernel", options, self._function(value.py_func)
+            return "kernel", _options(value), self._function(value.py_func)
         if isinstance(value, Choice) or getattr(value, "py_func", None) is value:  # compiled for some models only
             return "kernel", self._function(value.py_func)
         if isinstance(value, _Intrinsic):
             function = value._defn  # noqa: SLF001 (Numba's)
-            inside = () if self.is_ours(function) else self._function(function)  # views: their layouts are keys, too
-            return "intrinsic", function.__module__, function.__qualname__, *inside
+            if function.__code__.co_filename in _extensions():
+                return "intrinsic", function.__module__, function.__qualname__, *self._cells(function)
+            return "intrinsic", *self._function(function)
         if isinstance(value, types.Type):
             return "type", repr(value)
         if isinstance(value, type) and issubclass(value, tuple) and hasattr(value, "_fields"):
             return value.__qualname__, value._fields
+        if hasattr(value, "looks_at"):  # the compiler chooses what it calls
+            return "choice", *self._function(value), *[self._value(name, x) for x in _choices(value)]
+        if inspect.isfunction(value) and self._is_ours(value):
+            return "function", *self._function(value)
         known = inspect.isroutine(value) or isinstance(value, type) or type(value).__module__ == "numpy"
         module = getattr(value, "__module__", None) or type(value).__module__
         if known and callable(value) and module.split(".")[0] in KNOWN:
@@ -173,6 +274,49 @@ class _Walk:
             f"{self._name} refers to {name}, {what}; compiled code can take in numbers, text, tuples, NumPy arrays and "
             "other kernels"
         )
+
+
+def _nonlocals(function) -> dict[str, Any]:
+    """The cells of a closure by name."""
+    return dict(zip(function.__code__.co_freevars, map(_content, function.__closure__ or ()), strict=True))
+
+
+def _options(dispatcher: Any) -> str:
+    """How a dispatcher compiles its function: kernels that differ in it differ in their code."""
+    if "options" in vars(dispatcher):
+        return vars(dispatcher)["options"]
+    given = dispatcher.targetoptions.items()
+    return repr(sorted((k, repr(sorted(x) if isinstance(x, set | frozenset) else x)) for k, x in given))
+
+
+def _choices(function) -> list:
+    """The kernels that the plain functions of a module refer to: some choose what is compiled for `function`."""
+    plain = [x for x in function.__globals__.values() if inspect.isfunction(x) and x.__module__ == function.__module__]
+    codes, names = [x.__code__ for x in plain], set[str]()
+    while codes:
+        code = codes.pop()
+        names |= {x.argval for x in dis.get_instructions(code) if x.opname == "LOAD_GLOBAL"}
+        codes += [x for x in code.co_consts if inspect.iscode(x)]
+    found = [function.__globals__.get(name) for name in sorted(names)]
+    return [x for x in found if isinstance(x, Dispatcher | Choice)]
+
+
+def _without_docstring(code: CodeType, doc: str | None) -> tuple[bytes, tuple]:
+    """Bytecode and constants as they would be without the function's docstring, which is the first constant."""
+    bytecode, constants = code.co_code, code.co_consts
+    if doc is None or not constants or constants[0] != doc or len(constants) > 255:
+        return bytecode, constants
+    others = constants[1:]
+    if None not in others:
+        return bytecode, (None, *others)
+    # without a docstring None comes first, and the constants behind it are one place nearer
+    at = others.index(None) + 1
+    load = dis.opmap["LOAD_CONST"]
+    moved = bytearray(bytecode)
+    for k in range(0, len(moved), 2):
+        if moved[k] == load and moved[k + 1] >= at:
+            moved[k + 1] = 0 if moved[k + 1] == at else moved[k + 1] - 1
+    return bytes(moved), (None, *constants[1:at], *constants[at + 1 :])
 
 
 def _content(cell) -> Any:

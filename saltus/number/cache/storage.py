@@ -1,9 +1,10 @@
 """Files of compiled code: where they are kept, by what key, and what is in them.
 
 Numba's own cache looks at one source file at a time, so that an edit in another file goes unnoticed and gives wrong
-answers. Here the directory is named by a hash of every kernel source, the versions of Python, Numba and llvmlite and
-the CPU: whatever changes, a fresh directory is used. `SALTUS_CACHE_DIR` overrides the place. The directory must be the
-user's own: what lies there is executed.
+answers. Here the directory is named by the versions of Python, Numba and llvmlite and the CPU, and files by all that
+their code depends on (see `saltus.number.cache.fingerprint`): an edit compiles what it touches, and what another
+version of the sources left is found again. `SALTUS_CACHE_DIR` overrides the place. The directory must be the user's
+own: what lies there is executed.
 
 Files appear whole or not at all and never change, so that processes can share them. Their bytes are checked before any
 of them is used (see `saltus.number.cache.checksum`): what is damaged is compiled anew and replaced.
@@ -34,7 +35,7 @@ from saltus.number.processor import cpu_name
 
 @functools.cache
 def source_key() -> str:
-    """Hash of all that kernels as intermediate code depend on, whatever the processor."""
+    """Hash of all sources of compiled code, whatever the processor."""
     digest = hashlib.sha256()
     for room in KERNEL_ROOMS:
         for source in sorted((PACKAGE / room).rglob("*.py")):
@@ -42,16 +43,19 @@ def source_key() -> str:
             if room != "simulate" or b"number.kernels" in text:  # the rest of simulate/ compiles nothing
                 digest.update(str(source.relative_to(PACKAGE)).encode())
                 digest.update(text)
-    version = "{}.{}".format(*sys.version_info)
-    for part in (version, numba.__version__, llvmlite.__version__, llvm.get_default_triple()):
-        digest.update(part.encode())
+    digest.update(_versions().encode())
     return digest.hexdigest()[:16]
 
 
 @functools.cache
 def cache_key() -> str:
-    """Hash of all that compiled kernels depend on."""
-    return hashlib.sha256(f"{source_key()} {sys.version} {cpu_name()}".encode()).hexdigest()[:16]
+    """Hash of what compiled code of any source depends on: versions and processor."""
+    return hashlib.sha256(f"{_versions()} {sys.version} {cpu_name()}".encode()).hexdigest()[:16]
+
+
+def _versions() -> str:
+    python = "{}.{}".format(*sys.version_info)
+    return " ".join((python, numba.__version__, llvmlite.__version__, llvm.get_default_triple()))
 
 
 @functools.cache

@@ -11,18 +11,20 @@ from typing import Any
 
 from numba.core.registry import CPUDispatcher
 
-KNOWN = {"py_func", "__class__", "__dict__"}  # what is there before
+KNOWN = {"py_func", "options", "__class__", "__dict__"}  # what is there before
 _making = threading.RLock()
 
 
 class LateDispatcher(CPUDispatcher):
     """A function that becomes an ordinary dispatcher, the same object, when it is called or any more is asked of it.
 
-    `make` then does what a dispatcher's `__init__` does.
+    `make` then does what a dispatcher's `__init__` does. `options`: by which it tells what to compile, as text.
     """
 
-    def __init__(self, function: FunctionType, make: Callable[[CPUDispatcher], None]):
-        vars(self).update(py_func=function, _make=make)
+    options: str
+
+    def __init__(self, function: FunctionType, options: str, make: Callable[[CPUDispatcher], None]):
+        vars(self).update(py_func=function, options=options, _make=make)
 
     def __getattribute__(self, name: str) -> Any:
         if name not in KNOWN:

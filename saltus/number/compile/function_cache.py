@@ -1,7 +1,7 @@
 """Numba's function caches on the files of `saltus.number.cache.storage`.
 
-A compiled function is one file, named by a hash of the argument types and, for code from outside the package, of that
-code and all that it refers to (see `saltus.number.cache.fingerprint`).
+A compiled function is one file, named by a hash of the argument types, of its code and of all that it refers to (see
+`saltus.number.cache.fingerprint`).
 """
 
 import contextlib
@@ -13,8 +13,8 @@ from typing import Any
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile, _CacheLocator
 
 from saltus.errors import OptionError
-from saltus.number.cache.fingerprint import fingerprint
-from saltus.number.cache.storage import cache_directory, cache_key, content, source_key, write
+from saltus.number.cache.fingerprint import base_key, fingerprint
+from saltus.number.cache.storage import cache_directory, cache_key, content, write
 from saltus.number.compile import worker_pool
 from saltus.number.compile.parts import Gone, keep, part_of, rebuild
 from saltus.number.compile.units import EntryLibrary
@@ -46,7 +46,7 @@ class _Files(IndexDataCacheFile):
     """Compiled functions as files that are named by their key; Numba's index of numbers may mix up two writers."""
 
     def __init__(self, cache_path, filename_base, py_func, also="", room=None):
-        super().__init__(cache_path, filename_base, source_key())  # the directory tells the rest
+        super().__init__(cache_path, filename_base, base_key())
         self._base, self._py_func, self._also, self._room = filename_base, py_func, also, room
 
     @functools.cached_property

@@ -222,7 +222,7 @@ class PartCompiler(Compiler):
 def _unique(function) -> str:
     """What tells a function from others of its name in the names of compiled code, in whichever process."""
     try:
-        what = function.__code__.co_firstlineno, fingerprint(function)
+        what = fingerprint(function)
     except OptionError:
         what = os.urandom(16)  # it refers to what cannot be told, and is not kept
     return hashlib.sha256(repr(what).encode()).hexdigest()[:12]

@@ -7,17 +7,20 @@ Fingerprints are compared as words: exact.
 
 import enum
 import math
+import re
 import types
 
 import numpy as np
 import pytest
+from helpers.source_changes import changes
 from numba import njit
 
+from saltus.dynamics.tree.rnea import inverse, newton_euler_backward
 from saltus.errors import OptionError
-from saltus.number.cache.fingerprint import fingerprint
+from saltus.number.cache.fingerprint import EXTENSIONS, KERNEL_ROOMS, PACKAGE, fingerprint
 from saltus.number.functions import where
 from saltus.number.kernels import kernel, only_with
-from saltus.spatial.vectors import cross
+from saltus.spatial.vectors import cross, dot3
 
 BEFORE = np.array([1.0, 2.0])
 
@@ -147,8 +150,55 @@ def test_functions_that_call_themselves():
     assert fingerprint(countdown(1)) == fingerprint(countdown(1)) != fingerprint(countdown(2))
 
 
-def test_own_functions_are_told_by_the_key_of_the_cache():
-    assert fingerprint(cross.py_func) == ""
+def test_the_packages_own_kernels_are_told_by_what_they_do(monkeypatch):
+    """A kernel and those that call it, by way of others too, and no others, differ where a constant does."""
+    ours = [inverse, newton_euler_backward, cross, dot3]
+    before = [fingerprint(law.py_func) for law in ours]
+    assert len({*before}) == 4 and all(before) and before == [fingerprint(law.py_func) for law in ours]
+    changed = cross.py_func.__code__.replace(co_consts=(*cross.py_func.__code__.co_consts, 2.0))
+    monkeypatch.setattr("saltus.number.cache.fingerprint._OWN", {})
+    monkeypatch.setattr(cross.py_func, "__code__", changed)
+    differ = [fingerprint(law.py_func) != old for law, old in zip(ours, before, strict=True)]
+    assert differ == [law is cross or calls(law.py_func, cross) for law in ours] and 1 < sum(differ) < 4
+
+
+def calls(function, wanted, seen=()):
+    """Whether a kernel's function calls another kernel, directly or by way of others, found by names alone."""
+    found = [function.__globals__[name] for name in function.__code__.co_names if name in function.__globals__]
+    inner = [x.py_func for x in found if hasattr(x, "py_func") and x.py_func not in seen]
+    return any(x is wanted for x in found) or any(calls(x, wanted, (*seen, *inner)) for x in inner)
+
+
+DOCUMENTED = [
+    "def law(x): return A * x + 1.5",
+    "def law(x): 'a docstring'; return A * x + 1.5",
+    "# a comment\n\ndef law(x):\n    'another'\n    # one more\n    return A * x + 1.5",
+]
+NOTHING = [
+    "def law(x):\n    y = 2.5\n    z = None\n    w = 3.5\n    return y, z, w",
+    "def law(x):\n    'a docstring'\n    y = 2.5\n    z = None\n    w = 3.5\n    return y, z, w",
+]
+
+
+@pytest.mark.parametrize("sources", [DOCUMENTED, NOTHING], ids=["numbers", "with None among them"])
+def test_docstrings_comments_and_lines_do_not_count(sources):
+    assert len({fingerprint(made(source, A=2.0)) for source in sources}) == 1
+
+
+def test_files_that_extend_the_compiler_are_in_the_key_of_all():
+    """No walk finds what they register."""
+    registers = re.compile(rb"^\s*from (numba\.extending|numba\.core\.(imputils|typing)|llvmlite) import", re.M)
+    rooms = [PACKAGE / room for room in KERNEL_ROOMS if room != "number"]
+    found = [p for room in rooms for p in room.rglob("*.py") if registers.search(p.read_bytes())]
+    assert sorted(str(p.relative_to(PACKAGE)) for p in found) == sorted(EXTENSIONS)
+
+
+@pytest.mark.slow
+def test_changes_of_the_sources(tmp_path):
+    """The law of `helpers.source_changes`, on a few; run it as a script for many."""
+    told = [verdict for _, verdict in changes(range(12), tmp_path) if verdict]
+    assert len(told) > 6
+    assert [faults for *_, faults in told if faults] == []
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,7 @@ def importable(x):
 def test_nothing_is_made_of_a_kernel_that_nobody_looks_at():
     late = kernel(doubled)
     assert late.py_func is doubled and isinstance(late, Dispatcher) and isinstance(late, LateDispatcher)
-    assert vars(late).keys() == {"py_func", "_make"}
+    assert vars(late).keys() == {"py_func", "options", "_make"}
     del late  # its part in C was never filled
 
 
@@ -91,7 +91,7 @@ def test_made_once_by_many_threads():
         time.sleep(0.05)  # the others come meanwhile
         CPUDispatcher.__init__(dispatcher, doubled, targetoptions={"nopython": True})
 
-    law, seen = LateDispatcher(doubled, make), []
+    law, seen = LateDispatcher(doubled, "plain", make), []
     threads = [threading.Thread(target=lambda: seen.append(law.overloads)) for _ in range(4)]
     for thread in threads:
         thread.start()
@@ -109,7 +109,7 @@ def test_made_again_after_an_error():
             raise OSError("no cache")
         CPUDispatcher.__init__(dispatcher, doubled, targetoptions={"nopython": True})
 
-    law = LateDispatcher(doubled, make)
+    law = LateDispatcher(doubled, "plain", make)
     with pytest.raises(OSError, match="no cache"):
         _ = law.overloads
     assert law(3) == 6 and len(tries) == 2

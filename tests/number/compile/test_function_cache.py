@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from saltus.errors import OptionError, SaltusWarning
-from saltus.number.cache import storage
+from saltus.number.cache import fingerprint, storage
 from saltus.number.cache.checksum import read_sealed
 from saltus.number.compile import function_cache, progress
 from saltus.number.kernels import kernel
@@ -75,28 +75,25 @@ def files(directory):
 
 
 def key():
-    """The key as it is now, whatever was there when it was first asked for."""
-    storage.source_key.cache_clear()
-    try:
-        return storage.cache_key.__wrapped__()
-    finally:
-        storage.source_key.cache_clear()
+    """The key of the archive as it is now, whatever was there when it was first asked for."""
+    return storage.source_key.__wrapped__()
 
 
 @pytest.fixture
 def copy(tmp_path, monkeypatch):
-    """A copy of the package's sources, which the key is then made from."""
+    """A copy of the package's sources, which the keys are then made from."""
     shutil.copytree(storage.PACKAGE, tmp_path / "saltus", ignore=shutil.ignore_patterns("__pycache__"))
     monkeypatch.setattr(storage, "PACKAGE", tmp_path / "saltus")
+    monkeypatch.setattr(fingerprint, "PACKAGE", tmp_path / "saltus")
     return tmp_path / "saltus"
 
 
 def test_key_is_that_of_the_sources(copy):
-    assert key() == storage.cache_key()
+    assert key() == storage.source_key()
 
 
 @pytest.mark.parametrize("room", ["number", "spatial", "model", "dynamics", "integrate", "simulate"])
-def test_any_edit_of_a_kernel_source_changes_the_key(copy, room):
+def test_any_edit_of_a_kernel_source_changes_the_key_of_the_archive(copy, room):
     before = key()
     sources = [p for p in sorted((copy / room).rglob("*.py")) if p.name != "__init__.py"]
     source = next(p for p in sources if room != "simulate" or "number.kernels" in p.read_text())
@@ -104,7 +101,7 @@ def test_any_edit_of_a_kernel_source_changes_the_key(copy, room):
     assert key() != before
 
 
-def test_new_renamed_and_removed_sources_change_the_key(copy):
+def test_new_renamed_and_removed_sources_change_the_key_of_the_archive(copy):
     keys = [key()]
     (copy / "dynamics" / "magnetism.py").write_text("")
     keys.append(key())
@@ -114,19 +111,30 @@ def test_new_renamed_and_removed_sources_change_the_key(copy):
     assert len(set(keys)) == 3 and key() == keys[0]
 
 
-def test_other_sources_leave_the_key(copy):
+def test_other_sources_leave_the_key_of_the_archive(copy):
     before = key()
     (copy / "errors.py").write_text("")
     (copy / "simulate" / "run.py").write_text("")
     assert key() == before
 
 
-def test_cpu_and_versions_change_the_key(monkeypatch):
+def test_an_edit_of_the_compiler_changes_the_key_of_all_files(copy):
+    """No other edit does: what else a kernel depends on is told for each."""
+    keys = [fingerprint.base_key.__wrapped__()]
+    for edited in ("number/lanes.py", fingerprint.EXTENSIONS[0], "spatial/vectors.py"):
+        source = copy / edited
+        source.write_text(source.read_text() + "\n")
+        keys.append(fingerprint.base_key.__wrapped__())
+    assert keys[0] == fingerprint.base_key()
+    assert len(set(keys)) == 3 and keys[2] == keys[3]
+
+
+def test_cpu_and_versions_change_the_directory(monkeypatch):
     keys = {storage.cache_key()}
     monkeypatch.setattr(storage, "cpu_name", lambda: "abacus")
-    keys.add(key())
+    keys.add(storage.cache_key.__wrapped__())
     monkeypatch.setattr(storage.numba, "__version__", "0.0")
-    keys.add(key())
+    keys.add(storage.cache_key.__wrapped__())
     assert len(keys) == 3
 
 
