@@ -1,5 +1,5 @@
 """The command line: `saltus run | replay | compare | sweep | study | check | derive | lab | page | env |
-bench | verify | warm`.
+bench | verify | warm | cache`.
 
 Each command is a file, whose function of the same name has its options and help. Nothing heavy is imported before one
 is called, so that `saltus --help` answers at once.
@@ -11,7 +11,22 @@ from typing import Annotated, Any
 
 import typer
 
-from saltus.cli import check, compare, contact_law, derive, env, lab, page, replay, run, study, sweep, verify, warm
+from saltus.cli import (
+    cache,
+    check,
+    compare,
+    contact_law,
+    derive,
+    env,
+    lab,
+    page,
+    replay,
+    run,
+    study,
+    sweep,
+    verify,
+    warm,
+)
 from saltus.cli.bench import bench_app
 from saltus.errors import SaltusError
 from saltus.terminal.screen import INTERRUPTED
@@ -27,7 +42,7 @@ app = typer.Typer(
 app.add_typer(bench_app, name="bench")
 for command in (
     *(run.run, replay.replay, compare.compare, sweep.sweep, contact_law.contact_law, study.study, lab.lab),
-    *(check.check, derive.derive, page.page, env.env, verify.verify, warm.warm),
+    *(check.check, derive.derive, page.page, env.env, verify.verify, warm.warm, cache.cache),
 ):
     app.command()(command)
 

@@ -10,6 +10,7 @@ Files appear whole or not at all and never change, so that processes can share t
 of them is used (see `saltus.number.cache.checksum`): what is damaged is compiled anew and replaced.
 """
 
+import atexit
 import contextlib
 import functools
 import hashlib
@@ -29,6 +30,7 @@ import numba
 from saltus.errors import OptionError, SaltusWarning
 from saltus.number.cache.archive import archive_path, is_shipped, shipped
 from saltus.number.cache.checksum import Damaged, read_sealed, sealed, unsealed
+from saltus.number.cache.eviction import evict_now_and_then, mark_used
 from saltus.number.cache.fingerprint import KERNEL_ROOMS, PACKAGE
 from saltus.number.processor import cpu_name
 
@@ -90,6 +92,12 @@ def cache_directory() -> Path:
     return Path(tempfile.mkdtemp(prefix="saltus-"))
 
 
+def cache_root() -> Path:
+    """The directory that holds those of all versions, or this version's where it stands alone."""
+    directory = cache_directory()
+    return directory.parent if directory.name == cache_key() else directory
+
+
 def _not_own(directory: Path, *, shared: bool = False) -> str:
     """Why others may have put something into a directory, "" if they may not or it is not there.
 
@@ -131,7 +139,9 @@ def content(path):
     It is compiled then, and the file replaced.
     """
     try:
-        return _unpickled(read_sealed(path))
+        found = _unpickled(read_sealed(path))
+        mark_used(path)
+        return found
     except FileNotFoundError:
         return _shipped(os.path.basename(path))
     except Damaged as damage:
@@ -168,7 +178,14 @@ def _tell_damage(path, damage):
 
 def write(path, content: bytes) -> None:
     """Make a file of this content, sealed, whole or not at all. OSError: it cannot be made."""
+    _evict_at_the_end()
     write_whole(path, sealed(os.path.basename(path), content))
+
+
+@functools.cache
+def _evict_at_the_end() -> None:
+    """A process that has compiled removes at its end what is too much."""
+    atexit.register(evict_now_and_then, cache_root())
 
 
 def write_whole(path, content: bytes) -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from numba.core import event
 
-from saltus.number.cache.storage import cache_directory, cache_key, write_whole
+from saltus.number.cache.storage import cache_root, write_whole
 from saltus.terminal.compiling import tell
 
 NAME = "compile_seconds.json"
@@ -53,8 +53,7 @@ def known() -> dict[str, float]:
 
 def _file() -> Path:
     """Beside the directories of all versions, so that a new one knows how long the last one took."""
-    directory = cache_directory()
-    return (directory.parent if directory.name == cache_key() else directory) / NAME
+    return cache_root() / NAME
 
 
 def _read(file: Path) -> dict[str, float]:

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from saltus.errors import OptionError, SaltusWarning
-from saltus.number.cache import fingerprint, storage
+from saltus.number.cache import eviction, fingerprint, storage
 from saltus.number.cache.checksum import read_sealed
 from saltus.number.compile import function_cache, progress
 from saltus.number.kernels import kernel
@@ -68,7 +68,7 @@ def run(path, directory, environment=(), **changes):
 
 def files(directory):
     """Those of compiled code."""
-    return sorted(p for p in directory.rglob("*") if p.is_file() and p.name != progress.NAME)
+    return sorted(p for p in directory.rglob("*") if p.is_file() and p.name not in (progress.NAME, eviction.LOOKED))
 
 
 # ---------------------------------------------------------------- the key
