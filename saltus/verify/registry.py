@@ -18,7 +18,8 @@ from saltus.verify.families import (
     servo,
     smooth,
 )
-from saltus.verify.families.contact_hard import bouncing, impacts, sliding
+from saltus.verify.families.contact_hard import belt, billiard, bouncing, impacts, sliding
+from saltus.verify.families.rolling import bicycle, discs, tops
 
 #: Family -> its title and where its benchmarks stand, in the order in which they are shown.
 FAMILIES: dict[str, tuple[str, *tuple[ModuleType, ...]]] = {
@@ -28,7 +29,8 @@ FAMILIES: dict[str, tuple[str, *tuple[ModuleType, ...]]] = {
     "loops": ("Closed loops", loops),
     "servo": ("Servos", servo),
     "contact_soft": ("Soft contact", contact_soft),
-    "contact_hard": ("Hard contact", bouncing, sliding, impacts),
+    "contact_hard": ("Hard contact", bouncing, sliding, impacts, billiard, belt),
+    "rolling": ("Rolling and sliding bodies", bicycle, discs, tops),
     "friction": ("Friction with many contacts", friction),
     "flex": ("Deformable bodies", flex),
     "muscle": ("Muscles", muscle),
