@@ -19,7 +19,7 @@ from saltus.verify.families import (
     smooth,
 )
 from saltus.verify.families.contact_hard import belt, billiard, bouncing, impacts, sliding
-from saltus.verify.families.rolling import bicycle, discs, tops
+from saltus.verify.families.rolling import bicycle, discs, rimless, tops, walkers
 
 #: Family -> its title and where its benchmarks stand, in the order in which they are shown.
 FAMILIES: dict[str, tuple[str, *tuple[ModuleType, ...]]] = {
@@ -30,7 +30,7 @@ FAMILIES: dict[str, tuple[str, *tuple[ModuleType, ...]]] = {
     "servo": ("Servos", servo),
     "contact_soft": ("Soft contact", contact_soft),
     "contact_hard": ("Hard contact", bouncing, sliding, impacts, billiard, belt),
-    "rolling": ("Rolling and sliding bodies", bicycle, discs, tops),
+    "rolling": ("Rolling and walking", bicycle, discs, tops, rimless, walkers),
     "friction": ("Friction with many contacts", friction),
     "flex": ("Deformable bodies", flex),
     "muscle": ("Muscles", muscle),

@@ -26,7 +26,7 @@ def _skewed() -> Vector:
     """The inertia of a solid ellipsoid of 1 kg, turned about its vertical axis."""
     a, b, c = AXES**2
     turn = about(2, SKEW)
-    return (turn * ((b + c) / 5, (a + c) / 5, (a + b) / 5)) @ turn.T
+    return turn @ (np.array([b + c, a + c, a + b]) / 5 * turn).T
 
 
 def rolling_ellipsoid(inertia: Vector) -> Flow:
@@ -46,7 +46,8 @@ def rolling_ellipsoid(inertia: Vector) -> Flow:
         known = np.cross(slides, turning) + np.cross(turning, np.cross(arm, turning)) + G * up
         crossed = np.cross(arm, np.eye(3)).T
         load = np.cross(arm, known) - np.cross(turning, inertia @ turning)
-        return np.concatenate([moves, np.linalg.solve(inertia - crossed @ crossed, load)])
+        speeds_up = np.linalg.solve(inertia - crossed @ crossed, load)
+        return np.concatenate([moves, np.asarray(speeds_up, float)])
 
     return flow
 
