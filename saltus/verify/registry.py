@@ -8,6 +8,7 @@ from types import ModuleType
 from saltus.errors import OptionError
 from saltus.verify.case import Benchmark
 from saltus.verify.families import (
+    bennett,
     contact_soft,
     flex,
     friction,
@@ -26,7 +27,7 @@ FAMILIES: dict[str, tuple[str, *tuple[ModuleType, ...]]] = {
     "smooth": ("Smooth motion", smooth),
     "oscillator": ("Harmonic oscillator", oscillator),
     "joints": ("Joints and reactions", joints),
-    "loops": ("Closed loops", loops),
+    "loops": ("Closed loops", loops, bennett),
     "servo": ("Servos", servo),
     "contact_soft": ("Soft contact", contact_soft),
     "contact_hard": ("Hard contact", bouncing, sliding, impacts, billiard, belt),
