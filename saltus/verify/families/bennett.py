@@ -38,14 +38,14 @@ def linkage() -> str:
 @benchmark(
     "bennett",
     "Bennett's linkage",
-    source="closed form: tan(θ/2) tan(φ/2) = sin((β + α)/2)/sin((β - α)/2), third angle -θ; Bennett, 'A new mechanism', "
-    "Engineering 76 (1903); conservation of energy",
+    source="closed form: tan(θ/2) tan(φ/2) = sin((β + α)/2)/sin((β - α)/2), third angle -θ; Bennett, 'A new "
+    "mechanism', Engineering 76 (1903); conservation of energy",
     allowed="the integrator's tolerance, 1e-10 a step, over 5 s: 1e-8",
     slow=True,
 )
 def bennett(data: Data) -> Result:
-    """Four hinges with twists of 40 and 75 degrees, lengths in the ratio of their sines, without gravity: six rows close
-    the loop, two of which count. It turns round; 5 s from 2 rad/s, with dopri5 under hard contact's solver."""
+    """Four hinges with twists of 40 and 75 degrees, lengths in the ratio of their sines, without gravity: six rows
+    close the loop, two of which count. It turns round; 5 s from 2 rad/s, with dopri5 under hard contact's solver."""
     sim = saltus.Simulation(linkage(), contact="hard", tolerance=(1e-10, 1e-12))
     first = math.radians(70)
     second = 2 * math.atan(RATIO / math.tan(first / 2))

@@ -74,7 +74,7 @@ def test_an_overconstrained_loop_that_starts_in_motion_is_not_stepped_over():
     sim.qpos[:] = angle, other, -angle
     sim.qvel[:] = 2.0, -2.0 * np.sin(other) / np.sin(angle), -2.0
     motion = sim.run(5.0, sample=0.05)
-    first, second, third = motion.qpos.T / 2
+    first, second, _ = motion.qpos.T / 2
     energy = motion.energy.sum(1)
     assert np.ptp(energy) < 1e-8 * energy[0]
     closed = np.sin(first) * np.sin(second) - RATIO * np.cos(first) * np.cos(second)
