@@ -8,6 +8,7 @@ from types import ModuleType
 from saltus.errors import OptionError
 from saltus.verify.case import Benchmark
 from saltus.verify.families import (
+    bennett,
     contact_soft,
     flex,
     friction,
@@ -18,17 +19,19 @@ from saltus.verify.families import (
     servo,
     smooth,
 )
-from saltus.verify.families.contact_hard import bouncing, impacts, sliding
+from saltus.verify.families.contact_hard import belt, billiard, bouncing, impacts, sliding
+from saltus.verify.families.rolling import bicycle, discs, rimless, tops, walkers
 
 #: Family -> its title and where its benchmarks stand, in the order in which they are shown.
 FAMILIES: dict[str, tuple[str, *tuple[ModuleType, ...]]] = {
     "smooth": ("Smooth motion", smooth),
     "oscillator": ("Harmonic oscillator", oscillator),
     "joints": ("Joints and reactions", joints),
-    "loops": ("Closed loops", loops),
+    "loops": ("Closed loops", loops, bennett),
     "servo": ("Servos", servo),
     "contact_soft": ("Soft contact", contact_soft),
-    "contact_hard": ("Hard contact", bouncing, sliding, impacts),
+    "contact_hard": ("Hard contact", bouncing, sliding, impacts, billiard, belt),
+    "rolling": ("Rolling and walking", bicycle, discs, tops, rimless, walkers),
     "friction": ("Friction with many contacts", friction),
     "flex": ("Deformable bodies", flex),
     "muscle": ("Muscles", muscle),

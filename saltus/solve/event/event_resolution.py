@@ -17,7 +17,7 @@ from saltus.model.enums import BLOCKS, ROWS
 from saltus.model.event_enums import CLOSED, LIFTOFF, OPEN, PAUSED, SLIP, SLIPS, STICK, STICKS, TOUCHDOWN
 from saltus.model.fields.cone import BOUNDED, COULOMB
 from saltus.model.fields.cone import UNILATERAL as PUSHES
-from saltus.number.functions import absolute, sqrt
+from saltus.number.functions import absolute, maximum, sqrt
 from saltus.number.kernels import kernel
 from saltus.solve.cone.delassus import DRIFT, OPENING, assemble, row_matrix, slips
 from saltus.solve.cone.problem import ROUNDING, SOLVED, TOLERANCE, solve_cones
@@ -28,6 +28,7 @@ from saltus.solve.impact.impact import approaching, collide_touching, pose_impac
 from saltus.solve.status import AT_IMPACT, CROWDED, JAMMED, OK, UNRESOLVED
 
 LEAVING = 2.0  # times the speed of an impact at an accumulation point: contacts that separate more slowly are at rest
+CONTRADICTION = 1e-7  # relative to accelerations, by which rows of overconstrained loops may contradict each other
 ON_EDGE = 1e-9  # relative distance from the edge of the cone below which friction is at its limit
 
 
@@ -171,13 +172,15 @@ def choose_modes(m, d):
         return OK
     accelerations(m, d)
     residual = solve_cones(d, TOLERANCE)
-    if not residual <= SOLVED:
+    # J̇ v of equalities comes from finite differences: redundant rows contradict each other by their error
+    accepted = CONTRADICTION if m.neq else SOLVED
+    if not residual <= accepted:
         return JAMMED if may_jam(d) else UNRESOLVED
     largest = 0.0 * d.time
     for j in range(d.hard_count[ROWS]):
         largest = max(largest, absolute(d.hard_q[j]))
     for k in range(d.hard_count[BLOCKS]):
-        choose_mode(m, d, k, ROUNDING * largest)
+        choose_mode(m, d, k, maximum(ROUNDING, residual) * largest)
     return OK
 
 
