@@ -6,9 +6,10 @@ Discontinuous Righthand Sides (1988)). Each step across it has an error in propo
 as the tolerance asks for would never arrive. A step of the mean length of such ones follows the mean force, which is
 that of the sliding motion, with an error in proportion to its length.
 
-So the tolerance is multiplied by `MORE` when more than `MANY` trial steps have been made within the time of a timestep,
-and again after more than `FEW` each. The factor halves in each timestep, and so returns to one where steps may be long
-again. Accuracy that needs many steps without jumps stays as it is, up to `MANY` in a timestep.
+So the tolerance is multiplied by `MORE` when more than `MANY` trial steps have been made within the pace, which
+is the timestep or 2 ms where that is longer, and again after more than `FEW` each. The factor halves with each pace, and
+so returns to one where steps may be long again. Accuracy that needs many steps without jumps stays as it is, up to
+`MANY` in each 2 ms.
 """
 
 from saltus.integrate.adaptive.memory import LOOSE, TRIES
@@ -16,7 +17,7 @@ from saltus.integrate.adaptive.step_bounds import PACE
 from saltus.number.functions import any_lane, maximum, minimum, power, where
 from saltus.number.kernels import kernel
 
-MANY, FEW = 500.0, 20.0  # trial steps in a timestep: before the tolerance is relaxed, and where it is
+MANY, FEW = 1000.0, 20.0  # trial steps in the pace: before the tolerance is relaxed, and where it is
 MORE, HALF = 4.0, 0.5
 
 
@@ -48,5 +49,5 @@ def relaxed(d, h, live, error, bounds):
 
 @kernel(inline=True)
 def longest_relaxed(d, wanted, bounds):
-    """The step size `wanted` (s), at most a timestep where the tolerance is relaxed."""
+    """The step size `wanted` (s), at most the pace where the tolerance is relaxed."""
     return where(d.memory[LOOSE] > 1.0, minimum(wanted, bounds[PACE] + 0.0 * wanted), wanted)

@@ -30,8 +30,8 @@ TERMS = (
 
 RELAXED = (
     "the tolerance was relaxed where a force jumps back and forth and steps would have shrunk without end, until "
-    "they were about a twentieth of the timestep (choose a smaller timestep, or an integrator with fixed steps, where "
-    "that is too rough),"
+    "they were about a twentieth of the timestep or of 2 ms (choose a smaller timestep, or an integrator with fixed "
+    "steps, where that is too rough),"
 )
 
 

@@ -2,7 +2,7 @@
 
 Laws, each with a force that jumps and drives the motion back to the jump (Filippov): dry friction written as μ sign(v)
 brakes a mass under a push f < μ and holds it: from v₀ it comes to rest after v₀/(μ - f), at v₀²/(2 (μ - f)), and stays.
-Tolerance: the velocity wavers by what a step changes it by, of a twentieth of the timestep, at most a fifth, and the
+Tolerance: the velocity wavers by what a step changes it by, of a twentieth of 2 ms, at most a fifth, and the
 position drifts by that for the rest of the run.
 """
 
@@ -13,10 +13,11 @@ from numpy.testing import assert_allclose
 import saltus
 from saltus.integrate.adaptive.memory import LOOSE, REJECTED, TAKEN
 from saltus.integrate.adaptive.relaxation import MANY
+from saltus.integrate.adaptive.step_bounds import LONGEST_PACE
 from saltus.number.functions import where
 
 H, BRAKE, PUSH, SPEED = 0.01, 2.0, 1.0, 1.0
-WAVERS = 0.2 * H * (BRAKE + PUSH)  # m/s
+WAVERS = 0.2 * LONGEST_PACE * (BRAKE + PUSH)  # m/s
 CART = f"""<mujoco><option timestep="{H}" gravity="0 0 0"/><worldbody><body><joint name="x" type="slide" axis="1 0 0"/>
   <geom size=".1" mass="1"/></body></worldbody><actuator><motor joint="x"/></actuator></mujoco>"""
 
@@ -43,7 +44,7 @@ def test_a_brake_holds_in_bounded_time(sim, how):
     assert abs(sim.qvel[0]) <= WAVERS
     assert sim.unconverged > 0
     tried = sim.engine.d.views["memory"][[TAKEN, REJECTED]].sum()
-    assert tried <= MANY * 2.0 / H
+    assert tried <= MANY * 2.0 / LONGEST_PACE
 
 
 def test_smooth_motion_keeps_its_tolerance(sim):
