@@ -26,6 +26,7 @@ from saltus.simulate.batches.state import BatchState, Ids, indices, simulation_i
 from saltus.simulate.batches.views import Views
 from saltus.simulate.batches.writing import write
 from saltus.simulate.diagnosis.bad_numbers import GIVEN, INPUTS, first_bad
+from saltus.simulate.diagnosis.divergence import RELAXED
 from saltus.simulate.diagnosis.event_failure import EVENT_STATUSES, WHY
 from saltus.simulate.engine.batch.alone import go_on_in
 from saltus.simulate.engine.batch.lanes import Lanes
@@ -296,7 +297,7 @@ class Batch(BatchState, ModelsOfEach):
             most = "" if isinstance(self._law, Hard) else f" in {self.shared.opt.iterations} iterations"
             self._warn(f"the constraint solver did not reach its tolerance{most}")
         if status == NOT_CONVERGED:
-            self._warn("Newton's method did not converge")
+            self._warn(RELAXED if self.integrator.adaptive else "Newton's method did not converge")
             failed = 1
         self.unconverged += failed
         if status == CONTACTS_FULL:

@@ -12,6 +12,7 @@ from saltus.number.conditions import has
 from saltus.number.kernels import kernel, only_with
 from saltus.solve.constrain import constrain, grip
 from saltus.solve.event.constrained_acceleration import held_motion, row_drifts
+from saltus.solve.event.shared_forces import forget_forces
 from saltus.solve.sleep.calls import begin_sleeping, keep_asleep_at_rest
 from saltus.solve.sleep.waking import wake
 from saltus.solve.stepping.time_stepping import accelerate
@@ -55,6 +56,7 @@ def forward(m, d):
     """All fields of Data at the present state, with accelerations by the factor of M; returns a status."""
     if has(m, "sleep"):
         return forward_of_awake(m, d)
+    forget_forces(m, d)
     count_closed(m, d)
     row_drifts(m, d)
     if has(m, "adhere", "adhesive"):  # forces that depend on contacts

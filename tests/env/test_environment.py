@@ -262,6 +262,7 @@ WRONG = [
     (named(ids={"tip": ("site", "top")}), "no site 'top'"),
     (named(ids={"tip": "tip"}), "must be \\(kind, name\\)"),
     (named(integrator="dopri5"), "steps of equal length"),
+    (named(contact="hard", integrator="rk4"), "environments have soft contact, not hard"),
     (named(model=None), "has no model"),
     (named(frame_skip=0), "frame_skip must be at least 1"),
 ]

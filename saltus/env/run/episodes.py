@@ -28,7 +28,7 @@ from saltus.simulate.batches.reading import Reader, with_features
 from saltus.simulate.engine.batch.lanes import Lanes
 from saltus.simulate.engine.initial_state import check_discrete, check_sampling, start_state
 from saltus.simulate.engine.sensing import attach_sensing
-from saltus.simulate.laws.contact import suits_soft
+from saltus.simulate.laws.contact import Soft, find_contact_law, suits_soft
 from saltus.simulate.laws.control import Controller, check_control, user_laws
 from saltus.simulate.laws.events import Actuation
 from saltus.solve.status import CONTACTS_FULL, NOT_CONVERGED
@@ -230,7 +230,13 @@ class Episodes:
 
 
 def _integrator(environment: Environment, model: Model) -> Integrator:
-    """The integrator of an environment."""
+    """The integrator of an environment.
+
+    OptionError: it does not go with soft contact, which is what environments have, or another contact law is declared.
+    """
+    law = find_contact_law(getattr(environment, "contact", Soft.name))
+    if law.name != Soft.name:
+        raise OptionError(f"environments have soft contact, not {law.name} contact; use saltus.Batch(..., contact=...)")
     found = find_integrator(environment.integrator, model.opt.integrator)
     if found.adaptive or not suits_soft(found, model):
         raise OptionError(f"environments take steps of equal length with soft contact, which {found.name} does not")

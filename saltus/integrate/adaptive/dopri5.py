@@ -8,7 +8,8 @@ I (1993), II.4 to II.6. Rotations are advanced as in `runge_kutta`. With lanes, 
 import numpy as np
 
 from saltus.integrate.adaptive.first_step import first_step_size
-from saltus.integrate.adaptive.memory import GOING, LANDING, PLACES, STEP, STUCK
+from saltus.integrate.adaptive.memory import GOING, LANDING, LOOSE, PLACES, STEP, STUCK
+from saltus.integrate.adaptive.relaxation import longest_relaxed, relaxed
 from saltus.integrate.adaptive.samples import write_reached, write_row
 from saltus.integrate.adaptive.stages import accept, attempt, end_of_step, first_slopes, leave_slopes, resume_slopes
 from saltus.integrate.adaptive.step_bounds import longest_step, pass_break, remains, step_bounds, until_break
@@ -22,7 +23,7 @@ from saltus.integrate.status import bad_start, bad_state
 from saltus.number.conditions import has
 from saltus.number.functions import absolute, any_lane, where
 from saltus.number.kernels import kernel, only_with
-from saltus.solve.status import DIVERGED, OK, STEP_TOO_SMALL
+from saltus.solve.status import DIVERGED, NOT_CONVERGED, OK, STEP_TOO_SMALL
 
 ATTEMPTS = 100_000
 REJECT = 2.0  # an error norm with which a step is rejected
@@ -36,7 +37,7 @@ def step(m, d, h, tableau, tolerance, bounds):
     """Advance by h seconds in as many steps as the tolerance (relative, absolute) and the bounds of steps require.
 
     What it remembers from step to step: see `saltus.integrate.adaptive.memory`; `bounds`: see `step_bounds` there.
-    Returns 0, or a status if a step size became too small.
+    Returns 0, or a status if a step size became too small or was accepted by a relaxed tolerance.
     """
     start, end = d.time, d.time + h
     gone = 0.0 * start  # s, of h; in single precision, differences of times may be too coarse
@@ -51,11 +52,14 @@ def step(m, d, h, tableau, tolerance, bounds):
         # a declared discontinuity of a law at the start
         gone = gone + pass_break(m, d, live, bounds)
         left = h - gone
-        longest = longest_step(d.memory[STEP], bounds)
+        longest = longest_relaxed(d, longest_step(d.memory[STEP], bounds), bounds)
         size = trial_step_size(where(live, longest, 0.0 * left), until_break(d.time, left, bounds))
         # stages, error estimate, acceptance and the next step size
         status = max(status, attempt(m, d, size, tableau))
-        taken = accept(m, d, size, live, error_norm(m, d, size, tolerance))
+        error, eased = relaxed(d, size, live, error_norm(m, d, size, tolerance), bounds)
+        if eased:
+            status = max(status, NOT_CONVERGED)
+        taken = accept(m, d, size, live, error)
         gone = where(live & (taken >= left), h + 0.0 * left, gone + taken)
         d.time = start + gone
         # lanes whose step size has fallen to rounding stop
@@ -107,9 +111,12 @@ def free_steps(m, d, times, row, attempts, tableau, tolerance, bounds, out):
         pass_break(m, d, True, bounds)
         start = d.time
         left = end - start
-        size = trial_step_size(longest_step(d.memory[STEP], bounds), until_break(start, left, bounds))
+        longest = longest_relaxed(d, longest_step(d.memory[STEP], bounds), bounds)
+        size = trial_step_size(longest, until_break(start, left, bounds))
         status = max(status, attempt(m, d, size, tableau))
-        error = error_norm(m, d, size, tolerance)
+        error, eased = relaxed(d, size, True, error_norm(m, d, size, tolerance), bounds)
+        if eased:
+            status = max(status, NOT_CONVERGED)
         if error <= 1.0:
             if not bad_state(m, d) < 0.5:
                 return row, DIVERGED
@@ -142,10 +149,11 @@ def free_steps(m, d, times, row, attempts, tableau, tolerance, bounds, out):
 def passed_contact(m, d, h, start):
     """The fraction of a step just before the first contact or limit that is met in it; 1 if none is.
 
-    Changes the state but for the time. Worlds whose pairs are found at run time are not searched.
+    Changes the state but for the time. Worlds whose pairs are found at run time are not searched, nor are steps whose
+    tolerance is relaxed, which are no longer than a timestep.
     """
     whole = 1.0 + 0.0 * h
-    if has(m, "broad"):
+    if has(m, "broad") or d.memory[LOOSE] > 1.0:
         return whole
     place = first_overlap(m, d, h, start, (), whole)
     if place < 1.0:

@@ -1,6 +1,8 @@
 """Bounds of adaptive steps: a longest step, and times at which steps end since laws may jump there.
 
-`bounds` [1 + n]: the longest step (s), then the times of such breaks (s), ascending. A step ends just before a break
+`bounds` [2 + n]: the longest step (s), the pace (the model's timestep, at most
+`LONGEST_PACE`; 0 where there is none), then the times of such breaks
+(s), ascending. A step ends just before a break
 and the next one begins just behind it, with slopes and a step size of its own, so that a law is smooth within each step
 whichever value it has at the break itself (Hairer, Nørsett & Wanner, Solving Ordinary Differential Equations I (1993),
 II.6).
@@ -19,16 +21,17 @@ from saltus.number.conditions import has
 from saltus.number.functions import absolute, any_lane, minimum, where
 from saltus.number.kernels import kernel
 
-MAX_STEP, BREAKS = 0, 1  # places of the longest step and of the first break
+MAX_STEP, PACE, BREAKS = range(3)  # places of the longest step, of the pace, of the first break
 SIDE = 4e-15  # from a break to the ends of the steps on both sides: s, relative to 1 s and to the time
 APART = 1e-9  # least distance of breaks: s, in the same measure
 ROUNDING = 1e-14  # in times: s, in the same measure
+LONGEST_PACE = 2e-3  # s
 NEAR = 1e-12  # so close to an end, and half as close to a break, a time counts as there: s, in the same measure
 
 
-def step_bounds(max_step: float = np.inf, breaks: tuple[float, ...] = ()) -> NDArray[np.float64]:
-    """The bounds as kernels take them; `max_step`, `breaks` in s."""
-    return np.array([max_step, *breaks])
+def step_bounds(max_step: float = np.inf, breaks: tuple[float, ...] = (), timestep: float = 0.0) -> NDArray[np.float64]:
+    """The bounds as kernels take them; all in s."""
+    return np.array([max_step, min(timestep, LONGEST_PACE), *breaks])
 
 
 def longest_of(max_step: Any) -> float | None:

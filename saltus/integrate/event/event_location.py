@@ -64,13 +64,15 @@ def may_cross(m, d, h, start, method):
     """Whether an event function may become negative within a step of dopri5.
 
     A force is negative at the end, or falls at a stage to less than half of its values at both ends; a gap is negative
-    somewhere. Reads event_after of `watch`. To be called with the state and accelerations of the step's end, whose
-    event functions it leaves in event_value.
+    somewhere, by more than the gap tolerance if it is zero at both ends. Reads event_after of `watch`. To be called
+    with the state and accelerations of the step's end, whose event functions it leaves in event_value.
     """
     # values at the end and the stages
     open_gaps(m, d)
     read_values(m, d)
     for e in range(m.nevent):
+        if rests(m, d, e):
+            continue
         ends = minimum(d.event_before[e], d.event_value[e])
         if d.event_value[e] < 0.0 or (d.event_count[CLOSED] and d.event_after[e] < 0.5 * ends):
             return True
@@ -82,6 +84,14 @@ def may_cross(m, d, h, start, method):
     if d.clear_looks[0] and follows_points(m, d):
         place_at_end(m, d, h, start)
     return others_may_cross(m, d, h, start)
+
+
+@kernel(inline=True)
+def rests(m, d, e):
+    """Whether function e is an open gap that is zero at both ends of a step, as of a joint that rests at its limit."""
+    if e >= m.nslot + 2 * m.nlimit or d.mode[e] != OPEN:
+        return False
+    return d.event_before[e] <= m.opt_gap_tolerance and absolute(d.event_value[e]) <= m.opt_gap_tolerance
 
 
 @kernel
@@ -112,6 +122,8 @@ def others_may_cross(m, d, h, start):
             low, middle, high = d.event_before[i], d.gap[i], d.event_value[i]
             slope = STEEPER * maximum(absolute(middle - low), absolute(high - middle))
             begun = low <= m.opt_gap_tolerance
+            if begun:  # its zero is shifted down, see `zero_of`
+                middle, high = middle + 2.0 * m.opt_gap_tolerance, high + 2.0 * m.opt_gap_tolerance
             found = found or middle < 0.0 or middle + high < slope or (not begun and low + middle < slope)
     # contacts at the end of the step
     interpolate(m, d, h, start, 1.0)

@@ -154,6 +154,7 @@ def build(setup: Setup, settings: Settings) -> Built:
     """The simulations of some settings; takes seconds where something has to be compiled."""
     main, *ghosts = (simulation(setup, settings, name) for name in (settings.integrator, *settings.ghosts))
     for sim in (main, *ghosts):
+        setup.reset(sim, setup.key)  # the model's own start may be none, with bodies in each other
         _compile(sim)
     compile_judge(main)
     main.reset()
@@ -164,11 +165,13 @@ def _compile(sim: Simulation) -> None:
     """Have everything compiled that a session calls, and be as before."""
     with suppress(DivergenceError, EventError):
         sim.step()
-    sim.energy()
+    with suppress(DivergenceError, EventError):
+        sim.energy()
     with suppress(DivergenceError, EventError):
         sim.forward()
     if sim.model.nbody > 1:
-        sim.jacobian(1)
+        with suppress(DivergenceError, EventError):
+            sim.jacobian(1)
     for source in simulation_sources(sim):
         with suppress(SaltusError):
             source.read(sim)

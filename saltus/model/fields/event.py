@@ -27,8 +27,10 @@ STATE = {  # state: kept from step to step
     **reals("slot_normal", shape=("nslot_field", 3)),
     **reals("impact_time", shape=("nmode", 4)),
     **reals("modes_known", shape=("nevent_state",)),
-    # rows of the active set when its constraints were last satisfied, and their rank; zeros if they are not known
-    **reals("active_rank", shape=("nevent_state", 2)),
+    # rows of the active set when its constraints were last satisfied, their rank, and the number of its forces in
+    # shared_force (N, N m), which are those of the last evaluation where they are not unique; zeros if not known
+    **reals("active_rank", shape=("nevent_state", 3)),
+    **reals("shared_force", shape=("nrow_event",)),
     # accumulation point of impacts: time (s), 0 for none; speed of the last impact (m/s)
     **reals("impact_limit", shape=("nmode", 2)),
     **reals("event_before", shape=("nevent",)),  # event functions at the state

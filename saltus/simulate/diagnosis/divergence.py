@@ -28,6 +28,13 @@ TERMS = (
 )
 
 
+RELAXED = (
+    "the tolerance was relaxed where a force jumps back and forth and steps would have shrunk without end, until "
+    "they were about a twentieth of the timestep or of 2 ms (choose a smaller timestep, or an integrator with fixed "
+    "steps, where that is too rough),"
+)
+
+
 def handle(engine: Engine, before: np.ndarray, taken: int, status: int) -> None:
     """Turn a kernel's status into an error or warning; `before` is the state that the steps began from."""
     failed = int(engine.d.views["count"][NUNSOLVED])
@@ -46,7 +53,7 @@ def handle(engine: Engine, before: np.ndarray, taken: int, status: int) -> None:
         _warn_once(engine, f"the constraint solver did not reach its tolerance{most}")
         engine.unconverged += failed
     if status == NOT_CONVERGED:
-        _warn_once(engine, "Newton's method did not converge")
+        _warn_once(engine, RELAXED if engine.integrator.adaptive else "Newton's method did not converge")
         engine.unconverged += 1
     elif status == CONTACTS_FULL:
         raise _overflow(engine, before, taken)

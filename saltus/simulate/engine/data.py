@@ -40,6 +40,11 @@ SHOWN = (
     "mocap_pos mocap_quat userdata flexvert_xpos qfrc_smooth qacc_smooth qacc qfrc_inverse qfrc_constraint energy"
 )
 HIDDEN = DATA.fields.keys() - {*SHOWN.split(), "qacc_warmstart"}
+#: Of MuJoCo's data, with what to do where they are wanted.
+FIXED_FIELDS = {
+    "eq_active": ": equalities are active or not for a whole run; go on from this state in a Simulation of a model "
+    "whose equality has the other `active`"
+}
 CONSTRAINTS = ("ncon", "nefc", "contact", "solver_niter", *constraint_rows.FIELDS)
 
 
@@ -71,7 +76,7 @@ class Data(DataFields):
             if name == "actuator_moment":
                 return self._actuator_moment()
             if name.startswith("_") or name not in DATA.fields or name in HIDDEN:
-                raise AttributeError(f"Data has no field {name!r}")
+                raise AttributeError(f"Data has no field {name!r}{FIXED_FIELDS.get(name, '')}")
             view = self._engine.d.views[name]
             if name in ("act", "act_dot"):
                 view = view[: self._engine.m.nact]

@@ -32,7 +32,7 @@ class StepBounds(NamedTuple):
         """An integrator whose steps have these bounds, where it chooses them itself."""
         if not integrator.adaptive:
             return integrator
-        bounds = step_bounds(self.longest(timestep, timed), self.breaks)
+        bounds = step_bounds(self.longest(timestep, timed), self.breaks, timestep)
         return replace(integrator, parameters=(*integrator.parameters[:2], bounds))
 
 

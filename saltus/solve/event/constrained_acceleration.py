@@ -17,16 +17,14 @@ from saltus.dynamics.tree.factor import factor, solve_half, solve_rest
 from saltus.dynamics.tree.kinematics import kinematics
 from saltus.dynamics.tree.manifold import displace
 from saltus.dynamics.tree.movers import fastest_mover
-from saltus.model.enums import BLOCKS, ROWS
-from saltus.model.event_enums import CLOSED, EXACTLY, ROUGHLY, SHARED, UNIQUE
-from saltus.model.fields.cone import BOUNDED, COULOMB, UNILATERAL
+from saltus.model.enums import ROWS
+from saltus.model.event_enums import CLOSED
 from saltus.number.conditions import has
-from saltus.number.functions import absolute, maximum, sqrt
+from saltus.number.functions import absolute, maximum
 from saltus.number.kernels import kernel, only_with
 from saltus.solve.cone.delassus import HELD, along, assemble, begin_forces, row_matrix, slips, spread
-from saltus.solve.cone.problem import ROUNDING, SOLVED, TOLERANCE, solve_cones
 from saltus.solve.event.constraint_bias import is_simple, simple_drifts
-from saltus.solve.event.redundant_rows import least_forces
+from saltus.solve.event.shared_forces import closing_forces
 from saltus.solve.status import OK
 from saltus.spatial.vectors import dot3, sub3
 
@@ -175,55 +173,12 @@ def enforce_active_set(m, d):
     row_matrix(m, d)
     assemble(m, d, HELD)
     free_rows(m, d)
-    n = d.hard_count[ROWS]
-    rank = least_forces(m, d)
-    turn_round(d)
-    # redundant rows whose least forces leave the cones: least forces in the cones
-    d.event_count[SHARED] = UNIQUE
-    if rank < n and not feasible(d):
-        share(d)
+    closing_forces(m, d)
     # generalised forces Jᵀ f
     spread(m, d, HELD)
     for i in range(m.nv):
         d.qfrc_tau[i] = d.qfrc_tau[i] + d.qfrc_constraint[i]
     return OK
-
-
-@kernel
-def feasible(d):
-    """Whether all contact forces push, and all forces lie within their cones and bounds."""
-    largest = 0.0 * d.time
-    for j in range(d.hard_count[ROWS]):
-        largest = maximum(largest, absolute(d.hard_r[j]))
-    for k in range(d.hard_count[BLOCKS]):
-        j, kind = d.hard_row[k], d.hard_kind[k]
-        force = d.hard_r[j]
-        if (kind == UNILATERAL or kind == COULOMB) and force < -ROUNDING * largest:
-            return False
-        if kind == COULOMB:
-            across = sqrt(d.hard_r[j + 1] ** 2 + d.hard_r[j + 2] ** 2)
-            if across > d.hard_mu[k] * force + ROUNDING * largest:
-                return False
-        if kind == BOUNDED and absolute(force) > d.hard_mu[k] * (1.0 + ROUNDING):
-            return False
-    return True
-
-
-@kernel
-def share(d):
-    """hard_r, hard_u ← the least forces within cones and bounds, where those of least norm violate them.
-
-    If no such forces keep all rows closed, they are those of the motion that begins, and hard_u is not zero.
-    """
-    residual = solve_cones(d, TOLERANCE)
-    d.event_count[SHARED] = EXACTLY if residual <= SOLVED else ROUGHLY
-
-
-@kernel
-def turn_round(d):
-    """hard_r ← -hard_r."""
-    for j in range(d.hard_count[ROWS]):
-        d.hard_r[j] = -d.hard_r[j]
 
 
 @kernel

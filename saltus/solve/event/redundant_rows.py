@@ -16,7 +16,7 @@ from saltus.solve.cone.minimum_norm import RANK, minimum_norm, minimum_norm_of_r
 
 SATISFIED = 1e-9  # rad, or m on slides: rows violated by less have the rank of satisfied ones
 MARGIN, MOST = 10.0, 1e-3  # times ε, squared: eigenvalues that count as zero; at most
-HELD_ROWS, HELD_RANK = 0, 1  # places in active_rank
+HELD_ROWS, HELD_RANK, SHARED_ROWS = 0, 1, 2  # places in active_rank
 
 
 @kernel
@@ -35,14 +35,14 @@ def least_forces(m, d):
             small = maximum(small, minimum((MARGIN * open_by) ** 2, MOST))
     rank, _ = minimum_norm_of_rank(d, n, d.hard_W, d.hard_q, d.hard_r, most, small)
     if open_by <= SATISFIED:
-        d.active_rank[0] = (0.0 * d.time + n, 0.0 * d.time + rank)
+        d.active_rank[0, HELD_ROWS], d.active_rank[0, HELD_RANK] = 0.0 * d.time + n, 0.0 * d.time + rank
     return rank
 
 
 @kernel
 def forget_rank(d):
-    """Forget the rank of the active set, before it changes."""
-    d.active_rank[0] = (0.0 * d.time, 0.0 * d.time)
+    """Forget the rank and the shared forces of the active set, before it changes."""
+    d.active_rank[0] = (0.0 * d.time, 0.0 * d.time, 0.0 * d.time)
 
 
 @kernel

@@ -1,0 +1,53 @@
+"""Relaxed tolerances where steps would shrink without end.
+
+Where a force jumps whenever a body has moved by next to nothing, and drives it back, as that of a soft contact on which
+a body hovers, or of a law with a sign in it, the motion slides along the jump (Filippov, Differential Equations with
+Discontinuous Righthand Sides (1988)). Each step across it has an error in proportion to its length, and steps as short
+as the tolerance asks for would never arrive. A step of the mean length of such ones follows the mean force, which is
+that of the sliding motion, with an error in proportion to its length.
+
+So the tolerance is multiplied by `MORE` when more than `MANY` trial steps have been made within the pace, which is the
+timestep, or 2 ms where that is longer, and again after more than `FEW` each. The factor halves with each pace, and so
+returns to one where steps may be long again. Accuracy that needs many steps without jumps stays as it is, up to `MANY`
+in each pace.
+"""
+
+from saltus.integrate.adaptive.memory import LOOSE, TRIES
+from saltus.integrate.adaptive.step_bounds import PACE
+from saltus.number.functions import any_lane, maximum, minimum, power, where
+from saltus.number.kernels import kernel
+
+MANY, FEW = 1000.0, 20.0  # trial steps in the pace: before the tolerance is relaxed, and where it is
+MORE, HALF = 4.0, 0.5
+
+
+@kernel
+def relaxed(d, h, live, error, bounds):
+    """The error norm of a trial step of h seconds relative to the tolerance as it is relaxed now; counts the trial.
+
+    To be called once for each trial step, before it is accepted where that is at most one. `live`: lanes that try it.
+    Returns also whether a step is accepted, in any lane, that the tolerance itself would reject.
+    """
+    pace = bounds[PACE]
+    if not pace > 0.0:
+        return error, False
+    one = 1.0 + 0.0 * d.time
+    loose = maximum(d.memory[LOOSE], one)
+    eased = error / loose
+    good = live & (eased <= 1.0)
+    # trials decay with the time that passes, and so does the factor
+    passed = where(good, h, 0.0 * one) / pace
+    limit = where(loose > 1.0, FEW * one, MANY * one)
+    tries = maximum(d.memory[TRIES] - limit * passed, 0.0 * one) + 1.0
+    after = maximum(loose * power(HALF * one, minimum(passed, 64.0 * one)), one)
+    # too many: relax further
+    over = tries > limit
+    d.memory[TRIES] = where(live, where(over, 0.0 * one, tries), d.memory[TRIES])
+    d.memory[LOOSE] = where(live, where(over, MORE * after, after), d.memory[LOOSE])
+    return eased, any_lane(good & (error > 1.0))
+
+
+@kernel(inline=True)
+def longest_relaxed(d, wanted, bounds):
+    """The step size `wanted` (s), at most the pace where the tolerance is relaxed."""
+    return where(d.memory[LOOSE] > 1.0, minimum(wanted, bounds[PACE] + 0.0 * wanted), wanted)

@@ -1,0 +1,110 @@
+"""Forces of an active set whose rows are linearly dependent: how they are shared out among the contacts.
+
+As in a table on four legs, many forces then give the same accelerations. Those of least norm are taken where they lie
+within the cones and bounds, and otherwise the least that do. From one evaluation to the next with the same active set
+such forces change little: the nearest ones to the last, of all that keep the rows closed, are taken as long as they lie
+within the cones, at the cost of one linear system. Accelerations and event functions are the same whichever are taken,
+since no closed row begins to move.
+"""
+
+from saltus.model.enums import BLOCKS, ROWS
+from saltus.model.event_enums import EXACTLY, ROUGHLY, SHARED, UNIQUE
+from saltus.model.fields.cone import BOUNDED, COULOMB, UNILATERAL
+from saltus.number.functions import absolute, maximum, sqrt
+from saltus.number.kernels import kernel, only_with
+from saltus.solve.cone.problem import ROUNDING, SOLVED, TOLERANCE, solve_cones
+from saltus.solve.event.redundant_rows import SHARED_ROWS, least_forces
+
+
+@kernel
+def closing_forces(m, d):
+    """hard_r ← forces that keep all rows of the posed problem closed, W r + q = 0; event_count[SHARED] ← how found."""
+    n = d.hard_count[ROWS]
+    if n > 0 and d.active_rank[0, SHARED_ROWS] == n and nearest_forces(m, d):
+        d.event_count[SHARED] = EXACTLY
+        return
+    rank = least_forces(m, d)
+    for i in range(n):
+        d.hard_r[i] = -d.hard_r[i]
+    # redundant rows whose least forces leave the cones: least forces in the cones
+    d.event_count[SHARED] = UNIQUE
+    d.active_rank[0, SHARED_ROWS] = 0.0 * d.time
+    if rank < n and not feasible(d):
+        share(d)
+
+
+@kernel
+def nearest_forces(m, d):
+    """hard_r, hard_u ← of the forces that keep the rows closed, those nearest to the last; whether all are admissible.
+
+    That is r = s - W⁺ (W s + q), with s the last forces.
+    """
+    n = d.hard_count[ROWS]
+    for i in range(n):
+        total = d.hard_q[i]
+        d.hard_kept[i] = total
+        for j in range(n):
+            total = total + d.hard_W[i * n + j] * d.shared_force[j]
+        d.hard_q[i] = total
+    least_forces(m, d)
+    for i in range(n):
+        d.hard_r[i] = d.shared_force[i] - d.hard_r[i]
+        d.hard_q[i] = d.hard_kept[i]
+    if not feasible(d):
+        return False
+    # u = W r + q, zero but for rounding
+    for i in range(n):
+        total = d.hard_q[i]
+        for j in range(n):
+            total = total + d.hard_W[i * n + j] * d.hard_r[j]
+        d.hard_u[i] = total
+    keep_forces(d)
+    return True
+
+
+@kernel
+def feasible(d):
+    """Whether all contact forces push, and all forces lie within their cones and bounds."""
+    largest = 0.0 * d.time
+    for j in range(d.hard_count[ROWS]):
+        largest = maximum(largest, absolute(d.hard_r[j]))
+    for k in range(d.hard_count[BLOCKS]):
+        j, kind = d.hard_row[k], d.hard_kind[k]
+        force = d.hard_r[j]
+        if (kind == UNILATERAL or kind == COULOMB) and force < -ROUNDING * largest:
+            return False
+        if kind == COULOMB:
+            across = sqrt(d.hard_r[j + 1] ** 2 + d.hard_r[j + 2] ** 2)
+            if across > d.hard_mu[k] * force + ROUNDING * largest:
+                return False
+        if kind == BOUNDED and absolute(force) > d.hard_mu[k] * (1.0 + ROUNDING):
+            return False
+    return True
+
+
+@kernel
+def share(d):
+    """hard_r, hard_u ← the least forces within cones and bounds, where those of least norm violate them.
+
+    If no such forces keep all rows closed, they are those of the motion that begins, and hard_u is not zero.
+    """
+    residual = solve_cones(d, TOLERANCE)
+    d.event_count[SHARED] = EXACTLY if residual <= SOLVED else ROUGHLY
+    if residual <= SOLVED:
+        keep_forces(d)
+
+
+@kernel
+def keep_forces(d):
+    """Keep hard_r, from which the forces of the next evaluation with this active set begin."""
+    n = d.hard_count[ROWS]
+    for i in range(n):
+        d.shared_force[i] = d.hard_r[i]
+    d.active_rank[0, SHARED_ROWS] = n + 0.0 * d.time
+
+
+@only_with("event")
+@kernel
+def forget_forces(m, d):
+    """Take the least forces at the next evaluation, whatever the last were."""
+    d.active_rank[0, SHARED_ROWS] = 0.0 * d.time
