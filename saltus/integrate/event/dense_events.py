@@ -64,7 +64,7 @@ CROWDED_STEP = 2.0  # times opt_dense_step, where the active set has no room for
 
 FEWEST, MOST, CROWD = 4.0, 256.0, 8.0  # number of steps at first; at most; more where there is no room
 SOON = 10.0  # of opt_dense_time
-TURN, TRAVEL = 0.2, 0.25  # rad; of the smaller radius: most by which bodies turn, and come nearer, in a step
+TURN, TRAVEL = 0.1, 0.25  # rad; of the smaller radius: most by which bodies turn, and come nearer, in a step
 REACH = 2.0  # m/s²; times the square of the step: the gap below which a contact touches after a step
 SLOW = 1e-3  # of the velocity gained in a step of free fall: slower motion counts as rest
 APPROACH = 1e-2  # the same for an approach that counts as an impact
