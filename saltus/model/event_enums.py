@@ -55,6 +55,8 @@ UNIQUE, EXACTLY, ROUGHLY = range(3)
 # places in `dense`: time steps still to take, 0 while events are located; start of time stepping (s), energy then (J)
 # and impacts since; number of steps and end (s) of the last time stepping; events at the same instant; consecutive
 # stiff steps; recent events and recent trial steps, each as a decaying count and the time of the last (s); size of the
-# time steps (s)
-LEFT, BEGAN, ENERGY, IMPACTS, LENGTH, OVER, RECENT, STIFF, COUNTED, COUNTED_AT, TRIES, TRIED_AT, SIZE = range(13)
-DENSE_NUMBERS = SIZE + 1
+# time steps (s); impacts in the last one
+LEFT, BEGAN, ENERGY, IMPACTS, LENGTH, OVER, RECENT, STIFF, COUNTED, COUNTED_AT, TRIES, TRIED_AT, SIZE, COLLIDED = range(
+    14
+)
+DENSE_NUMBERS = COLLIDED + 1

@@ -4,6 +4,7 @@ from saltus.model import event_enums
 from saltus.model.event_enums import (
     ACTUATOR,
     AFTER,
+    COLLIDED,
     DENSE,
     DENSE_NUMBERS,
     DENSE_WAYS,
@@ -19,7 +20,6 @@ from saltus.model.event_enums import (
     NO_MODE,
     OPEN,
     SEPARATED,
-    SIZE,
     SLIP,
     SLIPS,
     STEP,
@@ -48,7 +48,7 @@ def test_modes_are_what_recordings_hold():
 
 
 def test_fields_have_room_for_all_places():
-    assert (EVENT_WIDTH, EVENT_COUNTS, DENSE_NUMBERS) == (AFTER + 1, UNDONE + 1, SIZE + 1)
+    assert (EVENT_WIDTH, EVENT_COUNTS, DENSE_NUMBERS) == (AFTER + 1, UNDONE + 1, COLLIDED + 1)
     assert event.SCRATCH["event_log"].shape == ("nevent_log", EVENT_WIDTH)
     assert event_enums.NOTHING < 0
 

@@ -6,12 +6,14 @@ an ellipsoid takes part, else those of faces and edges that meet. Only one where
 
 from saltus.contact.convex.contact_record import write_contact
 from saltus.contact.convex.face_contacts import face_contacts
+from saltus.contact.convex.refined_normal import refine
 from saltus.contact.convex.search.distance import APART, OVERLAP, distance
 from saltus.contact.convex.search.memory import get, get3, get_int, put, put3, stack_area
 from saltus.contact.convex.search.pair_area import DIST, KIND1, KIND2, NORMAL, POINT, SIZE1, SIZE2
 from saltus.contact.convex.search.penetration import VERTEX_AREA, penetration
 from saltus.contact.convex.search.support import rounding_radius
 from saltus.model.enums import ELLIPSOID, HFIELD, SPHERE
+from saltus.number.conditions import has
 from saltus.number.kernels import kernel
 from saltus.spatial.vectors import add_scaled3
 
@@ -52,11 +54,14 @@ def nearest_points(m, p, v, reach):
     what, n = distance(m, p, v, reach + radius1 + radius2)
     if what == APART or (what == OVERLAP and not penetration(m, p, v, n)):
         return 0, what == APART
+    n = 3 if what == OVERLAP else n
+    if has(m, "event"):
+        refine(m, p, v, n)
     put(p, DIST, get(p, DIST) - radius1 - radius2)
     put3(p, POINT, add_scaled3(get3(p, POINT), radius1, get3(p, NORMAL)))
     if get(p, DIST) > reach:
         return 0, False
-    return (3 if what == OVERLAP else n), False
+    return n, False
 
 
 @kernel(inline=True)

@@ -23,10 +23,11 @@ from saltus.contact.convex.faces import (
     write_corners,
 )
 from saltus.contact.convex.search.memory import get3, get_int, put3, stack_area
-from saltus.contact.convex.search.pair_area import ID1, ID2, vertex_at
+from saltus.contact.convex.search.pair_area import ID1, ID2, NORMAL, vertex_at
 from saltus.contact.convex.search.support import rounding_radius
 from saltus.model.contact.hulls import MOST_CORNERS
 from saltus.model.enums import CYLINDER
+from saltus.number.conditions import has
 from saltus.number.kernels import kernel
 from saltus.spatial.vectors import add_scaled3, dot3, scale3, sub3
 
@@ -113,6 +114,10 @@ def clipped(m, p, side, own, corner, end, face, reach, found):
     base, polygon = stack_area(3 * MOST_CORNERS), stack_area(POLYGON_AREA)
     spare = stack_area(POLYGON_AREA)
     corners = write_corners(m, p, 1 - side, face, base)
+    # the line along a cylinder's side that is nearest to the face itself, free of the search's rounding
+    if has(m, "event") and own < 0:
+        towards_face = normal_of(m, p, 1 - side, face)
+        put3(p, NORMAL, scale3(-1.0, towards_face) if side == FIRST else towards_face)
     if own >= 0:
         n = write_corners(m, p, side, own, polygon)
     else:

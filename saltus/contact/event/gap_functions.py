@@ -16,7 +16,7 @@ from saltus.contact.rigid.plane import height_over_plane, no_vector
 from saltus.contact.seams import drop_covered
 from saltus.model.enums import BALL, BOX, HFIELD, PLANE, SPHERE, pair_kind
 from saltus.model.event_enums import OPEN
-from saltus.number.functions import sqrt
+from saltus.number.functions import minimum, sqrt
 from saltus.number.kernels import kernel, only_with
 from saltus.spatial.fields import load4
 from saltus.spatial.quaternions import quat_log, quat_normalize
@@ -100,6 +100,25 @@ def point_gaps(m, d):
     for c in range(m.ncollision):
         n = pair_gaps(m, d, n, c, False)
     d.count[NCON] = n
+
+
+@kernel
+def open_gap(m, d, i):
+    """Event function (m, rad) of the open item i: its gap.
+
+    Where a pair's points have no identity its contacts may be in any open slot, and change from one to another: the
+    first open one has the least gap of all, and the others `ABSENT`.
+    """
+    if i >= m.nslot or not m.slot_varies[m.slot_pair[i]]:
+        return d.gap[i]
+    c = m.slot_pair[i]
+    least = ABSENT + 0.0 * d.gap[i]
+    for s in range(m.slot_adr[c], m.slot_adr[c] + m.slot_num[c]):
+        if d.mode[s] == OPEN:
+            if s < i:
+                return ABSENT + 0.0 * d.gap[i]
+            least = minimum(least, d.gap[s])
+    return least
 
 
 @kernel

@@ -10,21 +10,26 @@ contacts become active and events are located again. A phase of time stepping th
 twice as many steps.
 """
 
+from saltus.contact.collide import collider_frames
 from saltus.contact.counts import NBLOCK, NROW
 from saltus.contact.event.active_rows import closed_rows, has_room
 from saltus.contact.event.contact_matching import remember_points
-from saltus.contact.event.gap_functions import gaps
+from saltus.contact.event.gap_functions import bounding_distance, gaps, smaller_radius
 from saltus.contact.event.modes import count_closed, log_event
 from saltus.contact.rows.blocks import CONE, FRICTION, times_block
 from saltus.dynamics.history import record_controls
 from saltus.dynamics.smooth import energy_of_state, position_stage
+from saltus.dynamics.tree.factor import solve
+from saltus.dynamics.tree.kinematics import kinematics
 from saltus.dynamics.tree.manifold import displace
+from saltus.integrate.dense.motion_bounds import body_velocities, velocity_of
 from saltus.integrate.fixed import moreau_jean
 from saltus.integrate.manifold import save_state
 from saltus.integrate.status import bad_state
 from saltus.model.event_enums import (
     BEGAN,
     CLOSED,
+    COLLIDED,
     COUNTED,
     COUNTED_AT,
     DENSE,
@@ -52,12 +57,14 @@ from saltus.solve.event.constraint_stabilization import project, project_positio
 from saltus.solve.event.event_resolution import choose_modes, part
 from saltus.solve.event.redundant_rows import forget_rank
 from saltus.solve.status import CHATTER, CROWDED, DIVERGED, JAMMED, OK, TOO_DENSE, UNRESOLVED
+from saltus.spatial.vectors import dot3, sub3
 
 METHOD = (0.5, 1e-6)  # θ and tolerance of the steps
 CROWDED_STEP = 2.0  # times opt_dense_step, where the active set has no room for event location
 
 FEWEST, MOST, CROWD = 4.0, 256.0, 8.0  # number of steps at first; at most; more where there is no room
 SOON = 10.0  # of opt_dense_time
+TURN, TRAVEL = 0.1, 0.25  # rad; of the smaller radius: most by which bodies turn, and come nearer, in a step
 REACH = 2.0  # m/s²; times the square of the step: the gap below which a contact touches after a step
 SLOW = 1e-3  # of the velocity gained in a step of free fall: slower motion counts as rest
 APPROACH = 1e-2  # the same for an approach that counts as an impact
@@ -214,7 +221,8 @@ def step_over(m, d, end):
     The state at its start stays in qpos_saved, qvel_saved, act_saved.
     """
     left, start = end - d.time, d.time
-    h = d.dense[SIZE] if left > 1.5 * d.dense[SIZE] else left
+    size = short_enough(m, d)
+    h = size if left > 1.5 * size else left
     save_state(m, d)
     status = moreau_jean.step(m, d, h, METHOD)
     if not bad_state(m, d) < 0.5:
@@ -222,9 +230,47 @@ def step_over(m, d, end):
     record_controls(m, d, start)
     if h == left:
         d.time = end
-    d.dense[IMPACTS] = d.dense[IMPACTS] + impacts_of_step(m, d, h)
+    d.dense[COLLIDED] = impacts_of_step(m, d, h)
+    if d.dense[COLLIDED] > 0.0:
+        for i in range(m.nv):
+            d.qvel_jump[i] = h * d.qfrc_constraint[i]
+        solve(m, d, d.qvel_jump)
+    d.dense[IMPACTS] = d.dense[IMPACTS] + d.dense[COLLIDED]
     d.dense[LEFT] = d.dense[LEFT] - 1.0
     return status
+
+
+@kernel
+def short_enough(m, d):
+    """Size (s) of the next time step: that of the phase, or shorter where something turns or moves too fast for it.
+
+    The scheme is explicit in gyroscopic forces, and finds contacts at one position of a step alone.
+    """
+    h = d.dense[SIZE]
+    kinematics(m, d, m.keep_bodies)
+    body_velocities(m, d)
+    for b in range(1, m.nbody):
+        v = d.body_motion[b]
+        turning = sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2])
+        if turning * h > TURN:
+            h = TURN / turning
+    return not_through(m, d, h)
+
+
+@only_with("contact", otherwise="h")
+@kernel
+def not_through(m, d, h):
+    """The size h (s) of a step, or a shorter one in which no geom gets through another."""
+    collider_frames(m, d)
+    for c in range(m.ncollision):
+        g1, g2 = m.collision_geom1[c], m.collision_geom2[c]
+        v1 = velocity_of(d, m.geom_bodyid[g1], d.geom_xpos[g1])
+        v2 = velocity_of(d, m.geom_bodyid[g2], d.geom_xpos[g2])
+        v = sub3(v2, v1)
+        speed, most = sqrt(dot3(v, v)), TRAVEL * smaller_radius(m, g1, g2)
+        if speed * h > most and bounding_distance(m, d, g1, g2) < speed * h:
+            h = most / speed
+    return h
 
 
 @kernel
@@ -344,12 +390,18 @@ def back_to_end(m, d):
 def state_inside(m, d, h, theta):
     """The state at the fraction theta of the time step of h seconds whose end `keep_end` has saved.
 
-    Velocities are interpolated linearly, positions with the mean velocity of the step.
+    Velocities are interpolated linearly. Where there was an impact, the impulses of the step are felt in its middle,
+    as in the scheme, so that energy does not fall and rise again; positions follow.
     """
+    collided = d.dense[COLLIDED] > 0.0
+    jumped = 1.0 if collided and theta > 0.5 else 0.0 * theta
     for i in range(m.nv):
-        change = d.qvel_start[i] - d.qvel_saved[i]
-        d.qstep[i] = d.qvel_saved[i] + 0.5 * change
-        d.qvel[i] = d.qvel_saved[i] + theta * change
+        jump = d.qvel_jump[i] if collided else 0.0 * theta
+        change = d.qvel_start[i] - d.qvel_saved[i] - jump
+        d.qvel[i] = d.qvel_saved[i] + theta * change + jumped * jump
+        d.qstep[i] = d.qvel_saved[i] + (0.5 * theta if collided else 0.5) * change
+        if jumped > 0.0:
+            d.qstep[i] = d.qstep[i] + (1.0 - 0.5 / theta) * jump
     displace(m, d.qpos_saved, theta * h, d.qstep, d.qpos)
     for k in range(m.nact):
         d.act[k] = d.act_saved[k] + theta * (d.act_start[k] - d.act_saved[k])

@@ -5,7 +5,7 @@ speed along the slip direction where it slips; then the user's.
 """
 
 from saltus.contact.counts import NBLOCK
-from saltus.contact.event.gap_functions import closed_gaps, gaps, open_gaps
+from saltus.contact.event.gap_functions import closed_gaps, gaps, open_gap, open_gaps
 from saltus.contact.rows.blocks import CONE, FRICTION, UNILATERAL
 from saltus.dynamics.tendon.length import tendons
 from saltus.dynamics.tree.com_frame import com_dof, com_inertia, tree_centre_of_mass
@@ -69,7 +69,7 @@ def read_values(m, d):
     # open: the gap
     one = 1.0 + 0.0 * d.time
     for i in range(m.nmode):
-        d.event_value[i] = d.gap[i] if d.mode[i] == OPEN and i < m.nslot + 2 * m.nlimit else one
+        d.event_value[i] = open_gap(m, d, i) if d.mode[i] == OPEN and i < m.nslot + 2 * m.nlimit else one
         if i < m.nslot and d.mode[i] != OPEN and d.slot_contact[i] < 0:
             d.event_value[i] = -one  # its contact point no longer exists
         d.event_value[m.nmode + i] = one

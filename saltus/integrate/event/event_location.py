@@ -9,7 +9,7 @@ derivatives (1997)).
 
 from saltus.contact.collide import collider_frames
 from saltus.contact.event.contact_matching import follows_points
-from saltus.contact.event.gap_functions import open_gaps, touches
+from saltus.contact.event.gap_functions import open_gap, open_gaps, touches
 from saltus.dynamics.tree.kinematics import kinematics
 from saltus.integrate.dense.contact_search import first_overlap
 from saltus.integrate.dense.dense_output import interpolate
@@ -45,7 +45,7 @@ def value_at(m, d, h, start, theta, method, e):
     state_at(m, d, h, start, theta, method)
     if e < m.nslot + 2 * m.nlimit and d.mode[e] == OPEN:
         positions(m, d)
-        return d.gap[e]
+        return open_gap(m, d, e)
     event_values(m, d)
     return d.event_value[e]
 
@@ -119,7 +119,7 @@ def others_may_cross(m, d, h, start):
     found = False
     for i in range(m.nslot + 2 * m.nlimit):
         if is_other(m, d, i):
-            low, middle, high = d.event_before[i], d.gap[i], d.event_value[i]
+            low, middle, high = d.event_before[i], open_gap(m, d, i), d.event_value[i]
             slope = STEEPER * maximum(absolute(middle - low), absolute(high - middle))
             begun = low <= m.opt_gap_tolerance
             if begun:  # its zero is shifted down, see `zero_of`

@@ -63,6 +63,7 @@ SCRATCH = {  # scratch
     **reals("qpos_kept", shape=("nq_event",)),
     **reals("qpos_start", shape=("nq_event",)),
     **reals("qvel_start", shape=("nv_event",)),
+    **reals("qvel_jump", shape=("nv_event",)),  # of the constraints' impulses in a time step with impacts
     **reals("act_start", shape=("nact_event",)),
     # event functions at the current state, and at the end of the searched part of a step; the event log
     **reals("event_value", "event_after", shape=("nevent",)),
