@@ -21,6 +21,7 @@ from saltus.dynamics.smooth import energy_of_state, position_stage
 from saltus.dynamics.tree.manifold import displace
 from saltus.integrate.fixed import moreau_jean
 from saltus.integrate.manifold import save_state
+from saltus.integrate.passing import may_pass, note_passing
 from saltus.integrate.status import bad_state
 from saltus.model.event_enums import (
     BEGAN,
@@ -216,9 +217,12 @@ def step_over(m, d, end):
     left, start = end - d.time, d.time
     h = d.dense[SIZE] if left > 1.5 * d.dense[SIZE] else left
     save_state(m, d)
+    followed = may_pass(m, d, h)
     status = moreau_jean.step(m, d, h, METHOD)
     if not bad_state(m, d) < 0.5:
         return DIVERGED
+    if followed:
+        note_passing(m, d, start)
     record_controls(m, d, start)
     if h == left:
         d.time = end

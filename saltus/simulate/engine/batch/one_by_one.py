@@ -177,6 +177,9 @@ class OneByOne(BatchStates):
         if engine.has_movers:
             for i in np.flatnonzero(steps):
                 movers.advance(self._views(int(i)))
+        for each in self.engines:
+            if each.passed_reader is not None:
+                each.passed_reader.read(h)
         self._ended = status == ENDED
         failed = (status >= STEP_TOO_SMALL) & ~self._ended
         self._status[failed] = status[failed]
