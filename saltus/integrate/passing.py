@@ -11,7 +11,7 @@ from saltus.contact.collide import collide_pair, collider_frames
 from saltus.contact.counts import NCON, NLOST
 from saltus.dynamics.tree.kinematics import kinematics
 from saltus.model.enums import SPHERE
-from saltus.model.fields.passing import COUNT, REST, SEEN
+from saltus.model.fields.passing import BOUND, COUNT, NEXT, REST, SEEN
 from saltus.number.functions import absolute, maximum, minimum, sqrt
 from saltus.number.kernels import kernel, only_with
 from saltus.spatial.vectors import add_scaled3, cross, dot3, scale3, sub3
@@ -48,13 +48,19 @@ def motion_bound(m, d, h):
 def may_pass(m, d, h):
     """Whether geoms are to be followed in the step of h seconds that begins now; keeps where they are."""
     bound = motion_bound(m, d, h)
+    if bound < SHARE and d.passing_count[REST] >= 0:
+        return False
+    # the count belongs to steps in a row
+    if absolute(d.time - d.passing_level[NEXT]) > 0.5 * h:
+        d.passing_count[REST] = 0
+    d.passing_level[NEXT] = d.time + h
     rest = d.passing_count[REST]
     if bound < SHARE and rest >= 0:
         return False
-    if rest > 0 and bound < RISE * d.passing_level[0]:
+    if rest > 0 and bound < RISE * d.passing_level[BOUND]:
         d.passing_count[REST] = rest - 1
         return False
-    d.passing_level[0] = bound
+    d.passing_level[BOUND] = bound
     place_geoms(m, d)
     for k in range(m.ncollider):
         g = m.collider[k]

@@ -95,3 +95,14 @@ def test_what_is_missed_by_a_hair_is_not_told():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         sim.step(20)
+
+
+@pytest.mark.slow
+def test_simulations_of_a_batch_by_themselves_are_watched():
+    """The second of two is fast; the first, which shares its memory, hides nothing."""
+    batch = saltus.Batch(XML, 2, threads=1, integrator="moreau_jean", contact="hard")
+    qvel = np.zeros((2, 18))
+    qvel[1, 0] = 60.0
+    batch.qvel = qvel
+    with pytest.warns(SaltusWarning, match="'ball' and 'wall' passed through each other"):
+        batch.step(20)

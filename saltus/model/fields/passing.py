@@ -7,6 +7,7 @@ from saltus.number.structs import ints, reals
 
 SEEN = 8  # pairs that passed are kept until they are read; more are counted
 REST, COUNT = 0, 1  # places in passing_count
+BOUND, NEXT = 0, 1  # places in passing_level
 
 MODEL = {  # fixed
     # pairs of geoms, degrees of freedom, geoms, pairs that are kept: their numbers
@@ -24,7 +25,7 @@ SCRATCH = {  # scratch
     **reals("passing_pos", shape=("npassinggeom", 3)),
     **reals("passing_mat", shape=("npassinggeom", 9)),
     # steps for which no look is needed, or below zero in which one is; pairs that passed since they were last read; the
-    # bound of motion at the last look
+    # bound of motion at the last look, and the time at which the next step is to begin (s)
     **ints("passing_count", shape=("npassed",)),
     **reals("passing_level", shape=("npassed",)),
     # pairs that passed, and the time at the start of the step (s)

@@ -14,7 +14,6 @@ import functools
 from numba import types
 
 from saltus.model.event_enums import LOGGED, LOST, UNDONE
-from saltus.model.fields.passing import REST
 from saltus.model.layout import DATA
 from saltus.number.calls import caller
 from saltus.number.functions import minimum
@@ -78,8 +77,6 @@ def advance_each(parameters: int) -> Entry:
                 d.event_count[LOGGED] = 0
                 d.event_count[LOST] = 0
                 d.event_count[UNDONE] = 0
-                if len(d.passing_count):
-                    d.passing_count[REST] = 0  # another's
             moved = status[i] == EVENTS_FULL
             while status[i] == EVENTS_FULL and taken[i] < steps:
                 if len(log) - rows < room:
