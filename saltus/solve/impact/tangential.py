@@ -4,7 +4,7 @@ Where friction holds, u_T⁺ = -e_T u_T⁻ at a contact that approaches; the law
 u_T⁺ + e_T u_T⁻ in the place of u_T⁺, with |r_T| ≤ μ r_N (Garwin 1969, Kinematics of an ultraelastic rough ball,
 American Journal of Physics 37; Acary & Brogliato, Numerical Methods for Nonsmooth Dynamical Systems (2008), chapter 4).
 A ball loses no energy by it with e_N = e_T = 1, and never gains any. Where bodies couple normal and tangential motion
-so that the impact would gain energy, e_T counts for the largest share of itself, the same for all contacts, that does not.
+so that the impact would gain energy, e_T counts for the largest share of itself, one for all contacts, that does not.
 """
 
 from saltus.model.enums import BLOCKS, ROWS
