@@ -75,6 +75,7 @@ FEATURES = {
     "event": Feature("events located in time", ("contact", "integrate", "solve")),
     "fieldgaps": Feature("pairs of height fields with convex shapes, with events located in time", ("contact",)),
     "stepping": Feature("time stepping over events", ("contact", "integrate", "solve")),
+    "thin": Feature("pairs of geoms that can pass each other within a step", ("integrate",)),
     "seams": Feature("geoms that touch others welded to them, under hard contact", ("contact", "integrate")),
     # batches
     "vary": Feature("fields of the model that differ from simulation to simulation", ()),

@@ -17,6 +17,7 @@ from saltus.model.fields import (
     fluid,
     impact,
     integrate,
+    passing,
     rows,
     search,
     sense,
@@ -34,7 +35,7 @@ BITS = 62  # bits of an integer that hold flags
 BINS = 256  # of a histogram of the trees of an island
 DIGIT_BITS = 11  # of a digit by which the keys of pairs of geoms are sorted
 
-PARTS = (tree, actuator, tendon, fluid, flex, contact, broad, rows, solve, sleep, event, sense, threads)
+PARTS = (tree, actuator, tendon, fluid, flex, contact, broad, rows, solve, sleep, event, passing, sense, threads)
 MODEL = Layout("Model", {name: field for part in PARTS for name, field in part.MODEL.items()}, frozen=True)
 
 # what steps go on from lies together, with the inputs last
@@ -65,7 +66,7 @@ _COMPUTED = (
     ),
     *(fluid.VELOCITY, rows.VELOCITY, sense.VELOCITY),
     *(tree.SCRATCH, solve.SCRATCH, cone.FIELDS, cone.SCRATCH, impact.IMPACT_FIELDS),
-    *(event.SCRATCH, search.SCRATCH, stepping.SCRATCH, integrate.SCRATCH, threads.DATA),
+    *(event.SCRATCH, search.SCRATCH, passing.SCRATCH, stepping.SCRATCH, integrate.SCRATCH, threads.DATA),
 )
 DATA = Layout("Data", {name: field for fields in (*_STATE, *_COMPUTED) for name, field in fields.items()})
 

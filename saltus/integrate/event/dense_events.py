@@ -25,6 +25,7 @@ from saltus.dynamics.tree.manifold import displace
 from saltus.integrate.dense.motion_bounds import body_velocities, velocity_of
 from saltus.integrate.fixed import moreau_jean
 from saltus.integrate.manifold import save_state
+from saltus.integrate.passing import may_pass, note_passing
 from saltus.integrate.status import bad_state
 from saltus.model.event_enums import (
     BEGAN,
@@ -224,9 +225,12 @@ def step_over(m, d, end):
     size = short_enough(m, d)
     h = size if left > 1.5 * size else left
     save_state(m, d)
+    followed = may_pass(m, d, h)
     status = moreau_jean.step(m, d, h, METHOD)
     if not bad_state(m, d) < 0.5:
         return DIVERGED
+    if followed:
+        note_passing(m, d, start)
     record_controls(m, d, start)
     if h == left:
         d.time = end

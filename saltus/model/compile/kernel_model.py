@@ -10,6 +10,7 @@ from saltus.model.compile.actuators import actuators
 from saltus.model.compile.cameras_rays import sight
 from saltus.model.compile.constraints.constraints import constraints
 from saltus.model.compile.constraints.hard import HardLaw, with_hard
+from saltus.model.compile.constraints.passing import passing
 from saltus.model.compile.fluid import fluid_forces
 from saltus.model.compile.hill import HillMuscle
 from saltus.model.compile.sensors import sensors
@@ -60,8 +61,10 @@ def kernel_model(
     """
     poses = attached_poses(m)
     own_laws = any(OF_CONTACTS.match(name) for name in vary)
+    constrained = constraints(m, left_out, timestep, own_laws=own_laws, listed=listed)
     parts: dict[str, Part] = {
-        "constraints": constraints(m, left_out, timestep, own_laws=own_laws, listed=listed),
+        "constraints": constrained,
+        "passing": passing(m, constrained),
         "tendons": tendons(m, left_out),
         "actuators": actuators(m, muscles),
         "fluid": fluid_forces(m, poses, left_out),
@@ -173,7 +176,7 @@ def _keeps_bodies(parts) -> int:
 
 def _features(m, parts) -> frozenset[str]:
     """Feature keys of what steps need compiled."""
-    read = ["constraints", "tendons", "actuators", "fluid", "flexes"]
+    read = ["constraints", "passing", "tendons", "actuators", "fluid", "flexes"]
     if "sensor_delay" in parts["sight"].features:  # steps read such sensors
         read += ["sensors", "sight"]
     words = set().union(*[parts[name].features for name in read])

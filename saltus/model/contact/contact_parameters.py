@@ -35,6 +35,7 @@ class Law:
     mu: float = 0.0
     adhesion: float = 0.0  # N
     restitution: float = 0.0  # of the hard law
+    tangential: float = 0.0
     direct: bool = False  # stiffness and damping are given, not a time constant and a damping ratio
 
 
@@ -60,7 +61,8 @@ class LawTable:
 
     def values(self) -> dict[str, list]:
         """The Model's fields."""
-        fields = "stiffness damping damping_tangent impedance dim margin reach friction mu adhesion restitution direct"
+        fields = "stiffness damping damping_tangent impedance dim margin reach friction mu adhesion restitution "
+        fields += "tangential direct"
         return {f"law_{name}": [getattr(law, name) for law in self.laws] for name in fields.split()}
 
 

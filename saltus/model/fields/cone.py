@@ -24,10 +24,11 @@ def _all(kind, shape, *names):
 
 
 FIELDS = {
-    # the problem: numbers of blocks and of rows N; each block's kind, first row, number of rows, μ and restitution
+    # the problem: numbers of blocks and of rows N; each block's kind, first row, number of rows, μ, and
+    # restitution, normal and tangential
     **_all("int", ("nhardcount",), "count"),
     **_all("int", _BLOCK, "kind", "row", "dim"),
-    **_all("real", _BLOCK, "mu", "restitution"),
+    **_all("real", _BLOCK, "mu", "restitution", "tangential"),
     **_all("real", _SQUARE, "W"),
     **_all("real", _ROW, "q"),
     # its solution: force (N, N m) or impulse, acceleration or velocity

@@ -18,7 +18,9 @@ MODEL = {  # fixed
     **ints("law_direct", shape=("nlaw",)),  # solref holds stiffness and damping, not time constant and ratio
     **reals("law_margin", "law_reach", "law_mu", shape=("nlaw",)),
     **reals("law_friction", shape=("nlaw", 5)),
-    **reals("law_restitution", shape=("nlaw",)),  # of the hard law
+    **reals(
+        "law_restitution", "law_tangential", shape=("nlaw",)
+    ),  # of the hard law: restitution, normal and tangential
     # contacts that stick: force (N), whether it attracts (no flag has disabled it), capacity for those in the gap
     **reals("law_adhesion", shape=("nlaw",)),
     **ints("opt_adhesion", "ntether"),

@@ -15,6 +15,7 @@ IMPACT_FIELDS = {
     "impact_member": Field("int", ("nhardblock",)),  # 1 for blocks that take part in the current impact
     "impact_state": Field("int", ("nhardblock",)),  # how each block enters the problem: ABSENT, FREE or GIVEN
     "impact_aim": Field("real", ("nhardblock",)),  # m/s, least normal velocity after the impact
+    "impact_turn": Field("real", ("nhardrow",)),  # m/s, tangential velocity after the impact of what does not slide
     "impact_push": Field("real", ("nhardblock",)),  # N s, normal impulse of the expansion
     "impact_given": Field("real", ("nhardblock",)),  # N s, normal impulse of GIVEN blocks
     "impact_before": Field("real", ("nhardrow",)),  # m/s, u before all

@@ -143,6 +143,7 @@ def impact_report(
     names: Sequence[str] | None = None,
     kinds: Sequence[int] | None = None,
     tolerance: float = TOLERANCE,
+    tangential_restitution: ArrayLike = 0.0,
 ) -> ImpactReport:
     """Resolve an impact by all laws and treatments.
 
@@ -155,6 +156,7 @@ def impact_report(
             tangents). By default all COULOMB if N = 3 n, all UNILATERAL if N = n, where n is the number of names, or of
             restitution's entries.
         tolerance: of the complementarity problems, relative.
+        tangential_restitution: [n] or one number, of the blocks with friction; Newton's law alone has it.
 
     Raises:
         OptionError: shapes that do not fit, numbers that are not finite, restitution outside [0, 1], friction below 0.
@@ -165,6 +167,7 @@ def impact_report(
     kind = _kinds(kinds, len(u), len(names) if names is not None else np.size(restitution))
     n = len(kind)
     e, mu = _coefficients("restitution", restitution, n, 1.0), _coefficients("friction", friction, n, np.inf)
+    turning = _coefficients("tangential_restitution", tangential_restitution, n, 1.0)
     if not (np.isfinite(w).all() and np.isfinite(u).all()):
         raise OptionError("W, before: some numbers are not finite")
     if names is not None and len(names) != n:
@@ -174,6 +177,7 @@ def impact_report(
     p.hard_count[:] = n, len(u)
     p.hard_kind[:], p.hard_row[:], p.hard_dim[:] = kind, first, [DIMENSION[k] for k in kind]
     p.hard_mu[:], p.hard_restitution[:], p.hard_q[:], p.hard_W[:] = mu, e, u, w.ravel()
+    p.hard_tangential[:] = turning
     outcomes = {(law, t): _outcome(p, law, t, tolerance) for law in IMPACT_LAWS for t in TREATMENTS}
     return ImpactReport(tuple(names or (f"contact {b}" for b in range(n))), first, u.copy(), outcomes)
 

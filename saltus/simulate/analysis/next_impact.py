@@ -38,6 +38,7 @@ def _posed(engine: Engine) -> dict[str, Any]:
         "W": d["hard_W"][: rows * rows].reshape(rows, rows).copy(),
         "before": d["hard_q"][:rows].copy(),
         "restitution": d["hard_restitution"][:blocks].copy(),
+        "tangential_restitution": d["hard_tangential"][:blocks].copy(),
         "friction": d["hard_mu"][:blocks].copy(),
         "names": [contact_label(*names[i]) if i >= 0 else "equality" for i in items],
         "kinds": d["hard_kind"][:blocks].tolist(),

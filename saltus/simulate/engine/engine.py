@@ -25,6 +25,7 @@ from saltus.number.structs import Struct
 from saltus.record.table.events import EVENT_DTYPE, EventTable, event_table
 from saltus.simulate.engine import constraint_rows, loops, movers
 from saltus.simulate.engine.events.located import EventReader, warn_of_unproved
+from saltus.simulate.engine.events.passed import PassedReader
 from saltus.simulate.engine.events.start import check_start
 from saltus.simulate.engine.events.stepped import StepEventReader
 from saltus.simulate.engine.initial_state import check_discrete, check_sampling, check_sleep, start_asleep, start_state
@@ -94,6 +95,7 @@ class Engine:
         self.events: EventTable = event_table(np.empty(0, EVENT_DTYPE))  # of steps since the last reset
         self.unconverged = 0  # steps whose iteration did not reach its tolerance
         self.unproved = 0  # steps in which a contact may have been missed
+        self.passed: list[str] = []  # pairs of geoms that passed each other within a step since the last reset
         self.left: np.ndarray | None = None
         self.computed: np.ndarray | None = None
         self.memo: dict[str, Any] = {}
@@ -134,6 +136,9 @@ class Engine:
             self.event_reader = EventReader(self.model, self.m, self.d, self.user_events.names)
         elif self.steps_over_events:
             self.event_reader = StepEventReader(self.model, self.m, self.d)
+        self.passed_reader: PassedReader | None = None
+        if self.d.sizes["npassed"] and (self.locates_events or not self.integrator.adaptive):
+            self.passed_reader = PassedReader(self.model, self.m, self.d, self.locates_events)
 
     def set_control(self, control: Controller | None) -> None:
         """Let a controller work from now on, with its states as `act` has them; OptionError: it has no room."""
@@ -215,6 +220,9 @@ class Engine:
         self.place(key)
         self.computed = self.left = None
         self.unconverged = self.unproved = 0
+        self.passed = []
+        if self.passed_reader is not None:
+            self.passed_reader.forget()
         self.events = self.events[:0]
 
     def place(self, key: int | str | None) -> None:
@@ -272,8 +280,13 @@ class Engine:
             self.d.views["timestep"][...] = h
         if self.other_loop is not None:
             return self.other_loop(self, n, h)
-        if self.event_reader is not None:
-            return self._advance_logging(n, h)
+        taken = self._take_steps(n, h) if self.event_reader is None else self._advance_logging(n, h)
+        if self.passed_reader is not None:
+            self.passed += self.passed_reader.read(h)
+        return taken
+
+    def _take_steps(self, n: int, h: float) -> tuple[int, int]:
+        """n steps in one call of compiled code."""
         if self.sleeps:
             if not self._is_finite():
                 return 0, DIVERGED

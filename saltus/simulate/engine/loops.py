@@ -18,6 +18,7 @@ from saltus.integrate.adaptive import dopri5
 from saltus.integrate.event import event_driven, event_functions
 from saltus.integrate.event.event_driven import goes_on, log_is_full
 from saltus.integrate.integrator import Integrator
+from saltus.integrate.passing import may_pass, note_passing
 from saltus.integrate.status import bad_start, bad_state
 from saltus.integrate.tangents import seed_state, store_tangents
 from saltus.number.components import lane_get
@@ -117,11 +118,12 @@ def _label(integrator: Integrator) -> str:
 
 def advance(integrator: Integrator) -> Entry:
     """Loop of one simulation: (model, data, n, h, *parameters) -> (steps taken, status)."""
-    return _advance(integrator.step, _label(integrator), len(integrator.parameters))
+    fixed = not integrator.adaptive and not integrator.needs.get("searches", False)
+    return _advance(integrator.step, _label(integrator), len(integrator.parameters), fixed)
 
 
 @functools.cache
-def _advance(step, label: str, parameters: int) -> Entry:
+def _advance(step, label: str, parameters: int, fixed: bool) -> Entry:
     def advance(m, d, n, h, parameters):
         if rarely(not bad_start(m, d) < 0.5):
             return 0, DIVERGED
@@ -131,10 +133,13 @@ def _advance(step, label: str, parameters: int) -> Entry:
                 hold_control(m, d, h)
                 sample_sensors(m, d)
             start = d.time
+            followed = fixed and may_pass(m, d, h)
             result = step(m, d, h, *parameters)
             record_controls(m, d, start)
             if result == EVENTS_FULL:
                 return k, EVENTS_FULL
+            if fixed and rarely(followed):
+                note_passing(m, d, start)
             status = max(status, result)
             if rarely(not bad_state(m, d) < 0.5):
                 return k + 1, DIVERGED

@@ -30,15 +30,22 @@ if TYPE_CHECKING:
 Coefficient: TypeAlias = float | Sequence[float] | NDArray[np.floating]
 
 
+TANGENTIAL = "tangential_restitution"
+OF_PAIRS = ("restitution", "friction", TANGENTIAL)
+#: Options of `Hard` that may be a number for each simulation.
+OF_EACH = (*OF_PAIRS, "limits")
+
+
 class Coefficients(NamedTuple):
     """Restitution and friction (nan: the model's) of each pair of geoms that may touch, restitution of each limit.
 
-    Of n simulations: [n, pairs], [n, pairs], [n, limits].
+    Of n simulations: [n, pairs], [n, pairs], [n, limits]; tangential restitution: [n, pairs].
     """
 
     restitution: NDArray[np.float64]
     friction: NDArray[np.float64]
     limits: NDArray[np.float64]
+    tangential: NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -84,6 +91,9 @@ class Hard:
             "separate" (moved apart by the least motion in the metric of the inertia, with a warning and the event
             "separated") or "error" (EventError), as all that is deeper.
         overlap_depth: m, rad.
+        tangential_restitution: tangential velocity after an impact over that before, with the sign turned, in [0, 1],
+            where friction is large enough for it: 1 for a superball, 0 for what sticks. Under Newton's impact law with
+            located events alone.
     """
 
     restitution: Coefficient = 0.0
@@ -101,13 +111,17 @@ class Hard:
     dense_step: float = 0.001
     overlap: str = "separate"
     overlap_depth: float = 0.03
+    tangential_restitution: Coefficient = 0.0
 
     name = "hard"
 
     _repr_html_ = notebook_html
 
     def __post_init__(self) -> None:
-        for name, most in (("restitution", 1.0), ("limits", 1.0), ("friction", np.inf)):
+        for name, most in (
+            *(("restitution", 1.0), ("limits", 1.0), ("friction", np.inf)),
+            ("tangential_restitution", 1.0),
+        ):
             given = getattr(self, name)
             if given is not None and isinstance(found := _coefficient(name, given, most), tuple):
                 object.__setattr__(self, name, found)  # which nobody can change, and which compares as a whole
@@ -127,6 +141,17 @@ class Hard:
         pairs = {pair: _pair_values(pair, value) for pair, value in mapping("Hard: pairs", self.pairs).items()}
         if any(isinstance(number, tuple) for values in pairs.values() for number in values.values()):
             object.__setattr__(self, "pairs", pairs)
+        if self.impact != "newton" and self.turns:
+            raise OptionError(
+                f"Hard: tangential_restitution acts by Newton's impact law, not by impact={self.impact!r}; choose "
+                'impact="newton", or leave it out'
+            )
+
+    @property
+    def turns(self) -> bool:
+        """Whether some pair may have a tangential restitution."""
+        own = [_pair_values(pair, value).get(TANGENTIAL, 0.0) for pair, value in self.pairs.items()]
+        return any(np.any(np.asarray(number) > 0.0) for number in (self.tangential_restitution, *own))
 
     def numbers(self, model: "Model", *, event: bool) -> HardLaw:
         """The law for a model; OptionError where `pairs` names what it does not have."""
@@ -145,6 +170,11 @@ class Hard:
                 )
             _refuse_hollow_meshes(model)
             _say_what_is_left_out(model)
+        elif self.turns:
+            raise OptionError(
+                "contact='hard': moreau_jean has no tangential restitution; choose another integrator, such as "
+                "dopri5, or leave tangential_restitution out"
+            )
         own = self.coefficients(model)
         return HardLaw(
             restitution=tuple(own.restitution[0].tolist()),
@@ -161,6 +191,7 @@ class Hard:
             dense_time=float(self.dense_time),
             dense_step=float(self.dense_step),
             overlap_depth=float(self.overlap_depth if self.overlap == "separate" else self.gap_tolerance),
+            tangential_restitution=tuple(own.tangential[0].tolist()),
         )
 
     def coefficients(self, model: "Model", n: int | None = None) -> Coefficients:
@@ -171,8 +202,9 @@ class Hard:
         base = model.struct(listed="hard contact")
         first, second = base.views["collision_geom1"], base.views["collision_geom2"]
         rows = 1 if n is None else n
-        restitution, friction = np.empty((rows, len(first))), np.empty((rows, len(first)))
+        restitution, friction, tangential = (np.empty((rows, len(first))) for _ in range(3))
         restitution[...] = _column("restitution", self.restitution, n)
+        tangential[...] = _column(TANGENTIAL, self.tangential_restitution, n)
         friction[...] = np.nan if self.friction is None else _column("friction", self.friction, n)
         for pair, value in self.pairs.items():
             a, b = (_geoms(model, name) for name in pair)
@@ -182,20 +214,22 @@ class Hard:
             values = _pair_values(pair, value)
             what = f"in pairs[{pair}]"
             restitution[:, chosen] = _column(f"restitution {what}", values.get("restitution", self.restitution), n)
+            if TANGENTIAL in values:
+                tangential[:, chosen] = _column(f"{TANGENTIAL} {what}", values[TANGENTIAL], n)
             if "friction" in values:
                 friction[:, chosen] = _column(f"friction {what}", values["friction"], n)
         limits = np.broadcast_to(_column("limits", self.limits, n), (rows, base.nlimit))
-        return Coefficients(restitution, friction, limits)
+        return Coefficients(restitution, friction, limits, tangential)
 
     def of_first(self) -> "Hard":
         """The law of the first of many simulations."""
-        first = {name: _first(getattr(self, name)) for name in ("restitution", "friction", "limits")}
+        first = {name: _first(getattr(self, name)) for name in OF_EACH}
         pairs = {pair: {name: _first(x) for name, x in _pair_values(pair, v).items()} for pair, v in self.pairs.items()}
         return replace(self, **first, pairs=pairs)
 
     def differs(self, other: "Hard") -> str:
         """The first option that is another in `other`, but for restitution and friction; "" if there is none."""
-        names = [f.name for f in fields(self) if f.name not in ("restitution", "friction", "pairs", "limits")]
+        names = [f.name for f in fields(self) if f.name not in (*OF_EACH, "pairs")]
         return next((name for name in names if getattr(self, name) != getattr(other, name)), "")
 
 
@@ -284,9 +318,9 @@ def _pair_values(pair: Any, value: Any) -> dict[str, float | tuple[float, ...]]:
         raise OptionError(f"Hard: a key of pairs must be two names of geoms or bodies, got {pair!r}")
     given = dict(value) if isinstance(value, Mapping) else {"restitution": value}
     for name, number in given.items():
-        if name not in ("restitution", "friction"):
-            raise OptionError.unknown(f"coefficient in pairs[{pair}]", name, ["restitution", "friction"])
-        given[name] = _coefficient(f"{name} in pairs[{pair}]", number, 1.0 if name == "restitution" else np.inf)
+        if name not in OF_PAIRS:
+            raise OptionError.unknown(f"coefficient in pairs[{pair}]", name, list(OF_PAIRS))
+        given[name] = _coefficient(f"{name} in pairs[{pair}]", number, np.inf if name == "friction" else 1.0)
     return given
 
 

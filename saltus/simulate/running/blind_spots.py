@@ -12,7 +12,7 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-from saltus.model.enums import BOX, CAPSULE, CYLINDER, ELLIPSOID, HFIELD, PLANE, SPHERE
+from saltus.model.contact.thickness import geom_motion, geom_pairs, thicknesses
 from saltus.model.model import Model
 from saltus.simulate.engine.engine import Engine
 
@@ -67,11 +67,12 @@ def dense_phases(run: "TrajectoryTable") -> list[str]:
 
 
 def failed_steps(run: "TrajectoryTable") -> tuple[list[str], list[str]]:
-    """Of steps whose equations were not solved, and of those that may hold a contact that was missed."""
+    """Of steps whose equations were not solved, and of those that may hold a contact that was missed, or did."""
     unsolved, unproved = run.attrs.get("unconverged", 0), run.attrs.get("unproved", 0)
     solves = [f"in {unsolved} steps a solver did not reach its tolerance"] if unsolved else []
     text = f"in {unproved} steps not all pairs of geoms were proved apart: a contact may have been missed"
-    return solves, [text] if unproved else []
+    passed = [str(run.attrs["passed"])] if "passed" in run.attrs else []
+    return solves, ([text] if unproved else []) + passed
 
 
 def pairs_that_could_pass(engine: Engine, run: "TrajectoryTable") -> list[str]:
@@ -84,8 +85,8 @@ def pairs_that_could_pass(engine: Engine, run: "TrajectoryTable") -> list[str]:
     if engine.integrator.adaptive or engine.locates_events or len(run) < 2:
         return []
     model = engine.model
-    pairs = _pairs(engine)
-    thick = _thicknesses(model)
+    pairs = geom_pairs(model.mj_model, engine.m)
+    thick = thicknesses(model.mj_model)
     least = 0.5 * (thick[pairs[:, 0]] + thick[pairs[:, 1]])
     pairs, least = pairs[np.isfinite(least)], least[np.isfinite(least)]
     if not len(pairs):
@@ -113,17 +114,11 @@ def _motions(model: Model, run: "TrajectoryTable") -> Iterator[tuple[float, NDAr
     """Time (s), centres (m) and velocities of centres (m/s) [ngeom, 3] of all geoms at the samples."""
     m = model.mj_model
     d = mujoco.MjData(m)
-    root = m.body_rootid[m.geom_bodyid]
     for k in range(len(run)):
         d.qpos[:], d.qvel[:] = run.qpos[k], run.qvel[k]
         if m.nmocap:
             d.mocap_pos[:], d.mocap_quat[:] = run.mocap_pos[k], run.mocap_quat[k]
-        mujoco.mj_kinematics(m, d)
-        mujoco.mj_comPos(m, d)
-        mujoco.mj_comVel(m, d)
-        turning, moving = d.cvel[m.geom_bodyid, :3], d.cvel[m.geom_bodyid, 3:]
-        places = d.geom_xpos.copy()
-        yield float(run.time[k]), places, moving + np.cross(turning, places - d.subtree_com[root])
+        yield float(run.time[k]), *geom_motion(m, d)
 
 
 def _least_distance(apart: NDArray[np.float64], closing: NDArray[np.float64], duration: float) -> NDArray[np.float64]:
@@ -131,30 +126,6 @@ def _least_distance(apart: NDArray[np.float64], closing: NDArray[np.float64], du
     squared = np.maximum((closing**2).sum(axis=1), 1e-300)
     time = np.clip(-(apart * closing).sum(axis=1) / squared, 0.0, duration)
     return np.linalg.norm(apart + time[:, None] * closing, axis=1)
-
-
-def _pairs(engine: Engine) -> NDArray[np.intp]:
-    """Geoms that may touch [n, 2]; where pairs are not listed, all of different bodies."""
-    views = engine.m.views
-    if "broad" in engine.m.layout.features:
-        geoms = np.asarray(views["collider"], np.intp)
-        one, other = np.triu_indices(len(geoms), 1)
-        pairs = np.stack([geoms[one], geoms[other]], axis=1)
-        body = engine.model.mj_model.geom_bodyid
-        return pairs[body[pairs[:, 0]] != body[pairs[:, 1]]]
-    pairs = np.stack([views["collision_geom1"], views["collision_geom2"]], axis=1).astype(np.intp)
-    return pairs[(pairs >= 0).all(axis=1)]
-
-
-def _thicknesses(model: Model) -> NDArray[np.float64]:
-    """The least extent (m) of each geom; that of planes and height fields, which have an inside below, is infinite."""
-    m = model.mj_model
-    size, least = m.geom_size, m.geom_aabb[:, 3:].min(axis=1)
-    kind = m.geom_type - mujoco.mjtGeom.mjGEOM_PLANE + PLANE
-    least = np.where((kind == SPHERE) | (kind == CAPSULE), size[:, 0], least)
-    least = np.where(kind == CYLINDER, np.minimum(size[:, 0], size[:, 1]), least)
-    least = np.where((kind == BOX) | (kind == ELLIPSOID), size.min(axis=1), least)
-    return np.where((kind == PLANE) | (kind == HFIELD), np.inf, 2.0 * least)
 
 
 def _first_times(run: "TrajectoryTable", kinds: Iterable[str]) -> dict[Pair, float]:

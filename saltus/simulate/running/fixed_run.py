@@ -64,6 +64,7 @@ class Run:
         self.asked, self.changing = 0, False
         self.clock = clock.perf_counter
         self.failed, self.unproved = engine.unconverged, engine.unproved  # before the run
+        self.passed = len(engine.passed)
         self.seen = len(engine.events)  # events that the sink has, and those before the run
         self.chunk = 1  # steps to take before returning from compiled code
         self.most = 1 << 62  # that these may become
@@ -121,6 +122,8 @@ class Run:
             self.sink.attrs["unconverged"] = self.engine.unconverged - self.failed
         if self.engine.unproved > self.unproved:
             self.sink.attrs["unproved"] = self.engine.unproved - self.unproved
+        if len(self.engine.passed) > self.passed:
+            self.sink.attrs["passed"] = "; ".join(self.engine.passed[self.passed :])
 
     def commit(self):
         """Let the sink keep the state to go on from."""

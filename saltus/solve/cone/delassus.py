@@ -138,6 +138,7 @@ def assemble(m, d, problem):
             friction = d.block_kind[b] == FRICTION
             d.hard_mu[blocks] = d.row_loss[d.block_row[b]] if friction else contact_friction(m, d, b)
             d.hard_restitution[blocks] = 0.0 * d.time + m.law_restitution[d.block_law[b]]
+            d.hard_tangential[blocks] = 0.0 * d.time + m.law_tangential[d.block_law[b]]
             for k in range(count):
                 d.hard_block[rows + k] = b
                 d.hard_place[rows + k] = d.block_row[b] + k

@@ -115,10 +115,10 @@ def is_at_limit(m, d, b):
 
 @kernel
 def close_accumulated(m, d):
-    """hard_restitution ← 0 where impacts have accumulated."""
+    """hard_restitution and hard_tangential ← 0 where impacts have accumulated."""
     for k in range(d.hard_count[BLOCKS]):
         if is_at_limit(m, d, d.hard_block[d.hard_row[k]]):
-            d.hard_restitution[k] = 0.0 * d.time
+            d.hard_restitution[k] = d.hard_tangential[k] = 0.0 * d.time
 
 
 @kernel

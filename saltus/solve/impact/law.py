@@ -18,8 +18,9 @@ from saltus.solve.impact.problem import (
     restore_problem,
     take_all,
 )
-from saltus.solve.impact.restitution import compress, impact_by, spare_energy
+from saltus.solve.impact.restitution import compress, spare_energy
 from saltus.solve.impact.sequence import end_plastically, mean_of_reflections, one_after_the_other
+from saltus.solve.impact.tangential import turning_impact
 
 
 @kernel
@@ -27,7 +28,8 @@ def resolve_impact(p, law, treatment, tolerance):
     """Resolve an impact of all contacts of the problem; returns the largest residual of the cone problems solved.
 
     law: NEWTON or POISSON (see `saltus.solve.impact.restitution`), with friction on the tangential velocities after the
-    impact and no tangential restitution. treatment of several contacts:
+    impact; by Newton's law on u_T⁺ + e_T u_T⁻ where a contact approaches (see `saltus.solve.impact.tangential`).
+    treatment of several contacts:
 
     - SIMULTANEOUS: normal velocities (Newton) or expansion impulses (Poisson) as after the reflections of
       `saltus.solve.impact.sequence`, then one problem with these and friction. Without friction this is the mean of
@@ -37,8 +39,8 @@ def resolve_impact(p, law, treatment, tolerance):
       and dry friction in finite freedom dynamics) or e times its compression as its expansion (Glocker and Pfeiffer).
 
     Bilateral rows end at u⁺ = 0. Kinetic energy does not grow: see `spare_energy`. Reads hard_W, hard_q,
-    hard_restitution, hard_mu; writes hard_r, hard_u and impact_report: whether the energetic coefficient was used, the
-    number of impacts in sequence, whether remaining approach was resolved plastically.
+    hard_restitution, hard_tangential, hard_mu; writes hard_r, hard_u and impact_report: whether the energetic
+    coefficient was used, the number of impacts in sequence, whether remaining approach was resolved plastically.
     """
     keep_problem(p)
     if treatment == SEQUENTIAL:
@@ -64,7 +66,7 @@ def all_at_once(p, law, treatment, tolerance):
             residual = maximum(residual, mean_of_reflections(p, law, tolerance))
             aim_by_reflections(p, tolerance)
         # impact with restitution, without a gain of energy
-        residual = maximum(residual, spare_energy(p, impact_by(p, law, tolerance), tolerance))
+        residual = maximum(residual, spare_energy(p, turning_impact(p, law, tolerance), tolerance))
     # plastic impact of the contacts that still approach
     add_to_row(p)
     return maximum(residual, end_plastically(p, least_approach(p, tolerance), tolerance))
@@ -72,12 +74,12 @@ def all_at_once(p, law, treatment, tolerance):
 
 @kernel
 def count_contacts(p, approach):
-    """Number of contacts with e > 0 if any contact approaches, otherwise 0; and number of contacts."""
+    """Number of contacts with any restitution if one approaches, otherwise 0; and number of contacts."""
     approaching, rebound, contacts = 0, 0, 0
     for b in range(p.impact_count[BLOCKS]):
         if is_contact(p, b):
             contacts += 1
-            if p.hard_restitution[b] > 0.0:
+            if p.hard_restitution[b] > 0.0 or p.hard_tangential[b] > 0.0:
                 rebound += 1
             if p.impact_base[p.impact_row[b]] < -approach:
                 approaching += 1

@@ -33,6 +33,7 @@ def keep_problem(p):
         p.impact_mu[b] = p.hard_mu[b]
     for i in range(n):
         p.impact_before[i] = p.hard_q[i]
+        p.impact_turn[i] = 0.0
     for k in range(n * n):
         p.impact_W[k] = p.hard_W[k]
     for k in range(3):
@@ -141,8 +142,8 @@ def choose_blocks(p):
 def pose(p, phase, least):
     """hard_W, hard_q and the warm start of the listed rows; returns the largest |q|.
 
-    q is the velocity before the phase, with the effect of the given impulses and less the aim. Below `least` it is set
-    to zero, since rounding in dependent rows makes them inconsistent.
+    q is the velocity before the phase, with the effect of the given impulses and less the aim, normal or tangential.
+    Below `least` it is set to zero, since rounding in dependent rows makes them inconsistent.
     """
     largest = 0.0
     n, rows = p.impact_count[ROWS], p.hard_count[ROWS]
@@ -152,6 +153,8 @@ def pose(p, phase, least):
         q = start_of(p, phase, i)
         if phase == WHOLE and is_contact(p, b) and i == p.impact_row[b]:
             q = q - p.impact_aim[b]
+        elif phase == WHOLE:
+            q = q - p.impact_turn[i]
         # effect of the given normal impulses
         for c in range(p.impact_count[BLOCKS]):
             if p.impact_state[c] == GIVEN:

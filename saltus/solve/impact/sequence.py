@@ -19,6 +19,7 @@ from saltus.number.functions import absolute, clip, maximum, minimum, sqrt
 from saltus.number.kernels import kernel
 from saltus.solve.impact.problem import SLACK, add_to_row, from_before, is_contact, least_approach, take_all
 from saltus.solve.impact.restitution import compress, expand, impact_by, spare_energy
+from saltus.solve.impact.tangential import turning_impact
 
 PATIENCE = 200.0  # impacts in sequence, per contact and over the smallest angle of normals, before the rest is plastic
 MOST = 4e5  # impacts in sequence
@@ -214,4 +215,4 @@ def single_impact(p, contact, law, tolerance):
     residual = compress(p, tolerance)
     p.impact_aim[contact] = -e * p.impact_base[row]
     p.impact_push[contact] = e * p.impact_pressed[row]
-    return maximum(residual, spare_energy(p, impact_by(p, law, tolerance), tolerance))
+    return maximum(residual, spare_energy(p, turning_impact(p, law, tolerance), tolerance))

@@ -35,12 +35,12 @@ OPTIONS = (
 class HardLaw(NamedTuple):
     """Numbers of the hard law for one model.
 
-    restitution, friction: for each pair of geoms that may touch; a friction of nan is the model's. limit_restitution:
-    for each limit. gap_tolerance (m), speed_tolerance (m/s), bounce_height (m), overlap_depth (m, rad),
-    impact_law, impact_treatment: see `saltus.Hard`. event: events are located in time; dense and dense_*: what is done
-    where they come too densely, see
-    `saltus.Hard` and `saltus.integrate.event.dense_events`; actuation_states: room for discrete states; user_events: of
-    each event of the user's the side that it is watched towards, whether the run ends there, its kind in the log.
+    restitution, tangential_restitution, friction: for each pair of geoms that may touch; a friction of nan is the
+    model's. limit_restitution: for each limit. gap_tolerance (m), speed_tolerance (m/s), bounce_height (m),
+    overlap_depth (m, rad), impact_law, impact_treatment: see `saltus.Hard`. event: events are located in time; dense
+    and dense_*: what is done where they come too densely, see `saltus.Hard` and
+    `saltus.integrate.event.dense_events`; actuation_states: room for discrete states; user_events: of each event of the
+    user's the side that it is watched towards, whether the run ends there, its kind in the log.
     """
 
     restitution: tuple[float, ...]
@@ -57,6 +57,7 @@ class HardLaw(NamedTuple):
     dense_time: float = 0.01
     dense_step: float = 0.001
     overlap_depth: float = 0.0
+    tangential_restitution: tuple[float, ...] = ()
     actuation_states: int = 0
     user_events: tuple[tuple[int, int, int], ...] = ()
 
@@ -119,7 +120,8 @@ def _laws(base: Struct, law: HardLaw) -> dict[str, np.ndarray]:
     """Laws of the model, then one for each pair of geoms, then one for each limit."""
     order, first, last = _order(base)
     values = {name: base.views[name][order] for name in base.views if name.startswith("law_")}
-    values |= law_numbers(base, law.restitution, law.friction, law.limit_restitution, law.event)
+    turning = law.tangential_restitution or 0.0
+    values |= law_numbers(base, law.restitution, law.friction, law.limit_restitution, law.event, turning)
     values["law_reach"][first:last] += LOOKAHEAD * _smaller(base)
     values["collision_law"] = np.arange(first, last)
     values["limit_law"] = np.arange(last, last + len(base.views["limit_law"]))
@@ -133,7 +135,12 @@ def _order(base: Struct) -> tuple[np.ndarray, int, int]:
 
 
 def law_numbers(
-    base: Struct, restitution: ArrayLike, friction: ArrayLike, limit_restitution: ArrayLike, event: bool
+    base: Struct,
+    restitution: ArrayLike,
+    friction: ArrayLike,
+    limit_restitution: ArrayLike,
+    event: bool,
+    tangential_restitution: ArrayLike = 0.0,
 ) -> dict[str, np.ndarray]:
     """The fields of laws that restitution and friction decide, which `HardLaw` describes.
 
@@ -141,11 +148,13 @@ def law_numbers(
     """
     given = np.asarray(friction, float)
     order, first, last = _order(base)
-    names, many = ("law_restitution", "law_friction", "law_dim"), given.shape[:-1]
+    names = ("law_restitution", "law_tangential", "law_friction", "law_dim")
+    many = given.shape[:-1]
     values = {name: np.broadcast_to(base.views[name][order], many + base.views[name][order].shape) for name in names}
     values = {name: array.copy() for name, array in values.items()}
     values["law_restitution"][..., first:last] = restitution
     values["law_restitution"][..., last:] = limit_restitution
+    values["law_tangential"][..., first:last] = tangential_restitution
     sliding = values["law_friction"][..., first:last, :2]
     sliding[...] = np.where(np.isnan(given)[..., None], sliding, given[..., None])
     # MuJoCo's mixing keeps a least friction, where a file says none

@@ -134,7 +134,8 @@ class OneByOne(BatchStates):
     def _own_numbers(self, given: Coefficients) -> tuple[np.ndarray, ...]:
         """Places in the Model's buffers and what each simulation has there, real numbers first."""
         base = self.engine.model.struct(timestep=self.engine.law_timestep, listed="hard contact")
-        fields = law_numbers(base, given.restitution, given.friction, given.limits, self.engine.locates_events)
+        numbers = (given.restitution, given.friction, given.limits)
+        fields = law_numbers(base, *numbers, self.engine.locates_events, given.tangential)
         found: dict[str, list[tuple[np.ndarray, np.ndarray]]] = {"real": [], "int": []}
         for name, values in fields.items():
             flat = values.reshape(self.n, -1)
@@ -177,6 +178,9 @@ class OneByOne(BatchStates):
         if engine.has_movers:
             for i in np.flatnonzero(steps):
                 movers.advance(self._views(int(i)))
+        for each in self.engines:
+            if each.passed_reader is not None:
+                each.passed_reader.read(h)
         self._ended = status == ENDED
         failed = (status >= STEP_TOO_SMALL) & ~self._ended
         self._status[failed] = status[failed]
