@@ -394,8 +394,9 @@ def back_to_end(m, d):
 def state_inside(m, d, h, theta):
     """The state at the fraction theta of the time step of h seconds whose end `keep_end` has saved.
 
-    Velocities are interpolated linearly. Where there was an impact, the impulses of the step are felt in its middle,
-    as in the scheme, so that energy does not fall and rise again; positions follow.
+    Positions go straight from the start to the end, so that they are nowhere deeper than there. Velocities are
+    interpolated linearly; where there was an impact, its impulses are felt in the middle of the step, as in the scheme,
+    so that energy does not fall and rise again.
     """
     collided = d.dense[COLLIDED] > 0.0
     jumped = 1.0 if collided and theta > 0.5 else 0.0 * theta
@@ -403,9 +404,7 @@ def state_inside(m, d, h, theta):
         jump = d.qvel_jump[i] if collided else 0.0 * theta
         change = d.qvel_start[i] - d.qvel_saved[i] - jump
         d.qvel[i] = d.qvel_saved[i] + theta * change + jumped * jump
-        d.qstep[i] = d.qvel_saved[i] + (0.5 * theta if collided else 0.5) * change
-        if jumped > 0.0:
-            d.qstep[i] = d.qstep[i] + (1.0 - 0.5 / theta) * jump
+        d.qstep[i] = 0.5 * (d.qvel_saved[i] + d.qvel_start[i])
     displace(m, d.qpos_saved, theta * h, d.qstep, d.qpos)
     for k in range(m.nact):
         d.act[k] = d.act_saved[k] + theta * (d.act_start[k] - d.act_saved[k])
