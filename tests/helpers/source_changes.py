@@ -38,10 +38,9 @@ print(json.dumps(found))
 
 
 def modules():
-    """Files of kernels by the names of their modules."""
-    paths = [p for room in KERNEL_ROOMS for p in sorted((PACKAGE / room).rglob("*.py"))]
-    with_kernels = [p for p in paths if b"saltus.number.kernels import" in p.read_bytes()]
-    return {".".join(("saltus", *p.relative_to(PACKAGE).with_suffix("").parts)): p for p in with_kernels}
+    """Files in the rooms of kernels by the names of their modules."""
+    paths = [p for room in KERNEL_ROOMS for p in sorted((PACKAGE / room).rglob("*.py")) if p.name != "__init__.py"]
+    return {".".join(("saltus", *p.relative_to(PACKAGE).with_suffix("").parts)): p for p in paths}
 
 
 def keys(root, names):

@@ -251,7 +251,8 @@ class _Walk:
         if isinstance(value, _Intrinsic):
             function = value._defn  # noqa: SLF001 (Numba's)
             if function.__code__.co_filename in _extensions():
-                return "intrinsic", function.__module__, function.__qualname__, *self._cells(function)
+                named = function.__module__, function.__qualname__
+                return "intrinsic", *named, *self._cells(function), *_numbers(function)
             return "intrinsic", *self._function(function)
         if isinstance(value, types.Type):
             return "type", repr(value)
@@ -291,14 +292,26 @@ def _options(dispatcher: Any) -> str:
 
 def _choices(function) -> list:
     """The kernels that the plain functions of a module refer to: some choose what is compiled for `function`."""
-    plain = [x for x in function.__globals__.values() if inspect.isfunction(x) and x.__module__ == function.__module__]
-    codes, names = [x.__code__ for x in plain], set[str]()
+    return [x for x in _loaded_in_module(function).values() if isinstance(x, Dispatcher | Choice)]
+
+
+def _numbers(function) -> list[tuple[str, Any]]:
+    """Numbers and text that the plain functions and intrinsics of a module take from it or import."""
+    found = _loaded_in_module(function).items()
+    return [(name, x) for name, x in found if isinstance(x, bool | int | float | str)]
+
+
+@functools.cache
+def _loaded_in_module(function) -> dict[str, Any]:
+    """The globals that the plain functions and intrinsics of a function's module load, by name."""
+    own = [getattr(x, "_defn", x) for x in function.__globals__.values()]
+    codes = [x.__code__ for x in own if inspect.isfunction(x) and x.__module__ == function.__module__]
+    names: set[str] = set()
     while codes:
         code = codes.pop()
         names |= {x.argval for x in dis.get_instructions(code) if x.opname == "LOAD_GLOBAL"}
         codes += [x for x in code.co_consts if inspect.iscode(x)]
-    found = [function.__globals__.get(name) for name in sorted(names)]
-    return [x for x in found if isinstance(x, Dispatcher | Choice)]
+    return {name: function.__globals__[name] for name in sorted(names) if name in function.__globals__}
 
 
 def _without_docstring(code: CodeType, doc: str | None) -> tuple[bytes, tuple]:
