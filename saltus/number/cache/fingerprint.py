@@ -9,7 +9,6 @@ What no walk from a kernel can find is hashed as a whole (`base_key`): the room 
 compiler. Functions of `number/`, which call no others, and intrinsics count by their names and closures.
 """
 
-import contextlib
 import dis
 import enum
 import functools
@@ -129,8 +128,9 @@ class _Walk:
         found = _OWN.get((self._whole, self._room))
         if found is None or self._afresh:
             found = hashlib.sha256(repr(self.described()).encode()).hexdigest()
-        if self._is_ours(self._whole) and not (self._foreign or self._again - {self._whole}):
-            _OWN[self._whole, self._room] = found
+            lasting = not (self._foreign or self._again - {self._whole} or self._afresh)
+            if lasting and self._is_ours(self._whole):
+                _OWN[self._whole, self._room] = found
         return found
 
     def _is_ours(self, function) -> bool:
@@ -195,9 +195,9 @@ class _Walk:
     def _globals(self, code: CodeType, names: Names, nonlocals: Names) -> list[tuple]:
         """Globals by name, with their values."""
         if not nonlocals and self._is_ours(self._whole):
-            # quick: an attribute that is called as a global counts as that, too
-            found = [(name, names[name]) for name in code.co_names if name in names]
-            with contextlib.suppress(OptionError):  # it was no global, or one that the compiler refuses
+            loaded = global_names(code)
+            found = [(name, names[name]) for name in loaded if name in names]
+            if len(found) == len(loaded) and not any(isinstance(value, ModuleType) for _, value in found):
                 return [(name, self._value(name, value)) for name, value in found]
         return [(name, self._value(name, value)) for name, value in self._loaded(code, names, nonlocals).items()]
 
@@ -275,6 +275,20 @@ class _Walk:
             f"{self._name} refers to {name}, {what}; compiled code can take in numbers, text, tuples, NumPy arrays and "
             "other kernels"
         )
+
+
+def global_names(code: CodeType) -> list[str]:
+    """The names of the globals that a code loads, in order; ten times as fast as by `dis.get_instructions`."""
+    found: dict[str, None] = {}
+    load, more, high = dis.opmap["LOAD_GLOBAL"], dis.EXTENDED_ARG, 0
+    for operation, argument in zip(code.co_code[::2], code.co_code[1::2], strict=True):
+        if operation == more:
+            high = (high | argument) << 8
+            continue
+        if operation == load:
+            found[code.co_names[(high | argument) >> 1]] = None  # the last bit: whether it is called next
+        high = 0
+    return list(found)
 
 
 def _nonlocals(function) -> dict[str, Any]:

@@ -5,6 +5,7 @@ constants (Numba manual, "Global and closure variables"). So each pair below dif
 Fingerprints are compared as words: exact.
 """
 
+import dis
 import enum
 import math
 import re
@@ -16,8 +17,9 @@ from helpers.source_changes import changes
 from numba import njit
 
 from saltus.dynamics.tree.rnea import inverse, newton_euler_backward
+from saltus.env.bundled.legged import down, fallen
 from saltus.errors import OptionError
-from saltus.number.cache.fingerprint import EXTENSIONS, KERNEL_ROOMS, PACKAGE, fingerprint
+from saltus.number.cache.fingerprint import EXTENSIONS, KERNEL_ROOMS, PACKAGE, fingerprint, global_names, names_in
 from saltus.number.functions import where
 from saltus.number.kernels import kernel, only_with
 from saltus.spatial.vectors import cross, dot3
@@ -183,6 +185,30 @@ NOTHING = [
 @pytest.mark.parametrize("sources", [DOCUMENTED, NOTHING], ids=["numbers", "with None among them"])
 def test_docstrings_comments_and_lines_do_not_count(sources):
     assert len({fingerprint(made(source, A=2.0)) for source in sources}) == 1
+
+
+def test_globals_that_a_function_loads():
+    """As `dis` tells them, also beyond 256 names."""
+    many = "def law(x): return " + " + ".join(f"a{k} + x.b{k}" for k in range(400))
+    for function in (made(many), inverse.py_func, newton_euler_backward.py_func, made):
+        loaded = [x.argval for x in dis.get_instructions(function) if x.opname == "LOAD_GLOBAL"]
+        assert global_names(function.__code__) == list(dict.fromkeys(loaded))
+
+
+def test_what_a_module_defines_later_does_not_count():
+    """A field that is called as a function which is not there yet when a kernel is first looked at."""
+    file = str(PACKAGE / "dynamics" / "later.py")
+    names = {"__name__": "saltus.dynamics.later"}
+    exec(compile("def law(m, d): return d.height", file, "exec"), names)
+    before = fingerprint(names["law"])
+    again = types.FunctionType(names["law"].__code__, names | {"height": math.sin})
+    assert fingerprint(again) == before
+
+
+def test_names_are_looked_up_without_a_trace():
+    """What is asked for names alone tells nothing of fingerprints; a term of environments calls kernels."""
+    before = fingerprint(down.py_func)
+    assert "qpos" in names_in(fallen.py_func) and fingerprint(down.py_func) == before
 
 
 def test_files_that_extend_the_compiler_are_in_the_key_of_all():
