@@ -26,7 +26,8 @@ def cells(scenes, small):
                 if small and shape not in (*SMALL, ""):
                     continue
                 fault = truth.wrong(law, scene.name, shape)
-                marks = [pytest.mark.xfail(reason=fault, strict=True)] if fault else []
+                strict = fault not in truth.BY_CHANCE
+                marks = [pytest.mark.xfail(reason=fault, strict=strict)] if fault else []
                 yield pytest.param(law, scene, shape, marks=marks, id=f"{law.name}-{scene.name}-{shape}")
 
 
