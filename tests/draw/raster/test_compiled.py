@@ -4,6 +4,7 @@ import shutil
 
 from saltus.draw.raster import compiled
 from saltus.number.cache import storage
+from saltus.number.cache.fingerprint import base_key
 
 
 def test_any_edit_changes_the_key(tmp_path, monkeypatch):
@@ -22,7 +23,7 @@ def test_the_key_is_part_of_what_kernels_are_found_by():
     from saltus.draw.raster.triangles import rasterise
 
     depends = rasterise._cache._cache_file._depends
-    assert compiled.sources() in depends and storage.source_key() in depends
+    assert compiled.sources() in depends and base_key() in depends
 
 
 def test_physics_kernels_do_not_depend_on_pictures(tmp_path, monkeypatch):
