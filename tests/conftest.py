@@ -1,4 +1,4 @@
-"""What tests of several folders share as fixtures."""
+"""Fixtures that tests of several folders share."""
 
 import pytest
 

@@ -271,7 +271,7 @@ def test_an_odd_value_of_an_attribute_is_set_or_refused(name):
 
 
 def test_what_is_exempt_exists():
-    """And nothing is exempt that is walked."""
+    """Nothing is exempt that is walked."""
     for name in EXEMPT:
         kind, _, member = name.partition(".")
         assert hasattr(getattr(saltus, kind), member) if member else hasattr(saltus, kind), name
@@ -279,12 +279,12 @@ def test_what_is_exempt_exists():
 
 
 def test_each_method_has_an_object_to_be_called_on():
-    """Else the walk of its arguments would end before it begins."""
+    """The walk of a method's arguments begins with its object."""
     assert {name.partition(".")[0] for name, _ in PAIRS if "." in name} <= {*OBJECTS}
 
 
 def test_each_good_call_is_one():
-    """Else the walk would end at the first argument that is missing."""
+    """The walk of a call's arguments begins with a call that works."""
     for name in ("load", "n_link", "Simulation", "Batch", "sweep", "simulate", "Simulation.run", "friction_contact"):
         called(name, GOOD[name])
     for name in ("page", "Model.page", "Simulation.page"):

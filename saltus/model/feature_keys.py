@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 
 class Feature(NamedTuple):
-    """What in a model enables a feature, and the rooms whose kernels test for it."""
+    """A feature: the part of a model that enables it, and the rooms whose kernels test for it."""
 
     on: str
     rooms: tuple[str, ...]
@@ -115,5 +115,5 @@ PREFIXES = {
 
 
 def unknown_keys(features: frozenset[str]) -> list[str]:
-    """Those that are no features."""
+    """Words that are no features, of those given."""
     return sorted(key for key in features if key not in FEATURES and not key.startswith(tuple(PREFIXES)))

@@ -24,7 +24,7 @@ def certificate_html(certificate: Certificate) -> Html:
 
 
 def certificate_facts(c: Certificate) -> dict[str, str]:
-    """What a certificate says, as rows of a table."""
+    """Statements of a certificate, as rows of a table."""
     known = {"accuracy": "as measured" if c.ok else "uncertain"}
     if math.isnan(c.largest_error):
         known["position error"] = "unknown"
@@ -75,7 +75,7 @@ def _short(balance: EnergyBalance, value: float) -> str:
 
 
 def impact_html(report: ImpactReport) -> Html:
-    """What each law and treatment makes of an impact."""
+    """The outcome of an impact by each law and treatment."""
     rows = []
     for (law, treatment), outcome in report.outcomes.items():
         for name, i in zip(report.names, report.first, strict=True):

@@ -61,7 +61,7 @@ def kernel(function=None, *, strict=False, inline=False, sums=False) -> Any:
 
 
 def _make(function, strict, inline, sums, dispatcher):
-    """What Numba's `njit` would do, and what is the package's own."""
+    """Make the dispatcher as Numba's `njit` does, with the package's own compiler and cache."""
     options = dict(
         error_model="numpy",
         fastmath=False if strict else _Flags([*FASTMATH, *(["reassoc"] if sums else [])]),
@@ -83,7 +83,7 @@ def _itself(dispatcher, memo):
 
 
 def _reduced(dispatcher, options, protocol):
-    """What a kernel is pickled as: its name where it can be imported, else its function's code and what that needs."""
+    """The pickled form of a kernel: its name where it can be imported, else its function's code and all that it needs."""
     module, name = dispatcher.py_func.__module__, dispatcher.py_func.__qualname__
     if module != "__main__" and vars(sys.modules.get(module, object)).get(name) is dispatcher:
         return name
@@ -340,7 +340,7 @@ def _interpret(dispatcher, constant, done):
 
 
 def _meaning(value, constant, done):
-    """What a source refers to by name, in plain Python."""
+    """A value that a source refers to by name, as plain Python has it."""
     if hasattr(value, "py_func"):
         return _interpret(value, constant, done)
     return PLAIN[value] if isinstance(value, _Intrinsic) else _convert(constant, value)

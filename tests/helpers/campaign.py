@@ -51,7 +51,7 @@ class Instance:
 
 @dataclass
 class Outcome:
-    """What came of a run: failures as (what, by how much), and the wall time, s."""
+    """The outcome of a run: failures as (what, by how much), and the wall time, s."""
 
     failures: list[tuple[str, str]] = field(default_factory=list)
     seconds: float = 0.0

@@ -106,7 +106,7 @@ def all_modules():
 
 
 def callers(graph, changed):
-    """What refers to `changed`, directly or by way of others, and itself."""
+    """All that refers to `changed`, directly or by way of others, and itself."""
     back = {}
     for name, used in graph.items():
         for other in used:

@@ -537,12 +537,12 @@ def by_lab(law: Law) -> list[Check]:
 
 
 def final_height(trajectory: saltus.Trajectory) -> float:
-    """Of the ball, m."""
+    """Height (m) of the ball at the end."""
     return float(trajectory.qpos[-1, 2])
 
 
 def final_force(trajectory: saltus.Trajectory) -> float:
-    """Of all contacts, N."""
+    """Sum of all contacts' normal forces (N) at the end."""
     return float(np.abs(trajectory.contact_force[-1, :, 2]).sum())
 
 
@@ -664,7 +664,7 @@ WRONG: dict[tuple[str, str, str], str] = {
 
 
 def wrong(law: Law, scene: str, shape: str) -> str:
-    """What is wrong with a cell; "" if nothing is."""
+    """The fault of a cell; "" if there is none."""
     return WRONG.get((law.name, scene, shape), "") or WRONG.get((law.name, scene, ""), "")
 
 

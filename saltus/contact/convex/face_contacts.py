@@ -76,7 +76,7 @@ def different(corners):
 
 @kernel
 def parallel_faces(m, p, one, two):
-    """Of the faces of the first and the second geom about the given corners those that face each other best.
+    """The two faces that face each other best, one of each geom, among those about the given corners.
 
     -1 for both where none do.
     """

@@ -132,7 +132,7 @@ class Episodes:
         self.seed(np.random.SeedSequence().generate_state(self.n, np.uint64))
 
     def _next_episodes(self) -> NextEpisodes:
-        """What is drawn for each episode before it begins."""
+        """Random values that are drawn for each episode before it begins."""
         lanes, values = self.lanes, self.environment.values
         return NextEpisodes(self._randomize, self.model, lanes.varied_model, values, self.n, lanes.varied()[0])
 

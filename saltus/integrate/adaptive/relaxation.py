@@ -7,9 +7,9 @@ as the tolerance asks for would never arrive. A step of the mean length of such 
 that of the sliding motion, with an error in proportion to its length.
 
 So the tolerance is multiplied by `MORE` when more than `MANY` trial steps have been made within the pace, which is the
-timestep, or 2 ms where that is longer, and again after more than `FEW` each. The factor halves with each pace, and so
-returns to one where steps may be long again. Accuracy that needs many steps without jumps stays as it is, up to `MANY`
-in each pace.
+timestep, at most 2 ms, and again whenever more than `FEW` have been made within it since. The factor halves with each
+pace, and so returns to one where steps may be long again. Accuracy that needs many steps without jumps stays as it is,
+up to `MANY` in each pace.
 """
 
 from saltus.integrate.adaptive.memory import LOOSE, TRIES

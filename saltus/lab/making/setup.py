@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Setup:
-    """What a session starts from.
+    """The start of a session: its model, laws and first settings.
 
     name, title: of the scene. integrator, contact, timestep (s), control: as those of `saltus.Simulation`.
     key: the keyframe to start from. start: a function that puts a simulation into another state after a reset.
@@ -100,7 +100,7 @@ class Setup:
 
 @dataclass(frozen=True)
 class Settings:
-    """What can be changed while a session runs: each other value means another simulation, which goes on."""
+    """Choices that may change while a session runs: each other value means another simulation, which goes on."""
 
     integrator: Any
     timestep: float
@@ -115,7 +115,7 @@ class Settings:
         return {"changes": tuple({**dict(self.changes), **changes}.items())}
 
     def difference(self, before: Settings) -> str:
-        """What is other than before, in words."""
+        """The differences from earlier choices, in words."""
         parts = []
         if self.integrator != before.integrator:
             parts.append(f"integrator {self.integrator.name}")

@@ -29,7 +29,7 @@ COUNTS = ("nq", "nv", "nu", "na", "nactuator", "nbody", "njnt", "ngeom", "nsite"
 
 
 class Part(Protocol):
-    """What one subject adds to the kernels' Model."""
+    """The part of the kernels' Model that one subject adds."""
 
     @property
     def values(self) -> dict[str, Any]: ...
@@ -97,7 +97,7 @@ def kernel_model(
 
 
 class UserLaws(NamedTuple):
-    """What a kernels' Model knows of laws that users give; see `saltus.dynamics.user_laws`."""
+    """Laws that users give, as a kernels' Model knows them; see `saltus.dynamics.user_laws`."""
 
     controller: str = ""  # its word
     states: int = 0  # of the controller

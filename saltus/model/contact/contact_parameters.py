@@ -54,7 +54,7 @@ class LawTable:
         return self._place[law]
 
     def indices(self, values: Mapping[str, np.ndarray]) -> list[int]:
-        """Of laws by the arrays of their parameters, each with an axis of laws first."""
+        """Numbers of laws, given by the arrays of their parameters, each with an axis of laws first."""
         columns = [value.tolist() for value in values.values()]
         rows = [dict(zip(values, map(_plain, row), strict=True)) for row in zip(*columns, strict=True)]
         return [self.index(Law(**row)) for row in rows]

@@ -1,4 +1,4 @@
-"""How thick geoms are, and how fast they move: what decides whether one passes another between two steps."""
+"""Thicknesses and speeds of geoms, which decide whether one passes another between two steps."""
 
 import mujoco
 import numpy as np

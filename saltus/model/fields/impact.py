@@ -1,4 +1,4 @@
-"""What an impact is resolved in: fields beside those of the contact-space problem, and the laws by number."""
+"""Fields in which an impact is resolved, beside those of the contact-space problem, and the laws by number."""
 
 from saltus.model.fields import cone
 from saltus.number.structs import Field, Layout

@@ -1,4 +1,4 @@
-"""How much compiled code is kept: the files that were used last, up to a size.
+"""Eviction of compiled code: the files that were used last are kept, up to a size.
 
 A file is used when it is read. Its time of modification says when that was, to a day. The directories of all versions
 count together.

@@ -134,7 +134,7 @@ def is_kept(name: str) -> bool:
 
 
 def content(path):
-    """What a file holds, or one that came with the package; None where there is none, or a damaged one.
+    """The content of a file, or of one that came with the package; None where there is none, or a damaged one.
 
     It is compiled then, and the file replaced.
     """

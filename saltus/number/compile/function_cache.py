@@ -109,7 +109,7 @@ class EntryCache(_KernelCache):
 
 
 class PartCache(_KernelCache):
-    """The same for kernels that are parts of others, which are kept as intermediate code.
+    """Numba's function cache for kernels that are parts of others, which are kept as intermediate code.
 
     A file holds one kernel and names those of the kernels that it calls.
     """

@@ -220,7 +220,7 @@ class PartCompiler(Compiler):
 
 
 def _unique(function) -> str:
-    """What tells a function from others of its name in the names of compiled code, in whichever process."""
+    """A word that tells a function from others of its name in compiled code, equal in all processes."""
     try:
         what = fingerprint(function)
     except OptionError:

@@ -25,7 +25,7 @@ WHILE_COMPILING = (50_000, 20, 1000)  # thresholds of the garbage collector
 
 
 def expected_seconds(what: str, features: Iterable[str] = ()) -> float | None:
-    """What it took (s) for these features, or the most similar ones; None if it was never compiled."""
+    """Seconds that it took for these features, or the most similar ones; None if it was never compiled."""
     wanted, best, seconds = set(features), -1.0, None
     for key, value in (_read(SHIPPED) | known()).items():
         name, *words = key.split()

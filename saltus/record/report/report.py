@@ -67,7 +67,7 @@ def check_suffix(path: str | os.PathLike[str]) -> None:
 
 
 def notes(t: TrajectoryTable) -> list[tuple[str, str]]:
-    """What is to be known before anything is believed: ("warning" or "note", text)."""
+    """Warnings and notes that a reader needs before the figures: ("warning" or "note", text)."""
     found = []
     attrs: dict[str, Any] = {**t.attrs}
     if attrs.get("diverged"):
@@ -210,7 +210,7 @@ def _events(t: TrajectoryTable) -> str:
 
 
 def _details(t: TrajectoryTable) -> list[tuple[str, str]]:
-    """What is folded away: title and HTML."""
+    """The folded parts of the page: title and HTML."""
     attrs: dict[str, Any] = {**t.attrs}
     found = []
     try:

@@ -310,7 +310,7 @@ def _bound(
     second: NDArray[np.float64],
     floor: float,
 ) -> NDArray[np.float64]:
-    """What the error is at most at each sample [T]; inf where the differences do not shrink with the step."""
+    """A bound of the error at each sample [T]; inf where the differences do not shrink with the step."""
     if math.isnan(observed) and ok:
         return bound_from_difference(error, floor)
     if math.isnan(observed) or observed <= 0.0:

@@ -112,7 +112,7 @@ class ImpactReport:
         return f"{_short(float(outcome.after[i])):>12}{_short(float(outcome.impulse[i])):>12}"
 
     def _remarks(self, law: str, treatment: str) -> list[str]:
-        """What is to be said about an outcome beyond its numbers."""
+        """Remarks on an outcome beyond its numbers."""
         outcome, remarks = self.outcomes[law, treatment], []
         other = (law, "simultaneous") if treatment != "simultaneous" else ("newton", treatment)
         if (law, treatment) != other:

@@ -12,7 +12,7 @@ from saltus.solve.status import AT_IMPACT
 
 
 def report_of_next_impact(engine: Engine, duration: float) -> ImpactReport:
-    """What all laws and treatments make of the next impact; the simulation stays where it is."""
+    """Outcomes of the next impact by all laws and treatments; the simulation stays where it is."""
     if not engine.locates_events:
         raise OptionError("impact_report: requires located events (contact='hard', dopri5)")
     count = engine.d.views["event_count"]

@@ -174,7 +174,7 @@ def _first_to_go(engine: Engine, bad: dict[str, np.ndarray]) -> tuple[int | None
 
 
 def _tried(compute: Callable[[], Any], otherwise: Any) -> Any:
-    """What can be computed at the last good state, which may be near the end of the numbers, or else another value."""
+    """The value of a function at the last good state, or another value where numbers are near their end there."""
     try:
         with np.errstate(all="ignore"), warnings.catch_warnings():
             warnings.simplefilter("ignore")

@@ -303,7 +303,7 @@ class Engine:
         return bool(np.isfinite(self.state[self._motion]).all())
 
     def _advance_logging(self, n: int, h: float) -> tuple[int, int]:
-        """The same with a log of events, which is read in between."""
+        """Take n steps with a log of events, which is read in between."""
         taken, status = 0, EVENTS_FULL
         self.d.views["event_count"][UNDONE] = 0
         while status == EVENTS_FULL and taken < n:

@@ -261,7 +261,7 @@ class Compliant:
 
     @property
     def feature_key(self) -> str:
-        """What tells its kernel from others among the features of a layout."""
+        """The word that tells its kernel from others among the features of a layout."""
         self._word = register((self.force,), self._word)
         check_reads(self.force, "the law of contact", NOT_IN_STEPS.union(*READS.values()))
         return GIVEN + self._word

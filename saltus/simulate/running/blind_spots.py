@@ -67,7 +67,7 @@ def dense_phases(run: "TrajectoryTable") -> list[str]:
 
 
 def failed_steps(run: "TrajectoryTable") -> tuple[list[str], list[str]]:
-    """Of steps whose equations were not solved, and of those that may hold a contact that was missed, or did."""
+    """Warnings of steps whose equations were not solved, and of contacts that were missed or may have been."""
     unsolved, unproved = run.attrs.get("unconverged", 0), run.attrs.get("unproved", 0)
     solves = [f"in {unsolved} steps a solver did not reach its tolerance"] if unsolved else []
     text = f"in {unproved} steps not all pairs of geoms were proved apart: a contact may have been missed"
@@ -147,7 +147,7 @@ def _phases(run: "TrajectoryTable", end: float) -> dict[Pair, list[str]]:
 
 
 def _pair(event: np.void) -> Pair:
-    """What takes part in an event, without the number of the contact point."""
+    """The bodies or joints of an event, without the number of the contact point."""
     name, _, number = str(event["name"]).rpartition(".")
     return (name if name and number.isdigit() else str(event["name"])), str(event["other"])
 

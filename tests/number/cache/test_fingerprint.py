@@ -206,7 +206,7 @@ def test_what_a_module_defines_later_does_not_count():
 
 
 def test_names_are_looked_up_without_a_trace():
-    """What is asked for names alone tells nothing of fingerprints; a term of environments calls kernels."""
+    """A look-up of names alone changes no fingerprint; a term of environments calls kernels."""
     before = fingerprint(down.py_func)
     assert "qpos" in names_in(fallen.py_func) and fingerprint(down.py_func) == before
 

@@ -67,7 +67,7 @@ def run(path, directory, environment=(), **changes):
 
 
 def files(directory):
-    """Those of compiled code."""
+    """Files of compiled code."""
     return sorted(p for p in directory.rglob("*") if p.is_file() and p.name not in (progress.NAME, eviction.LOOKED))
 
 

@@ -205,7 +205,7 @@ def _smaller(base: Struct) -> np.ndarray:
 
 
 def _stepping(base: Struct) -> tuple[dict[str, Any], dict[str, int]]:
-    """What the iteration of a step of time works on: degrees of freedom and ancestors of each chain, and room."""
+    """Working memory of a time step's iteration: degrees of freedom and ancestors of each chain, and room."""
     adr, num, dofs = (base.views[f"chain_{name}"] for name in ("adr", "num", "dof"))
     row, entries, ancestors = (base.views[f"M_{name}"] for name in ("rowadr", "rownnz", "colind"))
     supports = []

@@ -1,4 +1,4 @@
-"""How fast coordinates may change before geoms of a pair can pass each other within one step; see the kernels' fields.
+"""Bounds of the coordinates' speeds below which no pair of geoms can pass within one step; see the kernels' fields.
 
 The speed of any point of a geom relative to another body is at most the sum, over the degrees of freedom between them,
 of each one's speed times the longest lever that the geom can have about its axis.

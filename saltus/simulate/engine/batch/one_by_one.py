@@ -100,7 +100,7 @@ class OneByOne(BatchStates):
         return bool(self._status[i] == STEP_TOO_SMALL)
 
     def fault(self, i: int) -> int | str:
-        """What event could not be handled in state i: its status, or what is wrong with the start; 0: none."""
+        """The event that could not be handled in state i: its status, or the fault of the start; 0: none."""
         return self._starts.get(i) or int(self._status[i])
 
     def take_integrator(self, integrator: Integrator) -> None:
@@ -150,7 +150,7 @@ class OneByOne(BatchStates):
         return tuple(out)
 
     def _simulations(self) -> tuple[np.ndarray, ...]:
-        """What the compiled loops take of all simulations; see `saltus.simulate.engine.batch.loops`."""
+        """Arguments of the compiled loops for all simulations; see `saltus.simulate.engine.batch.loops`."""
         forces = self._rows[:, self._spans["xfrc_applied"]]
         forced = (forces.view(np.int64) != 0).any(axis=1)  # as `Engine.note_forces`
         return self._rows, forced.astype(np.int64), *self._own
@@ -278,7 +278,7 @@ class OneByOne(BatchStates):
             warn(warned[0] + (f" (and {len(warned) - 1} more like this)" if len(warned) > 1 else ""))
 
     def _suspects(self, index: np.ndarray) -> Iterator[int]:
-        """Those of these whose start is to be looked at closely: something overlaps, or there are equalities."""
+        """Simulations, of those given, whose start is looked at closely: something overlaps, or there are equalities."""
         engine, least = self.engine, np.full(len(index), np.inf)
         if len(index) and not engine.m.neq:
             address = loops.gaps.address(engine.m, engine.d, result=types.none)
@@ -333,7 +333,7 @@ class OneByOne(BatchStates):
         return (self._changed()[0] | ~known).astype(np.int64)
 
     def share(self, work: Callable[[int, int, int], Result], seconds: float) -> list[Result]:
-        """What `work(worker, first, last)` returns, on all threads if it takes that many seconds or so."""
+        """The result of `work(worker, first, last)`, on all threads if it takes that many seconds or so."""
         workers = self._worth(seconds)
         if workers > 1:
             work(0, 0, 0)  # compiled before threads start, so that they do not wait for each other

@@ -166,7 +166,7 @@ def whipple_bicycle(data: Data) -> Result:
     allowed="terms of third order: disturbances of 1e-3, cubed, times their coefficients, up to 1e2; " + CONTROLLED,
 )
 def whipple_weave(data: Data) -> Result:
-    """The same bicycle at 5 m/s, which stabilises itself, after a lean of 1e-3 rad: its lean and steer over 2 s."""
+    """The benchmark bicycle at 5 m/s, which stabilises itself, after a lean of 1e-3 rad: lean and steer over 2 s."""
     sim = saltus.Simulation(bicycle(), contact="hard")
     first = [1e-3, 0.0, 0.0, 0.0]
     disturbed(sim, 5.0, first)

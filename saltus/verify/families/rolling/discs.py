@@ -91,7 +91,7 @@ def disc_circle(data: Data) -> Result:
     allowed=CONTROLLED + ", over ten turns",
 )
 def euler_disc(data: Data) -> Result:
-    """The same disc, inclined by 10 degrees, rolls round on the spot: its centre stays where it is, and after ten
+    """A disc, inclined by 10 degrees, rolls round on the spot: its centre stays where it is, and after ten
     periods 2π/Ω so is everything else. It rolls without loss: losses would take it through such motions."""
     result = _steady(math.radians(10), 0.0, 10)
     sim = saltus.Simulation(disc(), contact="hard")

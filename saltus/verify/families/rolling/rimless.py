@@ -59,7 +59,7 @@ class Wheel:
         return math.sqrt(energy / self.moment(turn))
 
     def duration(self, after: float, start: float) -> float:
-        """Of the rest of a step that began at the rate `after`, from a turn on, s."""
+        """The duration (s) of the rest of a step that began at the rate `after`, from a turn on."""
         return float(quad(lambda turn: 1 / self.rate(after, turn), start, self.half, epsabs=1e-13, epsrel=1e-12)[0])
 
 

@@ -1,4 +1,4 @@
-"""What the benchmarks of rolling bodies share: the floor, a wheel of no width, turns of a body."""
+"""Parts that benchmarks of rolling bodies share: the floor, a wheel of no width, turns of a body."""
 
 import math
 from collections.abc import Sequence

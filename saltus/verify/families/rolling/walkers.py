@@ -81,7 +81,7 @@ def pendula() -> str:
 
 
 def foot_height(m, d):  # type: ignore[no-untyped-def]
-    """Of the swing leg's end over the slope; the angles of the model are -θ and φ."""
+    """The height (m) of the swing leg's end over the slope; the angles of the model are -θ and φ."""
     return math.cos(d.qpos[0]) - math.cos(d.qpos[0] + d.qpos[1])
 
 
@@ -239,7 +239,7 @@ def walker_with_feet(step: float) -> str:
     + ", over five steps: 1e-7; feet of 1e-4 move the published gait by 0.06 of that, its period by 0.4",
 )
 def walker_by_feet(data: Data) -> Result:
-    """The same walker with legs of 1e-4 of the hip's mass and balls for feet in hard contact, five steps: heel strike
+    """The simplest walker with legs of 1e-4 of the hip's mass and balls for feet in hard contact, five steps: heel strike
     is an impact with e = 0, the stance foot sticks, the other one lifts off by itself."""
     first, period = feet_gait()
     angle, swing, rate, other = map(float, first)
