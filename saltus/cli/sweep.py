@@ -25,7 +25,7 @@ from saltus.cli.shared.options import (
     workers_of,
 )
 from saltus.cli.shared.values import parse_sets
-from saltus.cli.watching import watch_option
+from saltus.cli.shared.watching import watch_option
 from saltus.errors import OptionError
 from saltus.terminal import screen
 from saltus.terminal.screen import INTERRUPTED

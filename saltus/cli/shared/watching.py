@@ -1,4 +1,4 @@
-"""What `saltus sweep --watch` shows: how a sweep stands, until it is complete."""
+"""The display of `saltus sweep --watch`: how a sweep stands, until it is complete."""
 
 from __future__ import annotations
 
