@@ -63,3 +63,10 @@ def count_closed(m, d):
         if d.mode[i] != OPEN:
             total += 1
     d.event_count[CLOSED] = total
+
+
+@only_with("event", "stepping", otherwise="False")
+@kernel
+def log_is_full(m, d):
+    """Whether the event log must be read before continuing: it is more than half full."""
+    return 2 * d.event_count[LOGGED] > m.nevent_log

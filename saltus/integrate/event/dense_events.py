@@ -11,12 +11,12 @@ twice as many steps.
 """
 
 from saltus.contact.collide import collider_frames
-from saltus.contact.counts import NBLOCK, NROW
+from saltus.contact.counts import NBLOCK
 from saltus.contact.event.active_rows import closed_rows, has_room
 from saltus.contact.event.contact_matching import remember_points
 from saltus.contact.event.gap_functions import bounding_distance, gaps, smaller_radius
 from saltus.contact.event.modes import count_closed, log_event
-from saltus.contact.rows.blocks import CONE, FRICTION, times_block
+from saltus.contact.rows.blocks import FRICTION, times_block
 from saltus.dynamics.history import record_controls
 from saltus.dynamics.smooth import energy_of_state, position_stage
 from saltus.dynamics.tree.factor import solve
@@ -31,15 +31,12 @@ from saltus.model.event_enums import (
     BEGAN,
     CLOSED,
     COLLIDED,
-    COUNTED,
-    COUNTED_AT,
     DENSE,
     ENERGY,
     IMPACTS,
     JAM,
     LEFT,
     LENGTH,
-    LOCATE,
     NOTHING,
     OPEN,
     OVER,
@@ -48,12 +45,10 @@ from saltus.model.event_enums import (
     STEP,
     STICK,
     STIFF,
-    TRIED_AT,
     TRIES,
 )
 from saltus.number.functions import maximum, sqrt
 from saltus.number.kernels import kernel, only_with
-from saltus.solve.cone.delassus import contact_friction, slip_direction, slips
 from saltus.solve.event.constraint_stabilization import project, project_positions
 from saltus.solve.event.event_resolution import choose_modes, part
 from saltus.solve.event.redundant_rows import forget_rank
@@ -69,104 +64,6 @@ TURN, TRAVEL = 0.1, 0.25  # rad; of the smaller radius: most by which bodies tur
 REACH = 2.0  # m/s²; times the square of the step: the gap below which a contact touches after a step
 SLOW = 1e-3  # of the velocity gained in a step of free fall: slower motion counts as rest
 APPROACH = 1e-2  # the same for an approach that counts as an impact
-MOST_AT_ONCE = 200.0  # events without time passing
-MANY = 4.0  # times more events are allowed for all contacts of a tree than for one alone
-# steps shorter than SHORT opt_dense_step are stiff where step times rate exceeds STIFFEST, which accuracy alone would
-# not produce; at most MOST_STIFF in a row
-SHORT, STIFFEST, MOST_STIFF = 0.1, 0.05, 40.0
-MOST_TRIES = 50.0  # trial steps within opt_dense_step
-
-
-@kernel
-def too_dense(m, d, passed):
-    """Count the events marked in event_hit; returns whether one contact, or all together, had too many recently.
-
-    Impacts that return all of the energy do not count: they come in finite numbers, and never accumulate.
-    `passed`: whether time has passed since the last event. Counts decay by opt_dense_events in opt_dense_time.
-    """
-    # events in a row without time passing
-    d.dense[RECENT] = 0.0 if passed else d.dense[RECENT] + 1.0
-    # decaying event count of each contact
-    rate = m.opt_dense_events / m.opt_dense_time
-    busiest = all_of_them = 0.0 * d.time
-    for i in range(m.nmode):
-        if (d.event_hit[i] and not returns_all(m, d, i)) or d.event_hit[m.nmode + i]:
-            count = maximum(d.event_rate[i, 0] - rate * (d.time - d.event_rate[i, 1]), 0.0 * d.time) + 1.0
-            d.event_rate[i] = (count, d.time)
-            busiest = maximum(busiest, count)
-            all_of_them = all_of_them + 1.0
-    # the same for all contacts together
-    scale = MANY * m.ntree_event
-    decayed = maximum(d.dense[COUNTED] - scale * rate * (d.time - d.dense[COUNTED_AT]), 0.0 * d.time)
-    d.dense[COUNTED], d.dense[COUNTED_AT] = decayed + all_of_them, d.time
-    if d.dense[RECENT] > MOST_AT_ONCE:
-        return True
-    return m.opt_dense != LOCATE and max(busiest, d.dense[COUNTED] / scale) > m.opt_dense_events
-
-
-@kernel
-def returns_all(m, d, i):
-    """Whether item i is open, so that its event is an impact, and has a restitution of one."""
-    if i >= m.nslot + 2 * m.nlimit or d.mode[i] != OPEN:
-        return False
-    if i >= m.nslot:
-        return m.law_restitution[m.limit_law[(i - m.nslot) // 2]] >= 1.0
-    return slot_returns_all(m, i)
-
-
-@only_with("contact", otherwise="False")
-@kernel
-def slot_returns_all(m, s):
-    """Whether contact point s has a restitution of one."""
-    found = False
-    for c in range(m.ncollision):
-        if m.slot_adr[c] <= s < m.slot_adr[c] + m.slot_num[c]:
-            found = m.law_restitution[m.collision_law[c]] >= 1.0
-    return found
-
-
-@kernel
-def stalls(m, d, h):
-    """Whether step-size control stalls: some slip was stiff in many steps in a row, up to this one of h seconds."""
-    stiff = m.opt_dense == STEP and h < SHORT * m.opt_dense_step and is_stiff(m, d, h)
-    d.dense[STIFF] = d.dense[STIFF] + 1.0 if stiff else 0.0 * h
-    return d.dense[STIFF] > MOST_STIFF
-
-
-@kernel
-def creeps(m, d):
-    """Whether progress stalls: too many recent trial steps, counting the next one, while some contact is active.
-
-    Equality constraints are always active, and short steps with them alone are what the accuracy asks for.
-    """
-    rate = MOST_TRIES / m.opt_dense_step
-    d.dense[TRIES] = maximum(d.dense[TRIES] - rate * (d.time - d.dense[TRIED_AT]), 0.0 * d.time) + 1.0
-    d.dense[TRIED_AT] = d.time
-    return m.opt_dense == STEP and d.event_count[CLOSED] > m.neq and d.dense[TRIES] > MOST_TRIES
-
-
-@only_with("contact", otherwise="False")
-@kernel
-def is_stiff(m, d, h):
-    """Whether some slip direction relaxes to its equilibrium too fast for explicit steps of h seconds.
-
-    Friction μ f_N turns a slip of speed v at the rate μ f_N A / v, with A = J M⁻¹ Jᵀ across the slip; the rate is
-    unbounded as the slip speed vanishes. Reads the rows and forces of the last accelerations.
-    """
-    n = d.count[NROW]
-    stiff = False
-    for b in range(d.count[NBLOCK]):
-        if d.block_kind[b] == CONE and slips(d, b):
-            row = d.block_row[b]
-            t1, t2 = slip_direction(m, d, b)
-            # Delassus operator across the slip direction (t1, t2)
-            v1, v2 = d.row_velocity[row + 1], d.row_velocity[row + 2]
-            at = (row + 1) * n + row + 1
-            across = t2 * t2 * d.row_A[at] - 2.0 * t1 * t2 * d.row_A[at + 1] + t1 * t1 * d.row_A[at + n + 1]
-            # rate at which the slip turns, times h
-            turning = contact_friction(m, d, b) * d.row_force[row] * across
-            stiff = stiff or h * turning > STIFFEST * sqrt(v1 * v1 + v2 * v2)
-    return stiff
 
 
 @kernel

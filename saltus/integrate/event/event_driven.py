@@ -9,60 +9,39 @@ continued by time stepping (see `saltus.integrate.event.dense_events`).
 
 from dataclasses import replace
 
-from saltus.contact.counts import NBLOCK, NUNSOLVED
-from saltus.contact.event.contact_matching import follows_points, remember_points
-from saltus.contact.event.gap_functions import open_gaps
-from saltus.contact.event.modes import count_closed
-from saltus.contact.rows.blocks import CONE
+from saltus.contact.event.modes import log_is_full
 from saltus.dynamics.history import record_controls
 from saltus.integrate.adaptive import dopri5
-from saltus.integrate.adaptive.memory import ERROR_BEFORE, GOING, STEP
-from saltus.integrate.adaptive.samples import write_reached, write_row
+from saltus.integrate.adaptive.memory import GOING, STEP
 from saltus.integrate.adaptive.stages import (
     accept,
     end_of_step,
-    first_slopes,
-    leave_slopes,
-    resume_slopes,
-    save_start,
     stage,
 )
-from saltus.integrate.adaptive.step_bounds import ROUNDING, behind_break, longest_step, remains, until_break
+from saltus.integrate.adaptive.step_bounds import ROUNDING, longest_step, remains, until_break
 from saltus.integrate.adaptive.step_size import error_norm, large_enough, trial_step_size
 from saltus.integrate.dense.dormand_prince import STAGES
-from saltus.integrate.dense.substep import FIXED, keep_start, method_word, state_at
-from saltus.integrate.event.dense_events import (
-    back_to_end,
-    can_go_over,
-    come_back,
-    creeps,
-    go_over,
-    keep_end,
-    stalls,
-    state_inside,
-    step_over,
-    too_dense,
-)
-from saltus.integrate.event.event_functions import event_values, read_values
+from saltus.integrate.dense.substep import FIXED, method_word, state_at
+from saltus.integrate.event.dense_events import can_go_over, come_back, go_over, step_over
+from saltus.integrate.event.event_density import creeps, stalls, too_dense
+from saltus.integrate.event.event_functions import event_values
 from saltus.integrate.event.event_location import NONE, first_event, watch
-from saltus.integrate.event.user_events import EVENTS, act, first_sides, look, mark_passed, pass_sides, sides_after
+from saltus.integrate.event.step_start import begin, go_behind_break, go_on, start_step
+from saltus.integrate.event.user_events import EVENTS, act, look, mark_passed, sides_after
 from saltus.integrate.integrator import Integrator
-from saltus.integrate.manifold import save_state
-from saltus.integrate.status import bad_start, bad_state
-from saltus.model.event_enums import CLOSED, LEFT, LOCATE, LOGGED, RECENT, ROUGHLY, SHARED, UNDONE
+from saltus.integrate.status import bad_state
+from saltus.model.event_enums import CLOSED, LEFT, LOCATE, RECENT, UNDONE
 from saltus.number.conditions import has
-from saltus.number.functions import absolute, minimum, sqrt
+from saltus.number.functions import absolute, minimum
 from saltus.number.kernels import kernel, only_with
-from saltus.solve.cone.delassus import slips
-from saltus.solve.event.constraint_stabilization import project, project_near
-from saltus.solve.event.event_resolution import keep_direction, settle
+from saltus.solve.event.constraint_stabilization import project
+from saltus.solve.event.event_resolution import settle
 from saltus.solve.impact.impact import log_limits
 from saltus.solve.status import (
     CHATTER,
     DIVERGED,
     ENDED,
     EVENTS_FULL,
-    JAMMED,
     NOT_CONVERGED,
     OK,
     STEP_TOO_SMALL,
@@ -139,102 +118,6 @@ def goes_on(m, d):
 
 
 @kernel
-def begin(m, d):
-    """Contact modes, if they are not known, and slopes at the current state. Returns a status."""
-    status = OK
-    for e in range(m.nevent):
-        d.event_hit[e] = 0
-    # unknown modes: resolve contact at this state as at an event
-    if d.modes_known[0] < 0.5:
-        d.dense[LEFT] = 0.0
-        d.dense[RECENT] = 0.0
-        for i in range(m.nmode):
-            d.impact_limit[i] = (0.0, 0.0)
-        status = settle(m, d)
-        if status != JAMMED:  # an initial state without a solution is an error, not a motion to step over
-            status = go_over(m, d, status)
-        if status == OK:
-            if d.dense[LEFT] < 0.5:
-                start_step(m, d)
-            else:
-                look(m, d)
-            first_sides(m, d)
-        return status
-    # known modes: slopes and event functions alone
-    count_closed(m, d)
-    if d.dense[LEFT] < 0.5:
-        start_step(m, d)
-    return status
-
-
-@kernel
-def resume(m, d):
-    """Continue where the last call stopped, identical to the bit, or begin at a new state. Returns a status."""
-    if d.modes_known[0] < 0.5 or d.memory[GOING] < 0.5:
-        return begin(m, d)
-    count_closed(m, d)
-    resume_slopes(m, d)
-    return OK
-
-
-@kernel
-def start_step(m, d):
-    """Set the current state, with its slopes and event functions, as the start of the next step."""
-    if has(m, FIXED):
-        keep_start(m, d)
-    else:
-        first_slopes(m, d)
-    if has(m, FIXED, EVENTS):
-        event_values(m, d)
-    else:  # with the forces that `first_slopes` has computed
-        open_gaps(m, d)
-        read_values(m, d)
-    sides_after(m, d)
-    pass_sides(m, d, False)
-    keep_values(m, d)
-
-
-@kernel
-def go_on(m, d):
-    """Set the start of the next step after one without events, whose event functions at the end are known.
-
-    The last stage of dopri5 is the next first one, unless the projection changes the accelerations.
-    """
-    if project(m, d) if has(m, FIXED) else project_near(m, d):
-        start_step(m, d)
-        return
-    if has(m, FIXED):
-        keep_start(m, d)
-    else:
-        save_start(m, d)
-    keep_values(m, d)
-
-
-@kernel
-def keep_values(m, d):
-    """Store event functions, contact points and slip directions at the next step's start; counts rough forces."""
-    for e in range(m.nevent):
-        d.event_before[e] = d.event_value[e]
-    remember_points(m, d)
-    follow_slips(m, d)
-    if d.event_count[SHARED] == ROUGHLY:
-        d.count[NUNSOLVED] = d.count[NUNSOLVED] + 1
-
-
-@only_with("contact")
-@kernel
-def follow_slips(m, d):
-    """slip ← the directions of the present velocities of slipping contacts, from which a reversal is told."""
-    for b in range(d.count[NBLOCK]):
-        if d.block_kind[b] == CONE and slips(d, b):
-            row = d.block_row[b]
-            v1, v2 = d.row_velocity[row + 1], d.row_velocity[row + 2]
-            speed = sqrt(v1 * v1 + v2 * v2)
-            if speed > m.opt_speed_tolerance:
-                keep_direction(d, b, v1 / speed, v2 / speed)
-
-
-@kernel
 def look_ahead(m, d, end, method):
     """Trial step towards `end` (s): returns a status, its length (s), and the fraction of it at the first event.
 
@@ -262,17 +145,6 @@ def look_ahead(m, d, end, method):
         return DIVERGED, size, REJECTED
     d.event_error[0] = error
     return OK, size, first_event(m, d, size, start, method)
-
-
-@kernel
-def go_behind_break(m, d, bounds):
-    """Where a law may jump at this time, start the next step just behind it, with a first step size."""
-    behind = behind_break(d.time, bounds)
-    if behind > d.time:
-        d.time = behind
-        d.memory[STEP] = 0.0
-        d.memory[ERROR_BEFORE] = 0.0
-        start_step(m, d)
 
 
 @kernel
@@ -369,83 +241,6 @@ def happen(m, d, start, passed):
     if status == OK and d.dense[LEFT] < 0.5:
         start_step(m, d)
     return ENDED if ended and status == OK else status
-
-
-@kernel
-def record(m, d, times, row, attempts, method, out):
-    """Integrate towards times[-1] in free steps and write the states at the ascending times [n]; see `dopri5.record`.
-
-    Returns EVENTS_FULL where the event log must be read first; it is then to be called again. For what a row holds see
-    `saltus.integrate.adaptive.samples`.
-    """
-    if not bad_start(m, d) < 0.5:
-        save_state(m, d)
-        return row, DIVERGED
-    status = resume(m, d)
-    row, result = free_steps(m, d, times, row, attempts, method, out, status)
-    leave_slopes(m, d)
-    return row, result
-
-
-@kernel
-def free_steps(m, d, times, row, attempts, method, out, status):
-    """`record`, once modes and slopes at the current state are known."""
-    end = times[-1]
-    for _ in range(attempts):
-        row = write_reached(m, d, times, row, out)
-        if row == len(times) or status > UNSOLVED:
-            return row, status
-        if log_is_full(m, d):
-            return row, EVENTS_FULL
-        start = d.time
-        # time stepping over dense events
-        if d.dense[LEFT] > 0.0:
-            status, first = step_over(m, d, end), row
-            row = rows_inside(m, d, times, row, start, out)
-            status = through(m, d, status)
-            if row > first:  # return while the contacts of this step can be recorded
-                return row, status
-        elif creeps(m, d):
-            status = go_over(m, d, TOO_DENSE)
-        # trial step; samples up to its end or first event by dense output
-        else:
-            status, size, place = look_ahead(m, d, end, method)
-            if place < 0.0 and status != OK and can_go_over(m, d):
-                status = go_over(m, d, TOO_DENSE)
-            elif place >= 0.0:
-                first = row
-                while row < len(times) and times[row] < start + minimum(place, 1.0) * size:
-                    state_at(m, d, size, start, (times[row] - start) / size, method)
-                    write_row(m, d, times[row], out, row)
-                    row += 1
-                status = take(m, d, start, size, place, end, method)
-                if row > first and follows_points(m, d):  # return while the contact points are known
-                    return row, status
-    return row, status
-
-
-@kernel
-def rows_inside(m, d, times, row, start, out):
-    """Samples inside the time step that has just been taken from `start` (s); returns the next row."""
-    end = d.time
-    if row < len(times) and times[row] < end:
-        left = d.dense[LEFT]
-        d.dense[LEFT] = left + 1.0
-        keep_end(m, d)
-        while row < len(times) and times[row] < end:
-            state_inside(m, d, end - start, (times[row] - start) / (end - start))
-            write_row(m, d, times[row], out, row)
-            row += 1
-        back_to_end(m, d)
-        d.dense[LEFT] = left
-    return row
-
-
-@only_with("event", "stepping", otherwise="False")
-@kernel
-def log_is_full(m, d):
-    """Whether the event log must be read before continuing: it is more than half full."""
-    return 2 * d.event_count[LOGGED] > m.nevent_log
 
 
 def event_driven(integrator: Integrator) -> Integrator:

@@ -8,6 +8,7 @@ from typing import Any
 
 from numba import float64
 
+from saltus.contact.event.modes import log_is_full
 from saltus.dynamics import smooth
 from saltus.dynamics.equations import inverse_dynamics
 from saltus.dynamics.history import record_controls
@@ -15,8 +16,8 @@ from saltus.dynamics.smooth import position_stage
 from saltus.dynamics.zero_order_hold import hold_control
 from saltus.integrate import work
 from saltus.integrate.adaptive import dopri5
-from saltus.integrate.event import event_driven, event_functions
-from saltus.integrate.event.event_driven import goes_on, log_is_full
+from saltus.integrate.event import event_functions, free_steps, step_start
+from saltus.integrate.event.event_driven import goes_on
 from saltus.integrate.integrator import Integrator
 from saltus.integrate.passing import may_pass, note_passing
 from saltus.integrate.status import bad_start, bad_state
@@ -38,8 +39,8 @@ from saltus.solve.status import DIVERGED, EVENTS_FULL, OK
 
 TIME = 0  # place of time among the numbers of Data, which begin with it
 
-_accelerations, _energy_of_state, _begin = acceleration.forward, smooth.energy_of_state, event_driven.begin
-_record_events = event_driven.record
+_accelerations, _energy_of_state, _begin = acceleration.forward, smooth.energy_of_state, step_start.begin
+_record_events = free_steps.record
 _begin_sleeping, _energies_of_state = calls.begin_sleeping, smooth.energies_of_state
 
 
