@@ -83,7 +83,7 @@ def _itself(dispatcher, memo):
 
 
 def _reduced(dispatcher, options, protocol):
-    """The pickled form of a kernel: its name where it can be imported, else its function's code and all that it needs."""
+    """A kernel as it is pickled: its name where it can be imported, else its function's code and what this needs."""
     module, name = dispatcher.py_func.__module__, dispatcher.py_func.__qualname__
     if module != "__main__" and vars(sys.modules.get(module, object)).get(name) is dispatcher:
         return name

@@ -278,7 +278,7 @@ class OneByOne(BatchStates):
             warn(warned[0] + (f" (and {len(warned) - 1} more like this)" if len(warned) > 1 else ""))
 
     def _suspects(self, index: np.ndarray) -> Iterator[int]:
-        """Simulations, of those given, whose start is looked at closely: something overlaps, or there are equalities."""
+        """Simulations, of those given, whose start may not do: something overlaps, or there are equalities."""
         engine, least = self.engine, np.full(len(index), np.inf)
         if len(index) and not engine.m.neq:
             address = loops.gaps.address(engine.m, engine.d, result=types.none)

@@ -239,8 +239,8 @@ def walker_with_feet(step: float) -> str:
     + ", over five steps: 1e-7; feet of 1e-4 move the published gait by 0.06 of that, its period by 0.4",
 )
 def walker_by_feet(data: Data) -> Result:
-    """The simplest walker with legs of 1e-4 of the hip's mass and balls for feet in hard contact, five steps: heel strike
-    is an impact with e = 0, the stance foot sticks, the other one lifts off by itself."""
+    """The simplest walker with legs of 1e-4 of the hip's mass and balls for feet in hard contact, five steps: heel
+    strike is an impact with e = 0, the stance foot sticks, the other one lifts off by itself."""
     first, period = feet_gait()
     angle, swing, rate, other = map(float, first)
     sim = saltus.Simulation(
