@@ -74,7 +74,7 @@ FEATURES = {
     # hard contact
     "event": Feature("events located in time", ("contact", "integrate", "solve")),
     "fieldgaps": Feature("pairs of height fields with convex shapes, with events located in time", ("contact",)),
-    "stepping": Feature("time stepping over events", ("contact", "integrate", "solve")),
+    "stepping": Feature("time stepping over events", ("contact", "solve")),
     "thin": Feature("pairs of geoms that can pass each other within a step", ("integrate",)),
     "seams": Feature("geoms that touch others welded to them, under hard contact", ("contact", "integrate")),
     # batches
