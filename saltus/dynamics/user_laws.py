@@ -8,7 +8,7 @@ kernels, or without any. A key changes with everything that its kernels depend o
 from types import MethodType
 from typing import Any
 
-from numba.core.dispatcher import Dispatcher
+from numba.extending import is_jitted
 
 from saltus.errors import OptionError
 from saltus.number.cache.fingerprint import fingerprint
@@ -26,7 +26,7 @@ def user_kernel(what: str, form: str, function: Any, inline: bool = False) -> An
     `what` (the role) and `form` (the required signature) appear in error messages. OptionError for anything else, and
     for a method that cannot be compiled.
     """
-    if isinstance(function, Dispatcher):
+    if is_jitted(function):
         return function
     if isinstance(function, MethodType):
         try:

@@ -13,11 +13,11 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-from numba.core.registry import CPUDispatcher
 from numpy.typing import NDArray
 
 from saltus.env.distributions import Distribution, normal_about, uniform_between
 from saltus.number.components import lane_count, lane_set
+from saltus.number.internals import CPUDispatcher
 from saltus.number.kernels import kernel
 from saltus.number.structs import Struct
 

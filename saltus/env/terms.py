@@ -5,11 +5,11 @@ from collections.abc import Callable
 from typing import Any, TypeAlias, TypeVar
 
 from numba import types
-from numba.core.errors import NumbaError
 
 from saltus.dynamics.user_laws import CHANGED, feature_key, user_kernel
 from saltus.errors import OptionError
 from saltus.integrate.integrator import Kernel
+from saltus.number.internals import NumbaError, return_type_of
 from saltus.number.kinds import LaneType, MaskType
 from saltus.number.struct_types import KINDS, StructType
 from saltus.number.structs import Struct
@@ -69,8 +69,7 @@ def result_type(name: str, function: Any, structs: tuple[Struct, Struct, Struct]
     """The type of what a term gives for these structs; OptionError where it cannot be compiled."""
     kinds = [StructType(s.layout.name, KINDS[s.kind]) for s in structs]
     try:
-        _, _, arguments, _ = function.get_call_template(tuple(kinds), {})
-        return function.overloads[tuple(arguments)].signature.return_type
+        return return_type_of(function, tuple(kinds))
     except NumbaError as error:
         raise OptionError(f"{name} cannot be compiled: {_reason(str(error))}") from error
 

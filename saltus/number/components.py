@@ -6,7 +6,7 @@ from numba.extending import intrinsic
 
 from saltus.number.duals import pack, unpack
 from saltus.number.kernels import PLAIN
-from saltus.number.kinds import TANGENTS, LaneType, dual, splat
+from saltus.number.kinds import TANGENTS, LaneType, MaskType, dual, splat
 
 # ---------------------------------------------------------------- one lane at a time
 
@@ -81,6 +81,21 @@ def trailing_zeros(typingctx, bits):
         return builder.cttz(args[0], ir.Constant(ir.IntType(1), 1))
 
     return types.int64(types.int64), codegen
+
+
+@intrinsic
+def as_number(typingctx, x, like):
+    """A number of like's kind: 1 and 0 for a truth, else x."""
+
+    def codegen(context, builder, sig, args):
+        if isinstance(sig.args[0], MaskType):
+            return builder.uitofp(args[0], context.get_value_type(sig.return_type))
+        if isinstance(sig.args[0], types.Boolean):
+            scalar = builder.uitofp(args[0], context.get_value_type(types.float64))
+            return context.cast(builder, scalar, types.float64, sig.return_type)
+        return context.cast(builder, args[0], sig.args[0], sig.return_type)
+
+    return like(x, like), codegen
 
 
 @intrinsic

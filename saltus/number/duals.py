@@ -8,10 +8,9 @@ import operator
 
 from llvmlite import ir
 from numba import types
-from numba.core import cgutils
-from numba.core.imputils import lower_builtin, lower_cast
-from numba.core.typing.templates import AbstractTemplate, infer_global, signature
+from numba.extending import lower_builtin, lower_cast
 
+from saltus.number.internals import AbstractTemplate, cgutils, infer_global, signature, struct_value
 from saltus.number.kinds import TANGENTS, DualType, dual, is_real, splat
 
 
@@ -19,7 +18,7 @@ def pack(context, builder, value, tangent):
     """A dual from its value and tangents."""
     d = cgutils.create_struct_proxy(dual)(context, builder)
     d.value, d.tangent = value, tangent
-    return d._getvalue()  # noqa: SLF001 (Numba has no other)
+    return struct_value(d)
 
 
 def unpack(context, builder, x):

@@ -11,11 +11,10 @@ from collections.abc import Callable
 from typing import Any
 
 from numba import types
-from numba.core.datamodel import models
-from numba.core.dispatcher import Dispatcher
-from numba.extending import _Intrinsic, register_model
+from numba.extending import models, register_model
 
 from saltus.number.conditions import CONDITIONS, Features, live_code, met
+from saltus.number.internals import Dispatcher, Intrinsic
 
 NONE: Features = frozenset()
 
@@ -73,7 +72,7 @@ class _Look:
     def _in_value(self, value: Any) -> Features:
         """Of what a kernel refers to."""
         features = self.features
-        if isinstance(value, int | float | str | tuple | _Intrinsic) or any(value is known for known in CONDITIONS):
+        if isinstance(value, int | float | str | tuple | Intrinsic) or any(value is known for known in CONDITIONS):
             return NONE
         if isinstance(value, Dispatcher):
             return self.into(value.py_func)

@@ -8,12 +8,10 @@ import math
 
 from llvmlite import ir
 from numba import types
-from numba.core import cgutils
-from numba.core.imputils import lower_builtin
-from numba.core.typing.templates import AbstractTemplate, infer_global, signature
-from numba.extending import intrinsic
+from numba.extending import intrinsic, lower_builtin
 
 from saltus.number.duals import pack, unpack
+from saltus.number.internals import AbstractTemplate, cgutils, infer_global, signature
 from saltus.number.kernels import PLAIN, kernel
 from saltus.number.kinds import TANGENTS, DualType, LaneType, MaskType, dual, is_real, splat
 from saltus.number.lanes import lane_of

@@ -13,20 +13,24 @@ from collections.abc import Callable
 from typing import Any, overload
 
 from numba import njit, typeof
-from numba.core import serialize
-from numba.core.dispatcher import Dispatcher
-from numba.core.registry import CPUDispatcher
-from numba.extending import _Intrinsic
 
 from saltus.number.compile import prefetch
 from saltus.number.compile.dispatchers import LateDispatcher
-from saltus.number.compile.function_cache import PartCache, keep_in
+from saltus.number.compile.function_cache import PartCache
 from saltus.number.compile.loading import LoadingCache
 from saltus.number.compile.parts import PartCompiler
 from saltus.number.compile.progress import watch_the_compiler
 from saltus.number.compile.units import EntryCompiler
 from saltus.number.conditions import has
 from saltus.number.features import Choice, ChoiceType, narrowed
+from saltus.number.internals import (
+    Dispatcher,
+    Intrinsic,
+    dumps_function,
+    keep_in,
+    leave_out_extensions,
+    make_dispatcher,
+)
 from saltus.number.struct_types import KINDS, StructType, kind_of_buffer, view_of
 from saltus.number.structs import LAYOUTS
 
@@ -71,7 +75,7 @@ def _make(function, strict, inline, sums, dispatcher):
         nopython=True,
         boundscheck=None,
     )
-    CPUDispatcher.__init__(dispatcher, function, targetoptions=options, pipeline_class=PartCompiler)
+    make_dispatcher(dispatcher, function, options, PartCompiler)
     keep_in(PartCache(function, also=(strict, inline, sums)), dispatcher)
     dispatcher.get_call_template = functools.partial(_template, dispatcher)
     dispatcher.__reduce_ex__ = functools.partial(_reduced, dispatcher, dict(strict=strict, inline=inline, sums=sums))
@@ -87,7 +91,7 @@ def _reduced(dispatcher, options, protocol):
     module, name = dispatcher.py_func.__module__, dispatcher.py_func.__qualname__
     if module != "__main__" and vars(sys.modules.get(module, object)).get(name) is dispatcher:
         return name
-    return _kernel_again, (serialize.dumps(dispatcher.py_func), options)
+    return _kernel_again, (dumps_function(dispatcher.py_func), options)
 
 
 def _kernel_again(code: bytes, options):
@@ -153,8 +157,7 @@ class Entry:
                 pipeline_class=EntryCompiler,
             )
             dispatcher = njit(**options)(function)
-            # the compiler sees to extensions of Numba, which has no public switch for this
-            dispatcher._compilation_chain_init_hook = lambda: None  # noqa: SLF001
+            leave_out_extensions(dispatcher)
             dispatcher.features = frozenset(word for s in layouts for word in LAYOUTS[s].features)
             also = tuple((s, LAYOUTS[s].digest) for s in layouts)
             missing = functools.partial(self._begin, function, layouts)
@@ -186,7 +189,7 @@ class Entry:
         return functools.partial(dispatcher, *flat)
 
     def address(self, *arguments: Any, result: Any) -> int:
-        """Where the machine code for such a call lies in this process; see `saltus.number.calls`.
+        """Where the machine code for such a call lies in this process; see `saltus.number.intrinsics.calls`.
 
         `result`: the type of what it returns, as who calls it there expects it.
         """
@@ -343,7 +346,7 @@ def _meaning(value, constant, done):
     """A value that a source refers to by name, as plain Python has it."""
     if hasattr(value, "py_func"):
         return _interpret(value, constant, done)
-    return PLAIN[value] if isinstance(value, _Intrinsic) else _convert(constant, value)
+    return PLAIN[value] if isinstance(value, Intrinsic) else _convert(constant, value)
 
 
 def _convert(constant, x):

@@ -6,9 +6,9 @@ kernels. Symbols, the fourth kind, need no type: kernels then run uncompiled (se
 
 from llvmlite import ir
 from numba import types
-from numba.core.typeconv import Conversion
 from numba.extending import models, register_model
 
+from saltus.number.internals import Conversion
 from saltus.number.processor import register_bits
 
 NTANGENT = 8  # tangents of a dual

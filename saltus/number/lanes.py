@@ -8,9 +8,9 @@ import operator
 
 from llvmlite import ir
 from numba import types
-from numba.core.imputils import lower_builtin, lower_cast
-from numba.core.typing.templates import AbstractTemplate, infer_global, signature
+from numba.extending import lower_builtin, lower_cast
 
+from saltus.number.internals import AbstractTemplate, infer_global, signature
 from saltus.number.kinds import LaneType, MaskType, is_real, splat
 
 

@@ -11,10 +11,10 @@ from types import FunctionType, MethodType
 from typing import Any
 
 import numpy as np
-from numba.core.dispatcher import Dispatcher
 
 from saltus.errors import OptionError
 from saltus.number.conditions import syntax_tree
+from saltus.number.internals import Dispatcher
 
 EXPECTED = "numbers, text, tuples and NumPy arrays can be read, and methods called"
 

@@ -4,12 +4,13 @@ So computers of one family run the same code and can share it. What a processor 
 faster by nothing that one could measure.
 """
 
-import copy
 import functools
 import platform
 
 import llvmlite.binding as llvm
 from numba import config
+
+from saltus.number.internals import code_generator_for
 
 # What all processors of a family have, the best family first: the levels of the x86-64 psABI.
 _V2 = ["cx16", "popcnt", "sahf", "sse3", "sse4.1", "sse4.2", "ssse3"]
@@ -48,10 +49,4 @@ def code_generator(codegen):
     """A copy of Numba's code generator that makes machine code for the family."""
     if not family():
         return codegen
-    options = {"opt": config.OPT}
-    codegen._customize_tm_options(options)  # noqa: SLF001 (Numba's)
-    options |= {"cpu": family(), "features": ",".join(f"+{feature}" for feature in FAMILIES[family()])}
-    own = copy.copy(codegen)
-    machine = llvm.Target.from_triple(llvm.get_process_triple()).create_target_machine(**options)
-    own._tm = machine  # noqa: SLF001 (Numba's)
-    return own
+    return code_generator_for(codegen, family(), ",".join(f"+{feature}" for feature in FAMILIES[family()]))

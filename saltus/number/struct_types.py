@@ -10,13 +10,19 @@ import operator
 
 from llvmlite import ir
 from numba import types
-from numba.core import cgutils
-from numba.core.datamodel import models
-from numba.core.imputils import lower_builtin, lower_cast
-from numba.core.typing.templates import AbstractTemplate, AttributeTemplate, infer_getattr, infer_global, signature
-from numba.extending import intrinsic, lower_getattr_generic, lower_setattr_generic, register_model
+from numba.extending import (
+    infer_getattr,
+    intrinsic,
+    lower_builtin,
+    lower_cast,
+    lower_getattr_generic,
+    lower_setattr_generic,
+    models,
+    register_model,
+)
 
 from saltus.number import duals, lanes  # noqa: F401  (their operators)
+from saltus.number.internals import AbstractTemplate, AttributeTemplate, cgutils, infer_global, signature, struct_value
 from saltus.number.kinds import LaneType, dual, lane32, lane64
 from saltus.number.structs import LAYOUTS
 
@@ -274,7 +280,25 @@ def view_of(name):
             head = context.make_array(sig.args[1])(context, builder, args[1])
             struct.real = builder.bitcast(buffer.data, struct.real.type)
             struct.ints = head.data
-            return struct._getvalue()  # noqa: SLF001 (Numba has no other)
+            return struct_value(struct)
+
+        return ty(real, ints), codegen
+
+    return view
+
+
+@functools.cache
+def struct_at(layout_name: str):
+    """An intrinsic that sees two addresses as a struct of the layout with this name."""
+
+    @intrinsic
+    def view(typingctx, real, ints):
+        ty = StructType(layout_name, types.float64)
+
+        def codegen(context, builder, sig, args):
+            struct = cgutils.create_struct_proxy(ty)(context, builder)
+            struct.real, struct.ints = builder.bitcast(args[0], struct.real.type), args[1]
+            return struct_value(struct)
 
         return ty(real, ints), codegen
 

@@ -8,11 +8,9 @@ In plain Python they go over the same entries of a view.
 
 from llvmlite import ir
 from numba import types
-from numba.core import cgutils
-from numba.core.datamodel import models
-from numba.core.imputils import RefType, iternext_impl, lower_builtin
-from numba.extending import intrinsic, register_model
+from numba.extending import intrinsic, lower_builtin, models, register_model
 
+from saltus.number.internals import RefType, cgutils, iternext_impl, struct_value
 from saltus.number.kernels import PLAIN
 from saltus.number.struct_types import INT64, FieldType, load_entry
 
@@ -53,7 +51,7 @@ def _begin(context, builder, sig, args):
     start = walk.first if sig.args[0].step > 0 else builder.sub(walk.last, ir.Constant(INT64, 1))
     iterator.place = cgutils.alloca_once_value(builder, start)
     iterator.left = cgutils.alloca_once_value(builder, builder.sub(walk.last, walk.first))
-    return iterator._getvalue()  # noqa: SLF001 (Numba has no other)
+    return struct_value(iterator)
 
 
 @lower_builtin("iternext", _IteratorType)
@@ -81,7 +79,7 @@ def _made(field, first, last, step):
         walk.field = args[0]
         walk.first = context.cast(builder, args[1], sig.args[1], types.int64)
         walk.last = context.cast(builder, args[2], sig.args[2], types.int64)
-        return walk._getvalue()  # noqa: SLF001 (Numba has no other)
+        return struct_value(walk)
 
     return WalkType(field, step)(field, first, last), codegen
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numba
 import numpy as np
-from numba.core.dispatcher import Dispatcher
+from numba.extending import is_jitted
 from numpy.typing import ArrayLike, NDArray
 
 from saltus.arguments import function, numbers, positive, several
@@ -128,7 +128,7 @@ def integrate_ode(
     sides = _sides(ends, jumps)
     if not found.explicit:
         return _implicit(slope, given, found, start, times, ends, each, sides)
-    run = _compiled_steps if isinstance(f, Dispatcher) else _steps
+    run = _compiled_steps if is_jitted(f) else _steps
     y = run(f if run is _compiled_steps else slope, given, found.table, start, ends, sides)
     _check_finite(ends, y)
     t_out, y_out = _wanted(ends, y, times, each)

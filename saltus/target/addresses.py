@@ -6,17 +6,14 @@ entry calls are the same parts that serve this machine (see `saltus.number.compi
 
 from __future__ import annotations
 
-import functools
 from dataclasses import dataclass
 
 import llvmlite.binding as llvm
 from numba import carray, types  # pyright: ignore[reportPrivateImportUsage]
-from numba.core import cgutils
-from numba.extending import intrinsic
 
 from saltus.number.compile.parts import callers_first, link
 from saltus.number.kernels import Entry, kernel
-from saltus.number.struct_types import StructType
+from saltus.number.struct_types import struct_at
 
 REALS, INTS = types.CPointer(types.float64), types.CPointer(types.int64)
 Shape = tuple[int, ...]
@@ -43,24 +40,6 @@ class Function:
     structs: int
     arguments: tuple[types.Type, ...]
     result: types.Type
-
-
-@functools.cache
-def struct_at(layout_name: str):
-    """An intrinsic that sees two addresses as a struct of the layout with this name."""
-
-    @intrinsic
-    def view(typingctx, real, ints):
-        ty = StructType(layout_name, types.float64)
-
-        def codegen(context, builder, sig, args):
-            struct = cgutils.create_struct_proxy(ty)(context, builder)
-            struct.real, struct.ints = builder.bitcast(args[0], struct.real.type), args[1]
-            return struct._getvalue()  # noqa: SLF001 (Numba has no other)
-
-        return ty(real, ints), codegen
-
-    return view
 
 
 def function_of(entry: Entry, layouts: tuple[str, ...], arguments: tuple[Argument, ...]) -> Function:

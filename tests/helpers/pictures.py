@@ -5,9 +5,9 @@ import numpy as np
 
 from saltus.draw.canvas import NO_LIGHT
 from saltus.draw.raster.cover import SAMPLES_X, SAMPLES_Y
-from saltus.draw.raster.samples import NUMBERS
 from saltus.draw.rasteriser import Rasteriser
 from saltus.draw.scene.snapshot import Still
+from saltus.number.intrinsics.samples import NUMBERS
 
 
 def samples(renderer: Rasteriser, still: Still):

@@ -26,11 +26,10 @@ from typing import Any
 
 import mujoco
 import numpy as np
-from numba.core.caching import NullCache
 
 from saltus.bench.harness.peers import PRECISIONS, Constrained, Start
 from saltus.contact.counts import NBLOCK, NCON, NITER, NROW
-from saltus.number.compile.function_cache import keep_in
+from saltus.number.internals import NullCache, keep_in
 from saltus.number.kernels import Entry
 from saltus.number.kinds import LANES
 from saltus.simulate.batch import Batch

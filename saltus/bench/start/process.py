@@ -53,18 +53,13 @@ class Clock:
 
 def watch_compiler(clock: Clock) -> None:
     """Count the compiler's phases, by Numba's passes and what the package's libraries do after them."""
-    from numba.core import typed_passes, untyped_passes
-    from numba.core.codegen import CPUCodeLibrary
-
     from saltus.number.compile import units
     from saltus.number.compile.function_cache import _Files
     from saltus.number.compile.parts import PartLibrary
+    from saltus.number.internals import CPUCodeLibrary, passes_of_the_compiler
 
-    for module in (typed_passes, untyped_passes):
-        for found in vars(module).values():
-            if isinstance(found, type) and found.__module__ == module.__name__ and "run_pass" in vars(found):
-                lowers = issubclass(found, typed_passes.BaseNativeLowering)
-                clock.watch(found, "run_pass", "lowering" if lowers else "typing")
+    for one, lowers in passes_of_the_compiler():
+        clock.watch(one, "run_pass", "lowering" if lowers else "typing")
     clock.watch(PartLibrary, "finalize", "linking")
     clock.watch(units.EntryLibrary, "finalize", "linking")
     clock.watch(units, "optimise", "optimising")

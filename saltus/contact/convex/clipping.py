@@ -3,8 +3,8 @@
 Polygons are corners one after the other (m), three numbers each; those of faces are clockwise as seen from outside.
 """
 
-from saltus.contact.convex.search.memory import get, get3, put, put3, stack_area
 from saltus.model.contact.hulls import MOST_CORNERS
+from saltus.number.intrinsics.memory import get, get3, put, put3, stack_area
 from saltus.number.kernels import kernel
 from saltus.spatial.vectors import add_scaled3, cross, dot3, scale3, sub3
 

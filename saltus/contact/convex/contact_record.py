@@ -1,6 +1,6 @@
 """A contact as the search writes it: seven numbers in the first geom's frame, distance (m), position (m), normal."""
 
-from saltus.contact.convex.search.memory import put, put3
+from saltus.number.intrinsics.memory import put, put3
 from saltus.number.kernels import kernel
 
 CONTACT_NUMBERS = 7

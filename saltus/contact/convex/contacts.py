@@ -8,12 +8,12 @@ from saltus.contact.convex.contact_record import write_contact
 from saltus.contact.convex.face_contacts import face_contacts
 from saltus.contact.convex.refined_normal import refine
 from saltus.contact.convex.search.distance import APART, OVERLAP, distance
-from saltus.contact.convex.search.memory import get, get3, get_int, put, put3, stack_area
 from saltus.contact.convex.search.pair_area import DIST, KIND1, KIND2, NORMAL, POINT, SIZE1, SIZE2
 from saltus.contact.convex.search.penetration import VERTEX_AREA, penetration
 from saltus.contact.convex.search.support import rounding_radius
 from saltus.model.enums import ELLIPSOID, HFIELD, SPHERE
 from saltus.number.conditions import has
+from saltus.number.intrinsics.memory import get, get3, get_int, put, put3, stack_area
 from saltus.number.kernels import kernel
 from saltus.spatial.vectors import add_scaled3
 

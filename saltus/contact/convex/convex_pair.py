@@ -14,7 +14,6 @@ from saltus.contact.convex.field_contacts import field_contacts
 from saltus.contact.convex.last_axis import ROOM, remember, slot_of, still_apart
 from saltus.contact.convex.last_gap import keep_gap, not_known_apart
 from saltus.contact.convex.plane_mesh import plane_mesh
-from saltus.contact.convex.search.memory import get, get3, get_int, put, put_int, put_lanes, stack_area
 from saltus.contact.convex.search.pair_area import (
     GAP,
     HULL1,
@@ -36,6 +35,7 @@ from saltus.model.contact.hulls import LAST_LANES
 from saltus.model.enums import PLANE
 from saltus.number.components import frozen, lane_count, lane_set, value_of
 from saltus.number.functions import any_lane, where
+from saltus.number.intrinsics.memory import get, get3, get_int, put, put_int, put_lanes, stack_area
 from saltus.number.kernels import kernel, only_with
 from saltus.spatial.vectors import add3, matrix_times_vector, sub3, transpose_times_vector
 

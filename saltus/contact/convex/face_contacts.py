@@ -22,12 +22,12 @@ from saltus.contact.convex.faces import (
     size_of,
     write_corners,
 )
-from saltus.contact.convex.search.memory import get3, get_int, put3, stack_area
 from saltus.contact.convex.search.pair_area import ID1, ID2, NORMAL, vertex_at
 from saltus.contact.convex.search.support import rounding_radius
 from saltus.model.contact.hulls import MOST_CORNERS
 from saltus.model.enums import CYLINDER
 from saltus.number.conditions import has
+from saltus.number.intrinsics.memory import get3, get_int, put3, stack_area
 from saltus.number.kernels import kernel
 from saltus.spatial.vectors import add_scaled3, dot3, scale3, sub3
 

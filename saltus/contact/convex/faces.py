@@ -8,9 +8,9 @@ along its side, according to the normal of the contact; otherwise its rim, as a 
 
 import math
 
-from saltus.contact.convex.search.memory import get3, get9, get_int, put3
 from saltus.contact.convex.search.pair_area import KIND1, KIND2, NORMAL, ROT, SHIFT, SIZE1, SIZE2
 from saltus.model.enums import BOX, CAPSULE, CYLINDER, MESH
+from saltus.number.intrinsics.memory import get3, get9, get_int, put3
 from saltus.number.kernels import kernel
 from saltus.spatial.vectors import add3, dot3, matrix_times_vector, transpose_times_vector
 

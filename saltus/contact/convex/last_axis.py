@@ -6,11 +6,11 @@ so with room for rounding: contacts are the same whatever is remembered.
 
 import math
 
-from saltus.contact.convex.search.memory import get, get3, get_int, put, put_int, stack_area
 from saltus.contact.convex.search.pair_area import AXIS, GAP, LAST1, LAST2, VERTEX_NUMBERS, W, find_vertex
 from saltus.model.contact.hulls import LAST_LANES, LAST_PAIRS
 from saltus.number.components import lane_count, value_of
 from saltus.number.conditions import has
+from saltus.number.intrinsics.memory import get, get3, get_int, put, put_int, stack_area
 from saltus.number.kernels import kernel
 from saltus.spatial.vectors import dot3, scale3
 

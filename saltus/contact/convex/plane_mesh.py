@@ -8,9 +8,9 @@ from saltus.contact.convex.clipping import widest_four
 from saltus.contact.convex.contact_record import contact_at, write_contact
 from saltus.contact.convex.last_axis import ROOM
 from saltus.contact.convex.search.hull import along, highest
-from saltus.contact.convex.search.memory import get, get3, get9, get_int, put, put3, stack_area
 from saltus.contact.convex.search.pair_area import GAP, HULL2, ROT, SHIFT
 from saltus.model.contact.hulls import MOST_CORNERS
+from saltus.number.intrinsics.memory import get, get3, get9, get_int, put, put3, stack_area
 from saltus.number.kernels import kernel
 from saltus.spatial.vectors import add3, dot3, matrix_times_vector, sub3
 

@@ -20,7 +20,6 @@ from saltus.contact.convex.faces import (
     size_of,
     turned,
 )
-from saltus.contact.convex.search.memory import get, get3, get_int, put, put3, put_int, stack_area
 from saltus.contact.convex.search.pair_area import (
     DIST,
     ID1,
@@ -35,6 +34,7 @@ from saltus.contact.convex.search.pair_area import (
 )
 from saltus.contact.rigid.support_ascent import climb
 from saltus.model.enums import BOX, CYLINDER, ELLIPSOID, HFIELD, MESH
+from saltus.number.intrinsics.memory import get, get3, get_int, put, put3, put_int, stack_area
 from saltus.number.kernels import kernel
 from saltus.spatial.vectors import add_scaled3, cross, dot3, scale3, sub3
 

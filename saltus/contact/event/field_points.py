@@ -32,7 +32,6 @@ from saltus.contact.convex.field_surface import (
     slack,
     triangle_normal,
 )
-from saltus.contact.convex.search.memory import get, get3, get9, get_int, put, put3, put_int, stack_area
 from saltus.contact.convex.search.pair_area import (
     DIST,
     HULL1,
@@ -52,6 +51,7 @@ from saltus.contact.convex.search.penetration import VERTEX_AREA
 from saltus.contact.convex.search.support import support
 from saltus.model.contact.collisions import MOST_OF_PAIR
 from saltus.model.enums import BOX, CAPSULE, CYLINDER, ELLIPSOID, HFIELD, MESH, SPHERE
+from saltus.number.intrinsics.memory import get, get3, get9, get_int, put, put3, put_int, stack_area
 from saltus.number.kernels import kernel, only_with
 from saltus.spatial.vectors import (
     add3,

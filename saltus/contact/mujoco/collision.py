@@ -24,9 +24,6 @@ from pathlib import Path
 
 import mujoco
 import numpy as np
-from llvmlite import ir
-from numba import types
-from numba.extending import intrinsic
 
 from saltus.contact.bounding_spheres import may_touch
 from saltus.contact.contact_list import add_contact
@@ -41,6 +38,8 @@ from saltus.model.enums import HFIELD, SDF
 from saltus.model.layout import DATA
 from saltus.number.components import lane_count, lane_get, lane_set, value_of
 from saltus.number.functions import any_lane
+from saltus.number.intrinsics.calls import c_function
+from saltus.number.intrinsics.memory import get, get_int, put
 from saltus.number.kernels import kernel
 from saltus.number.kinds import lane32
 from saltus.spatial.quaternions import quat_multiply
@@ -48,6 +47,9 @@ from saltus.spatial.quaternions import quat_multiply
 TYPES = SDF + 1  # number of geom types in MuJoCo's table
 ROOM = MOST_OF_PAIR + 14  # contacts for which a lane's part of the buffer has room
 NUMBERS = 10  # numbers of a contact: distance, position, normal, tangent (mjPreContact)
+
+# mjfCollision: model, data, where contacts go, two geoms, margin (m); the number of contacts
+_collide = c_function("int", "pointer", "pointer", "pointer", "int", "int", "double")
 
 
 # ---------------------------------------------------------------- in Python: set-up for a Data
@@ -128,64 +130,6 @@ def check_stack(m: mujoco.MjModel) -> None:
             raise ModelError(f'{m.narena} bytes of memory are too few to collide; set <size memory="{need}"/> or more')
 
 
-# ---------------------------------------------------------------- memory and functions outside of structs
-
-INT32, INT64, DOUBLE = ir.IntType(32), ir.IntType(64), ir.DoubleType()
-POINTER = ir.IntType(8).as_pointer()
-
-
-@intrinsic
-def read_number(typingctx, address, i):
-    """Element i of the array of doubles at an address."""
-
-    def codegen(context, builder, sig, args):
-        return builder.load(builder.gep(builder.inttoptr(args[0], DOUBLE.as_pointer()), [args[1]]), align=8)
-
-    return types.float64(types.int64, types.int64), codegen
-
-
-@intrinsic
-def write_number(typingctx, address, i, value):
-    """Set element i of the array of doubles at an address to `value`."""
-
-    def codegen(context, builder, sig, args):
-        builder.store(args[2], builder.gep(builder.inttoptr(args[0], DOUBLE.as_pointer()), [args[1]]), align=8)
-        return context.get_dummy_value()
-
-    return types.none(types.int64, types.int64, types.float64), codegen
-
-
-@intrinsic
-def call_collision(typingctx, functions, which, model, data, contacts, g1, g2, margin):
-    """Call entry `which` of a table of collision functions; returns the number of contacts written, 0 without a
-    function.
-
-    All arguments but `margin` are integers: addresses of the table, an mjModel, an mjData and a buffer, and numbers of
-    geoms.
-    """
-
-    def codegen(context, builder, sig, args):
-        functions, which, model, data, contacts, g1, g2, margin = args
-        place = builder.gep(builder.inttoptr(functions, INT64.as_pointer()), [which])
-        address = builder.load(place, align=8)
-        none = ir.Constant(INT64, 0)
-        before = builder.block
-        with builder.if_then(builder.icmp_signed("!=", address, none)):
-            kind = ir.FunctionType(INT32, [POINTER, POINTER, POINTER, INT32, INT32, DOUBLE])
-            function = builder.inttoptr(address, kind.as_pointer())
-            pointers = [builder.inttoptr(a, POINTER) for a in (model, data, contacts)]
-            geoms = [builder.trunc(g, INT32) for g in (g1, g2)]
-            found = builder.sext(builder.call(function, [*pointers, *geoms, margin]), INT64)
-            called = builder.block
-        count = builder.phi(INT64)
-        count.add_incoming(none, before)
-        count.add_incoming(found, called)
-        return count
-
-    integer = types.int64
-    return integer(*[integer] * 7, types.float64), codegen
-
-
 # ---------------------------------------------------------------- in kernels
 
 
@@ -218,10 +162,11 @@ def foreign(m, d, n, c, reach):
             if m.geom_type[g2] == SDF:
                 copy_quat(m, d, g1, i)
                 copy_quat(m, d, g2, i)
-            which = TYPES * m.geom_type[g1] + m.geom_type[g2]
+            function = get_int(d.foreign_functions, TYPES * m.geom_type[g1] + m.geom_type[g2])
             buffer = d.foreign_contacts + 8 * NUMBERS * ROOM * i
             own = lane_get(value_of(reach), i)
-            count = call_collision(d.foreign_functions, which, d.foreign_model, d.foreign_data, buffer, g1, g2, own)
+            if function != 0:
+                count = _collide(function, (d.foreign_model, d.foreign_data, buffer, g1, g2, own))
         d.foreign_count[i] = count
         most = max(most, count)
     # contact k of the list holds the k-th contact of each lane
@@ -236,19 +181,19 @@ def foreign(m, d, n, c, reach):
 def copy_pose(d, g, i):
     """Copy lane i's pose of geom g to the scratch mjData."""
     for k in range(3):
-        write_number(d.foreign_geom_xpos, 3 * g + k, lane_get(value_of(d.geom_xpos[g, k]), i))
+        put(d.foreign_geom_xpos, 3 * g + k, lane_get(value_of(d.geom_xpos[g, k]), i))
     for k in range(9):
-        write_number(d.foreign_geom_xmat, 9 * g + k, lane_get(value_of(d.geom_xmat[g, k]), i))
+        put(d.foreign_geom_xmat, 9 * g + k, lane_get(value_of(d.geom_xmat[g, k]), i))
 
 
 @kernel
 def copy_quat(m, d, g, i):
     """Copy lane i's orientation of geom g as a quaternion, which signed distance fields read."""
     quat = quat_multiply(d.xquat[m.geom_bodyid[g]], m.geom_quat[g])
-    write_number(d.foreign_geom_xquat, 4 * g, lane_get(value_of(quat[0]), i))
-    write_number(d.foreign_geom_xquat, 4 * g + 1, lane_get(value_of(quat[1]), i))
-    write_number(d.foreign_geom_xquat, 4 * g + 2, lane_get(value_of(quat[2]), i))
-    write_number(d.foreign_geom_xquat, 4 * g + 3, lane_get(value_of(quat[3]), i))
+    put(d.foreign_geom_xquat, 4 * g, lane_get(value_of(quat[0]), i))
+    put(d.foreign_geom_xquat, 4 * g + 1, lane_get(value_of(quat[1]), i))
+    put(d.foreign_geom_xquat, 4 * g + 2, lane_get(value_of(quat[2]), i))
+    put(d.foreign_geom_xquat, 4 * g + 3, lane_get(value_of(quat[3]), i))
 
 
 @kernel
@@ -265,14 +210,14 @@ def contact_of_lanes(d, k, reach):
         if k < d.foreign_count[i]:
             a = d.foreign_contacts
             p = NUMBERS * (ROOM * i + k)
-            dist = lane_set(dist, i, read_number(a, p))
-            x = lane_set(x, i, read_number(a, p + 1))
-            y = lane_set(y, i, read_number(a, p + 2))
-            z = lane_set(z, i, read_number(a, p + 3))
-            nx = lane_set(nx, i, read_number(a, p + 4))
-            ny = lane_set(ny, i, read_number(a, p + 5))
-            nz = lane_set(nz, i, read_number(a, p + 6))
-            tx = lane_set(tx, i, read_number(a, p + 7))
-            ty = lane_set(ty, i, read_number(a, p + 8))
-            tz = lane_set(tz, i, read_number(a, p + 9))
+            dist = lane_set(dist, i, get(a, p))
+            x = lane_set(x, i, get(a, p + 1))
+            y = lane_set(y, i, get(a, p + 2))
+            z = lane_set(z, i, get(a, p + 3))
+            nx = lane_set(nx, i, get(a, p + 4))
+            ny = lane_set(ny, i, get(a, p + 5))
+            nz = lane_set(nz, i, get(a, p + 6))
+            tx = lane_set(tx, i, get(a, p + 7))
+            ty = lane_set(ty, i, get(a, p + 8))
+            tz = lane_set(tz, i, get(a, p + 9))
     return dist, (x, y, z), (nx, ny, nz), (tx, ty, tz)

@@ -17,9 +17,7 @@ import threading
 
 import mujoco
 import numpy as np
-from llvmlite import ir
-from numba import types
-from numba.extending import intrinsic, overload
+from numba.extending import overload
 
 from saltus.contact.contact_tangents import fixed_to, with_tangents
 from saltus.contact.counts import NLOST
@@ -29,6 +27,7 @@ from saltus.contact.rows.flex_contacts import element_weights
 from saltus.errors import ModelError
 from saltus.number.components import chain, frozen, lane_count, lane_get, lane_set, value_of
 from saltus.number.features import looks_at
+from saltus.number.intrinsics.calls import c_function
 from saltus.number.kernels import kernel, only_with
 from saltus.number.kinds import dual
 from saltus.spatial.vectors import add3, add_scaled3, dot3, scale3, sub3
@@ -169,16 +168,7 @@ def _matrix(quat) -> np.ndarray:
 # ---------------------------------------------------------------- in kernels
 
 
-@intrinsic
-def call_python(typingctx, address, lane):
-    """Call a function of one integer at an address."""
-
-    def codegen(context, builder, sig, args):
-        integer = ir.IntType(64)
-        kind = ir.FunctionType(integer, [integer])
-        return builder.call(builder.inttoptr(args[0], kind.as_pointer()), [args[1]])
-
-    return types.int64(types.int64, types.int64), codegen
+_collide_lane = c_function("long", "long")  # a lane; the number of its contacts
 
 
 @only_with("flexforeign", otherwise="n")
@@ -198,7 +188,7 @@ def foreign_flex(m, d, n, c, reach, near):
         d.flexforeign_place[i] = 0
         if lane_get(value_of(near), i) > 0.5:
             if d.flexforeign_count[i] < 0:
-                d.flexforeign_count[i] = call_python(d.flexforeign_call, i)
+                d.flexforeign_count[i] = _collide_lane(d.flexforeign_call, (i,))
             d.flexforeign_place[i] = next_of_pair(d, i, 0, c)
         else:
             d.flexforeign_place[i] = d.flexforeign_count[i]

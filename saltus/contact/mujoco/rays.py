@@ -15,20 +15,26 @@ import ctypes
 
 import mujoco
 import numpy as np
-from llvmlite import ir
-from numba import types
-from numba.extending import intrinsic
 
-from saltus.contact.mujoco.collision import address_of, check_stack, library, read_number, write_number
+from saltus.contact.mujoco.collision import address_of, check_stack, library
 from saltus.model.compile.cameras_rays import RAY_KINDS, sight
 from saltus.model.enums import BOX, HFIELD, SDF
 from saltus.model.layout import DATA
 from saltus.number.components import lane_count, lane_get, lane_set, value_of
+from saltus.number.intrinsics.calls import c_function
+from saltus.number.intrinsics.memory import get, put
 from saltus.number.kernels import kernel, only_with
 from saltus.spatial.quaternions import quat_multiply
 
 MODEL, SCRATCH, XPOS, XMAT, XQUAT, BUFFER, RAY, DISTANCE = range(8)  # places in foreign_sense
 POINT, DIRECTION, NORMAL, SEGMENT, GEOM, NUMBERS = 0, 3, 6, 9, 15, 16  # places in the buffer
+DOUBLE = 8  # bytes
+EVERY_GROUP, STATIC_TOO = 0, 1
+
+# mj_ray: model, data, point, direction, groups, static too, body left out, geom met, its normal; the distance (m)
+_mj_ray = c_function("double", *["pointer"] * 5, "byte", "int", "pointer", "pointer")
+# mj_geomDistance: model, data, two geoms, largest distance (m), ends of the segment; the distance (m)
+_mj_geom_distance = c_function("double", "pointer", "pointer", "int", "int", "double", "pointer")
 
 
 # ---------------------------------------------------------------- in Python: set-up for a Data
@@ -71,49 +77,6 @@ def attach_sense(model, struct) -> ForeignSense | None:
     return struct.foreign_sense_owner
 
 
-# ---------------------------------------------------------------- functions outside of structs
-
-INT32, BYTE, DOUBLE = ir.IntType(32), ir.IntType(8), ir.DoubleType()
-POINTER = BYTE.as_pointer()
-
-
-def _part(builder, address, number):
-    """Pointer to element `number` of the array of doubles at an address."""
-    return builder.inttoptr(builder.add(address, ir.Constant(address.type, 8 * number)), POINTER)
-
-
-@intrinsic
-def call_ray(typingctx, function, model, data, buffer, body):
-    """mj_ray for the point and direction in a buffer, without the geoms of a body; writes the normal to the buffer."""
-
-    def codegen(context, builder, sig, args):
-        function, model, data, buffer, body = args
-        kind = ir.FunctionType(DOUBLE, [POINTER] * 5 + [BYTE, INT32] + [POINTER] * 2)
-        function = builder.inttoptr(function, kind.as_pointer())
-        model, data = (builder.inttoptr(a, POINTER) for a in (model, data))
-        point, direction, normal, geom = (_part(builder, buffer, k) for k in (POINT, DIRECTION, NORMAL, GEOM))
-        every, static = ir.Constant(POINTER, None), ir.Constant(BYTE, 1)
-        body = builder.trunc(body, INT32)
-        return builder.call(function, [model, data, point, direction, every, static, body, geom, normal])
-
-    return types.float64(*[types.int64] * 5), codegen
-
-
-@intrinsic
-def call_distance(typingctx, function, model, data, buffer, g1, g2, most):
-    """mj_geomDistance of two geoms, `most` (m) if they are farther apart; writes the segment to the buffer."""
-
-    def codegen(context, builder, sig, args):
-        function, model, data, buffer, g1, g2, most = args
-        kind = ir.FunctionType(DOUBLE, [POINTER, POINTER, INT32, INT32, DOUBLE, POINTER])
-        function = builder.inttoptr(function, kind.as_pointer())
-        model, data = (builder.inttoptr(a, POINTER) for a in (model, data))
-        g1, g2 = (builder.trunc(g, INT32) for g in (g1, g2))
-        return builder.call(function, [model, data, g1, g2, most, _part(builder, buffer, SEGMENT)])
-
-    return types.float64(*[types.int64] * 6, types.float64), codegen
-
-
 # ---------------------------------------------------------------- in kernels
 
 
@@ -133,7 +96,7 @@ def foreign_ray(m, d, point, direction, body):
     buffer = d.foreign_sense[BUFFER]
     for i in range(lane_count(d.time)):
         for k in range(3):
-            write_number(buffer, NORMAL + k, 0.0)
+            put(buffer, NORMAL + k, 0.0)
         # the ray and the poses of the geoms that it can hit
         finite = copy_ray(d, i, point, direction)
         for g in range(m.ngeom):
@@ -142,11 +105,14 @@ def foreign_ray(m, d, point, direction, body):
                 finite = copy_frame(d, g, i) and finite
         # cast it, unless some number is not finite
         if finite:
-            found = call_ray(d.foreign_sense[RAY], d.foreign_sense[MODEL], d.foreign_sense[SCRATCH], buffer, body)
+            model, data = d.foreign_sense[MODEL], d.foreign_sense[SCRATCH]
+            ray = buffer + DOUBLE * POINT, buffer + DOUBLE * DIRECTION, EVERY_GROUP, STATIC_TOO, body
+            met = buffer + DOUBLE * GEOM, buffer + DOUBLE * NORMAL
+            found = _mj_ray(d.foreign_sense[RAY], (model, data, *ray, *met))
             x = lane_set(x, i, found)
-            nx = lane_set(nx, i, read_number(buffer, NORMAL))
-            ny = lane_set(ny, i, read_number(buffer, NORMAL + 1))
-            nz = lane_set(nz, i, read_number(buffer, NORMAL + 2))
+            nx = lane_set(nx, i, get(buffer, NORMAL))
+            ny = lane_set(ny, i, get(buffer, NORMAL + 1))
+            nz = lane_set(nz, i, get(buffer, NORMAL + 2))
     return x, (nx, ny, nz)
 
 
@@ -166,7 +132,7 @@ def foreign_distance(m, d, g1, g2, most):
     for i in range(lane_count(d.time)):
         # clear the segment; poses of both geoms
         for k in range(6):
-            write_number(buffer, SEGMENT + k, 0.0)
+            put(buffer, SEGMENT + k, 0.0)
         finite = copy_frame(d, g1, i)
         finite = copy_frame(d, g2, i) and finite
         if finite:
@@ -174,17 +140,17 @@ def foreign_distance(m, d, g1, g2, most):
             if m.geom_type[g1] == SDF or m.geom_type[g2] == SDF:
                 copy_turn(m, d, g1, i)
                 copy_turn(m, d, g2, i)
-            found = call_distance(
-                d.foreign_sense[DISTANCE], d.foreign_sense[MODEL], d.foreign_sense[SCRATCH], buffer, g1, g2, most
-            )
+            model, data = d.foreign_sense[MODEL], d.foreign_sense[SCRATCH]
+            segment = buffer + DOUBLE * SEGMENT
+            found = _mj_geom_distance(d.foreign_sense[DISTANCE], (model, data, g1, g2, most, segment))
             # distance and ends of the segment
             x = lane_set(x, i, found)
-            ax = lane_set(ax, i, read_number(buffer, SEGMENT))
-            ay = lane_set(ay, i, read_number(buffer, SEGMENT + 1))
-            az = lane_set(az, i, read_number(buffer, SEGMENT + 2))
-            bx = lane_set(bx, i, read_number(buffer, SEGMENT + 3))
-            by = lane_set(by, i, read_number(buffer, SEGMENT + 4))
-            bz = lane_set(bz, i, read_number(buffer, SEGMENT + 5))
+            ax = lane_set(ax, i, get(buffer, SEGMENT))
+            ay = lane_set(ay, i, get(buffer, SEGMENT + 1))
+            az = lane_set(az, i, get(buffer, SEGMENT + 2))
+            bx = lane_set(bx, i, get(buffer, SEGMENT + 3))
+            by = lane_set(by, i, get(buffer, SEGMENT + 4))
+            bz = lane_set(bz, i, get(buffer, SEGMENT + 5))
     return x, (ax, ay, az), (bx, by, bz)
 
 
@@ -197,12 +163,12 @@ def copy_ray(d, i, point, direction):
     p0, p1, p2 = lane_get(value_of(point[0]), i), lane_get(value_of(point[1]), i), lane_get(value_of(point[2]), i)
     v0, v1 = lane_get(value_of(direction[0]), i), lane_get(value_of(direction[1]), i)
     v2 = lane_get(value_of(direction[2]), i)
-    write_number(buffer, POINT, p0)
-    write_number(buffer, POINT + 1, p1)
-    write_number(buffer, POINT + 2, p2)
-    write_number(buffer, DIRECTION, v0)
-    write_number(buffer, DIRECTION + 1, v1)
-    write_number(buffer, DIRECTION + 2, v2)
+    put(buffer, POINT, p0)
+    put(buffer, POINT + 1, p1)
+    put(buffer, POINT + 2, p2)
+    put(buffer, DIRECTION, v0)
+    put(buffer, DIRECTION + 1, v1)
+    put(buffer, DIRECTION + 2, v2)
     return 0.0 * (p0 + p1 + p2) == 0.0 and v0 * v0 + v1 * v1 + v2 * v2 > 0.5
 
 
@@ -212,11 +178,11 @@ def copy_frame(d, g, i):
     total = 0.0
     for k in range(3):
         number = lane_get(value_of(d.geom_xpos[g, k]), i)
-        write_number(d.foreign_sense[XPOS], 3 * g + k, number)
+        put(d.foreign_sense[XPOS], 3 * g + k, number)
         total = total + number
     for k in range(9):
         number = lane_get(value_of(d.geom_xmat[g, k]), i)
-        write_number(d.foreign_sense[XMAT], 9 * g + k, number)
+        put(d.foreign_sense[XMAT], 9 * g + k, number)
         total = total + number
     return 0.0 * total == 0.0
 
@@ -225,7 +191,7 @@ def copy_frame(d, g, i):
 def copy_turn(m, d, g, i):
     """Copy lane i's orientation of geom g as a quaternion, which signed distance fields read."""
     quat = quat_multiply(d.xquat[m.geom_bodyid[g]], m.geom_quat[g])
-    write_number(d.foreign_sense[XQUAT], 4 * g, lane_get(value_of(quat[0]), i))
-    write_number(d.foreign_sense[XQUAT], 4 * g + 1, lane_get(value_of(quat[1]), i))
-    write_number(d.foreign_sense[XQUAT], 4 * g + 2, lane_get(value_of(quat[2]), i))
-    write_number(d.foreign_sense[XQUAT], 4 * g + 3, lane_get(value_of(quat[3]), i))
+    put(d.foreign_sense[XQUAT], 4 * g, lane_get(value_of(quat[0]), i))
+    put(d.foreign_sense[XQUAT], 4 * g + 1, lane_get(value_of(quat[1]), i))
+    put(d.foreign_sense[XQUAT], 4 * g + 2, lane_get(value_of(quat[2]), i))
+    put(d.foreign_sense[XQUAT], 4 * g + 3, lane_get(value_of(quat[3]), i))

@@ -10,8 +10,8 @@ from typing import Any
 
 from numba import njit
 
-from saltus.number.compile.function_cache import keep_in
 from saltus.number.compile.loading import LoadingCache
+from saltus.number.internals import keep_in
 from saltus.number.kernels import FASTMATH
 
 ROOM = Path(__file__).resolve().parents[1]  # draw/

@@ -9,7 +9,7 @@ screen.
 import numpy as np
 
 from saltus.draw.raster.compiled import part
-from saltus.draw.raster.samples import put
+from saltus.number.intrinsics.samples import put
 
 SAMPLES_X = (0.375, 0.875, 0.125, 0.625)  # a turned square: no two samples share a row or a column
 SAMPLES_Y = (0.125, 0.375, 0.625, 0.875)

@@ -8,8 +8,8 @@ from saltus.draw.raster.background import AXIS_U, AXIS_V, HALF_U, HALF_V, NORMAL
 from saltus.draw.raster.compiled import entry, part
 from saltus.draw.raster.cover import SAMPLES_X, SAMPLES_Y, TILE
 from saltus.draw.raster.light import brightness
-from saltus.draw.raster.samples import NUMBERS
 from saltus.draw.raster.triangles import CX, CY, EYE, FORWARD, FX, FY, RIGHT, UP
+from saltus.number.intrinsics.samples import NUMBERS
 
 # columns of a look: linear colour, opacity, what is left of it where something is in front, highlight
 ALPHA, HIDDEN, SHINE = 3, 4, 5

@@ -4,7 +4,7 @@ import math
 
 from saltus.draw.raster.compiled import entry, part
 from saltus.draw.raster.cover import cover, mark_tiles, snap
-from saltus.draw.raster.samples import NUMBERS
+from saltus.number.intrinsics.samples import NUMBERS
 
 # columns of an item's numbers
 POS, ROTATION, SCALE, HALF, REACH, ROUND = 0, 3, 12, 15, 16, 17

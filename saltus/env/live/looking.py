@@ -6,7 +6,6 @@
 
 import functools
 
-from saltus.env.run.gathered_terms import as_number
 from saltus.env.run.loop import (
     BEGAN,
     DISABLED,
@@ -21,6 +20,7 @@ from saltus.env.run.loop import (
     take_action,
 )
 from saltus.integrate.integrator import Integrator
+from saltus.number.components import as_number
 from saltus.number.kernels import Entry, entry, kernel
 from saltus.simulate.engine.loops import group_steps, load_group, load_model
 from saltus.solve.status import OK

@@ -7,26 +7,8 @@
 import functools
 from typing import Any
 
-from numba import types
-from numba.extending import intrinsic
-
+from saltus.number.components import as_number
 from saltus.number.kernels import kernel
-from saltus.number.kinds import MaskType
-
-
-@intrinsic
-def as_number(typingctx, x, like):
-    """A number of like's kind: 1 and 0 for a truth, else x."""
-
-    def codegen(context, builder, sig, args):
-        if isinstance(sig.args[0], MaskType):
-            return builder.uitofp(args[0], context.get_value_type(sig.return_type))
-        if isinstance(sig.args[0], types.Boolean):
-            scalar = builder.uitofp(args[0], context.get_value_type(types.float64))
-            return context.cast(builder, scalar, types.float64, sig.return_type)
-        return context.cast(builder, args[0], sig.args[0], sig.return_type)
-
-    return like(x, like), codegen
 
 
 @kernel

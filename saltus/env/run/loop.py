@@ -11,15 +11,11 @@ into the arrays of results, and where an episode is to begin anew, its start tak
 import functools
 from typing import Any, NamedTuple
 
-from numba import types
-from numba.extending import intrinsic
-
 from saltus.env.disturb.disturbances import Kernels
 from saltus.env.random import DRAW, EPISODE, NRANDOM, normal
-from saltus.env.run.gathered_terms import as_number
 from saltus.integrate.integrator import Integrator
 from saltus.integrate.status import bad_start, bad_state
-from saltus.number.components import lane_get
+from saltus.number.components import as_number, lane_get, lane_set
 from saltus.number.functions import clip, maximum
 from saltus.number.kernels import Entry, entry, kernel
 from saltus.simulate.engine.loops import TIME, group_steps, load_group, load_model, store_group
@@ -82,19 +78,8 @@ def take_action(e, actions, group, width):
         e.previous_action[k] = e.action[k]
         x = e.action[k]
         for lane in range(width):
-            x = _with_lane(x, lane, actions[group * width + lane, k])
+            x = lane_set(x, lane, actions[group * width + lane, k])
         e.action[k] = x
-
-
-@intrinsic
-def _with_lane(typingctx, x, lane, value):
-    """x with a lane replaced by a number, rounded to x's precision."""
-
-    def codegen(context, builder, sig, args):
-        scalar = context.cast(builder, args[2], sig.args[2], sig.return_type.scalar)
-        return builder.insert_element(args[0], scalar, args[1])
-
-    return x(x, types.int64, value), codegen
 
 
 @functools.cache

@@ -10,12 +10,12 @@ import mujoco
 import numpy as np
 
 from saltus.model.enums import HFIELD, MESH
+from saltus.number.intrinsics.blocks import AT_ONCE
 
 FACES = ("hull_faceadr", "hull_face", "hull_normal", "hull_corneradr", "hull_corner")
 # pairs of which it is remembered what parted them, and most lanes (see `saltus.contact.convex.last_axis`)
 LAST_PAIRS, LAST_LANES = 256, 16
 MOST_CORNERS = 128  # of a face
-AT_ONCE = 8  # neighbours of a vertex that are compared at once
 CELLS = 16  # along each edge of the cube whose surface holds where climbs begin
 
 

@@ -23,29 +23,23 @@ from typing import Any
 
 import numpy as np
 from numba import types
-from numba.core.dispatcher import Dispatcher
-from numba.extending import _Intrinsic
 
 from saltus.errors import OptionError
 from saltus.number.features import Choice
+from saltus.number.internals import Dispatcher, Intrinsic, defined_by
 
 PACKAGE = Path(__file__).parents[2]  # not resolved: functions name their files so
 # rooms with kernels of the physics
 KERNEL_ROOMS = ("number", "spatial", "model", "dynamics", "contact", "solve", "integrate", "sense", "simulate")
-#: Files outside `number/` that define intrinsics, or functions that the compiler chooses by types.
+#: Files outside `number/` with functions that the compiler chooses by types.
 EXTENSIONS = (
     "contact/contact_tangents.py",
-    "contact/convex/search/memory.py",
-    "contact/convex/search/vertex_block.py",
-    "contact/mujoco/collision.py",
     "contact/mujoco/flex_collision.py",
-    "contact/mujoco/rays.py",
     "contact/rows/user_compliance.py",
     "dynamics/control.py",
     "dynamics/equations.py",
     "integrate/dense/substep.py",
     "integrate/event/user_events.py",
-    "simulate/batches/memory.py",
 )
 PLAIN = (bool, int, float, complex, str, bytes, type(None), type(Ellipsis))
 KNOWN = {
@@ -248,8 +242,8 @@ class _Walk:
             return "kernel", _options(value), self._function(value.py_func)
         if isinstance(value, Choice) or getattr(value, "py_func", None) is value:  # compiled for some models only
             return "kernel", self._function(value.py_func)
-        if isinstance(value, _Intrinsic):
-            function = value._defn  # noqa: SLF001 (Numba's)
+        if isinstance(value, Intrinsic):
+            function = defined_by(value)
             if function.__code__.co_filename in _extensions():
                 named = function.__module__, function.__qualname__
                 return "intrinsic", *named, *self._cells(function), *_numbers(function)

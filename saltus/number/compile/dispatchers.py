@@ -9,7 +9,7 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
-from numba.core.registry import CPUDispatcher
+from saltus.number.internals import CPUDispatcher, become_dispatcher
 
 KNOWN = {"py_func", "options", "__class__", "__dict__"}  # what is there before
 _making = threading.RLock()
@@ -55,4 +55,4 @@ def _make(dispatcher: LateDispatcher) -> None:
         except BaseException:
             own["_make"] = make
             raise
-        object.__setattr__(dispatcher, "__class__", CPUDispatcher)
+        become_dispatcher(dispatcher)

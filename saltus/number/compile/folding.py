@@ -1,10 +1,8 @@
 """Conditions on types become constants before Numba looks for branches that are never taken."""
 
-from numba.core import ir
-from numba.core.compiler_machinery import FunctionPass, register_pass
-from numba.core.ir_utils import find_const, get_definition, guard
-
 from saltus.number.conditions import CONDITIONS
+from saltus.number.internals import FunctionPass, definitions, find_const, get_definition, guard, register_pass
+from saltus.number.internals import numba_ir as ir
 
 
 @register_pass(mutates_CFG=False, analysis_only=False)
@@ -42,6 +40,6 @@ def _is_condition(value):
 
 def _replace(code, assignment, value):
     constant = ir.Const(value, assignment.loc)
-    definitions = code._definitions[assignment.target.name]  # noqa: SLF001 (Numba's)
-    definitions[definitions.index(assignment.value)] = constant
+    known = definitions(code, assignment.target.name)
+    known[known.index(assignment.value)] = constant
     assignment.value = constant

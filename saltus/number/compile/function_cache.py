@@ -8,19 +8,23 @@ import contextlib
 import functools
 import hashlib
 import sys
-from typing import Any
-
-from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile, _CacheLocator
 
 from saltus.errors import OptionError
 from saltus.number.cache.fingerprint import base_key, fingerprint
 from saltus.number.cache.storage import cache_directory, cache_key, content, write
 from saltus.number.compile import worker_pool
-from saltus.number.compile.parts import Gone, keep, part_of, rebuild
+from saltus.number.compile.parts import Gone, keep, part_of
 from saltus.number.compile.units import EntryLibrary
+from saltus.number.internals import (
+    CacheLocator,
+    CompileResultCacheImpl,
+    FileCacheOfFunction,
+    IndexDataCacheFile,
+    compile_result,
+)
 
 
-class _Locator(_CacheLocator):
+class _Locator(CacheLocator):
     def __init__(self, py_func):
         self._name = f"{py_func.__module__}"
         self._py_file = py_func.__code__.co_filename
@@ -76,14 +80,14 @@ class _Files(IndexDataCacheFile):
         return f"{self._base}-{digest}.nbc"
 
 
-class _KernelCache(FunctionCache):
+class _KernelCache(FileCacheOfFunction):
     def __init__(self, py_func, also="", room=None):
         super().__init__(py_func)
-        self._cache_file = _Files(self._cache_path, self._impl.filename_base, py_func, also, room)
+        self.files = _Files(self.folder, self.base_name, py_func, also, room)
 
     def file_name(self, types) -> str:
         """The name of the file for arguments of these types; "" where what the function refers to cannot be told."""
-        return self._cache_file.name(types)
+        return self.files.name(types)
 
     def _index_key(self, sig, codegen):
         return sig  # the types tell the width of lanes, the directory the processor
@@ -100,12 +104,12 @@ class EntryCache(_KernelCache):
     def _rebuilt(self, payload, target_context):
         """The compile result of what a file holds; None where what it calls cannot be had."""
         if payload[0][1] != "entry":  # code that calls no kernels
-            return self._impl.rebuild(target_context, payload)
+            return self.rebuilt_by_numba(payload, target_context)
         try:
             library = EntryLibrary.restored(target_context.codegen(), payload[0])
         except Gone:
             return None  # it is compiled anew with what it calls
-        return rebuild(target_context, library, payload)
+        return compile_result(target_context, library, payload)
 
 
 class PartCache(_KernelCache):
@@ -120,14 +124,14 @@ class PartCache(_KernelCache):
         codegen = target_context.codegen()
         key = self._index_key(sig, codegen)
         name = self.file_name(key)
-        payload = self._cache_file.load(key) or (worker_pool.wait_for(name) and self._cache_file.load(key))
+        payload = self.files.load(key) or (worker_pool.wait_for(name) and self.files.load(key))
         if not payload:
             return None
         try:
             library = part_of(name, codegen, payload)
         except Gone:
             return None  # what it calls is compiled anew with it
-        return rebuild(target_context, library, payload)
+        return compile_result(target_context, library, payload)
 
     def _save_overload(self, sig, data):
         super()._save_overload(sig, data)
@@ -135,13 +139,3 @@ class PartCache(_KernelCache):
         if name and (cache_directory() / name).exists():
             keep(data.library, name)
             worker_pool.something_is_ready()
-
-
-def cache_of(dispatcher: Any) -> Any:
-    """The cache that a dispatcher keeps its code in."""
-    return dispatcher._cache  # noqa: SLF001 (Numba has no public door to it)
-
-
-def keep_in(cache: Any, dispatcher: Any) -> None:
-    """Have a dispatcher keep its code in this cache."""
-    dispatcher._cache = cache  # noqa: SLF001 (Numba gives it one of its own, or none)

@@ -7,10 +7,8 @@ of it. The compiler loads it where nothing is found.
 
 import functools
 
-import llvmlite.binding as llvm
-from numba.core.runtime import _nrt_python
-
 from saltus.number.compile.function_cache import EntryCache
+from saltus.number.internals import tell_memory_functions
 
 # constants of Python's hashes, which Numba tells the linker when it loads its own implementation of them
 HASHES = b"_numba_hashsecret_"
@@ -24,8 +22,8 @@ class LoadingCache(EntryCache):
         self._missing = missing or (lambda types: None)
 
     def load_overload(self, sig, target_context):
-        with self._guard_against_spurious_io_errors():
-            data = self._cache_file.load(self._index_key(sig, target_context.codegen()))
+        with self.guarded():
+            data = self.files.load(self._index_key(sig, target_context.codegen()))
             if data is None:
                 self._missing(sig)
                 return None
@@ -36,8 +34,4 @@ class LoadingCache(EntryCache):
             return self._rebuilt(data, target_context)
 
 
-@functools.cache
-def _tell_memory_functions() -> None:
-    """Tell the linker where Numba's counts of references to arrays are."""
-    for name, address in _nrt_python.c_helpers.items():
-        llvm.add_symbol(name if name.startswith("_") else f"NRT_{name}", address)
+_tell_memory_functions = functools.cache(tell_memory_functions)

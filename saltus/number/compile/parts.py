@@ -11,12 +11,6 @@ import os
 from pathlib import Path
 
 import llvmlite.binding as llvm
-from numba.core.codegen import JITCodeLibrary
-from numba.core.compiler import Compiler, CompileResult, DefaultPassBuilder
-from numba.core.compiler_lock import require_global_compiler_lock
-from numba.core.compiler_machinery import PassManager
-from numba.core.typed_passes import AnnotateTypes, NopythonRewrites
-from numba.core.untyped_passes import InlineClosureLikes, IRProcessing, WithLifting
 
 from saltus.errors import OptionError
 from saltus.number.cache.fingerprint import PACKAGE, fingerprint
@@ -24,6 +18,16 @@ from saltus.number.cache.storage import cache_directory, content, is_kept
 from saltus.number.compile import worker_pool
 from saltus.number.compile.folding import FoldConditions
 from saltus.number.compile.worker_pool import Work
+from saltus.number.internals import (
+    AnnotateTypes,
+    Compiler,
+    InlineClosureLikes,
+    Library,
+    NopythonRewrites,
+    WithLifting,
+    forget_types,
+    passes_without,
+)
 from saltus.number.processor import code_generator
 
 # Instructions, before the optimiser, from which a kernel with its parts is a unit. Smaller ones cost time in each step
@@ -50,7 +54,7 @@ class _NoEnvironment:
 _EMPTY = llvm.parse_assembly("")  # in place of a module that has been let go
 
 
-class PartLibrary(JITCodeLibrary):
+class PartLibrary(Library):
     """Intermediate code of one kernel, kept as bitcode, which takes little memory, and the parts that it calls."""
 
     file = ""  # its name in the cache
@@ -62,51 +66,45 @@ class PartLibrary(JITCodeLibrary):
 
     @property
     def codegen(self):
-        return _NoEnvironment(self._codegen)
+        return _NoEnvironment(self.generator)
 
     @property
     def is_unit(self) -> bool:
         return bool(self.symbol and self.file)
 
     def finalize(self):
-        require_global_compiler_lock()
-        self._raise_if_finalized()
+        self.begin_finalizing()
         self.calls = []
-        for library in dict.fromkeys(self._linking_libraries):
-            self._reload_init.update(library._reload_init)  # noqa: SLF001 (Numba's)
+        for library in self.called:
+            self.take_initialisers(library)
             if isinstance(library, PartLibrary):
                 self.calls.append(library)
             else:
-                module = library._get_module_for_linking()  # noqa: SLF001 (Numba's)
-                self._final_module.link_in(module, preserve=True)
-        self._final_module.verify()
-        self._finalize_dynamic_globals()
-        for part in self.calls:
-            self._dynamic_globals += part._dynamic_globals  # noqa: SLF001 (Numba's)
-        self._finalized = True
-        own = [f for f in self._final_module.functions if not f.is_declaration and f.linkage == llvm.Linkage.external]
+                self.take_in(library)
+        self.end_finalizing(self.calls)
+        own = [f for f in self.module.functions if not f.is_declaration and f.linkage == llvm.Linkage.external]
         for function in own:
             function.linkage = "linkonce_odr"
         self._measure(own)
-        self.bitcode = self._final_module.as_bitcode()
-        self._forget_modules()
-        self._linking_libraries = []
+        self.bitcode = self.module.as_bitcode()
+        self._forget_module()
+        self.called = []
 
     def _measure(self, functions):
         if any(b"alwaysinline" in attribute for function in functions for attribute in function.attributes):
             return
         self.size = sum(str(function).count("\n  ") for function in functions)  # lines of instructions
         whole = self.size + sum(part.size for part in callers_first(self.calls))
-        if whole > LARGE and len(functions) == 1 and not self._dynamic_globals:
+        if whole > LARGE and len(functions) == 1 and not self.has_environments:
             self.symbol = functions[0].name
 
-    def _forget_modules(self):
-        self._final_module.close()
-        self._final_module = _EMPTY  # Numba looks for environments here
+    def _forget_module(self):
+        self.module.close()
+        self.module = _EMPTY  # Numba looks for environments here
 
     def _get_module_for_linking(self):
         """With all that it calls, for code that is not the package's."""
-        self._ensure_finalized()
+        self.finish()
         module = llvm.parse_bitcode(self.bitcode)
         link(module, callers_first(self.calls, units_too=True))
         return module
@@ -123,9 +121,9 @@ class PartLibrary(JITCodeLibrary):
         """The library that `serialize_using_object_code` described. Gone: what it calls is not there."""
         name, _, (bitcode, calls, size, symbol) = state
         library = cls(codegen, name)
-        library._forget_modules()
+        library._forget_module()
         library.bitcode, library.size, library.symbol = bitcode, size, symbol
-        library._finalized = True
+        library.say_finished()
         library.calls = [
             part_of(call, codegen) if isinstance(call, str) else cls.restored(codegen, call) for call in calls
         ]
@@ -203,19 +201,14 @@ class PartCompiler(Compiler):
         state = self.state
         state.func_id.unique_id = _unique(state.func_id.func)
         state.library = self.library(state.targetctx.codegen(), state.func_id.func_qualname)
-        whole = DefaultPassBuilder.define_nopython_pipeline(state)
         ours = Path(state.func_id.filename).is_relative_to(PACKAGE)
         without = (AnnotateTypes, *NOT_IN_KERNELS) if ours else (AnnotateTypes,)
-        passes = PassManager("kernel")
-        passes.passes = [(p, about) for p, about in whole.passes if p not in without]
-        passes.add_pass_after(FoldConditions, IRProcessing)
-        passes.finalize()
-        return [passes]
+        return passes_without(self, without, FoldConditions)
 
     def compile_extra(self, func):
-        """Without the types of all variables and calls in what is kept: a loaded kernel has none either."""
+        """The compile result, without what is not kept."""
         found = super().compile_extra(func)
-        found.fndesc.typemap = found.fndesc.calltypes = None
+        forget_types(found)
         return found
 
 
@@ -226,26 +219,3 @@ def _unique(function) -> str:
     except OptionError:
         what = os.urandom(16)  # it refers to what cannot be told, and is not kept
     return hashlib.sha256(repr(what).encode()).hexdigest()[:12]
-
-
-def rebuild(target_context, library, payload):
-    """A compile result from its reduced form, as `CompileResult._rebuild` does for whole libraries."""
-    _, fndesc, environment, signature, objectmode, lifted, annotation, _, _ = payload
-    entry_point = target_context.get_executable(library, fndesc, environment)
-    return CompileResult(
-        target_context=target_context,
-        typing_context=target_context.typing_context,
-        library=library,
-        environment=environment,
-        entry_point=entry_point,
-        fndesc=fndesc,
-        type_annotation=annotation,
-        signature=signature,
-        objectmode=objectmode,
-        lifted=lifted,
-        typing_error=None,
-        call_helper=None,
-        metadata=None,
-        reload_init=(),
-        referenced_envs=(),
-    )

@@ -9,14 +9,12 @@ import pickle
 from contextlib import suppress
 from typing import Any
 
-from numba.core.dispatcher import Dispatcher
-
 from saltus.number.cache.storage import is_kept
 from saltus.number.compile import worker_pool
-from saltus.number.compile.function_cache import cache_of
 from saltus.number.compile.worker_pool import Work
 from saltus.number.conditions import live_code
 from saltus.number.features import NONE, Choice, narrowed
+from saltus.number.internals import Dispatcher, cache_of
 from saltus.number.struct_types import StructType
 from saltus.number.structs import LAYOUTS
 

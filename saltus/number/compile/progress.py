@@ -12,9 +12,8 @@ from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
-from numba.core import event
-
 from saltus.number.cache.storage import cache_root, write_whole
+from saltus.number.internals import event
 from saltus.terminal.compiling import tell
 
 NAME = "compile_seconds.json"

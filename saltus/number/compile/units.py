@@ -9,11 +9,11 @@ import os
 import pickle
 
 import llvmlite.binding as llvm
-from numba.core.codegen import JITCodeLibrary
 
 from saltus.number.cache import storage
 from saltus.number.compile import worker_pool
 from saltus.number.compile.parts import PartCompiler, PartLibrary, callers_first, link, part_of, unit_name, unit_path
+from saltus.number.internals import Library, address_of, load_object, object_code, optimise_module, say_defined
 from saltus.number.processor import code_generator
 
 Units = dict[str, str]  # names of functions -> files of their parts
@@ -37,45 +37,39 @@ def load(units: Units, codegen) -> None:
         )
         code, calls = found or compile_unit(file, codegen)
         load(calls, codegen)
-        engine = codegen._engine
-        engine._ee.add_object_file(llvm.ObjectFileRef.from_data(code))
-        engine.finalize_object()
-        llvm.add_symbol(symbol, engine._ee.get_function_address(symbol))
+        load_object(codegen, code)
+        llvm.add_symbol(symbol, address_of(codegen, symbol))
         _loaded.add(symbol)
 
 
 def compile_unit(file: str, codegen) -> tuple[bytes, Units]:
     """The unit of a part's file as an object file, which is kept, and the units that it calls."""
     part = part_of(file, codegen)
-    library = JITCodeLibrary(part._codegen, part.name)
-    library._final_module = module = llvm.parse_bitcode(part.bitcode)
+    library = Library(part.generator, part.name)
+    library.module = module = llvm.parse_bitcode(part.bitcode)
     module.get_function(part.symbol).linkage = "external"
     link(module, callers_first(part.calls))
     calls = units_of(part.calls)
     optimise(library, calls)
     module.verify()
-    unit = part._codegen._tm.emit_object(module), calls
+    unit = object_code(part.generator, module), calls
     with contextlib.suppress(OSError):  # a full disk costs the next run its time, no more
         storage.write(unit_path(file), pickle.dumps(unit))
     return unit
 
 
-def optimise(library: JITCodeLibrary, units: Units) -> None:
-    """Numba's passes, but for those before the one for reference counts, which kernels do not have.
+def optimise(library: Library, units: Units) -> None:
+    """Optimise the module of a library that calls units.
 
     Raises RuntimeError where a function is missing, which would be called at address 0.
     """
-    passes, builder = library._codegen._module_pass_manager()
-    passes.run(library._final_module, builder)
-    unused = llvm.create_new_module_pass_manager()
-    unused.add_strip_dead_prototype_pass()
-    unused.run(library._final_module, builder)
-    for function in library._final_module.functions:
+    optimise_module(library.generator, library.module)
+    for function in library.module.functions:
         if function.is_declaration and function.name.startswith("_ZN") and function.name not in units:
             raise RuntimeError(f"{library.name}: compiled code calls {function.name}, which is not there")
 
 
-class EntryLibrary(JITCodeLibrary):
+class EntryLibrary(Library):
     """Machine code of an entry and of all parts that it calls but units, which it only needs."""
 
     units: Units
@@ -86,14 +80,14 @@ class EntryLibrary(JITCodeLibrary):
         self.enable_object_caching()
 
     def finalize(self):
-        parts = [library for library in self._linking_libraries if isinstance(library, PartLibrary)]
-        self._linking_libraries = [library for library in self._linking_libraries if library not in parts]
-        link(self._final_module, callers_first(parts))
+        parts = [library for library in self.called if isinstance(library, PartLibrary)]
+        self.called = [library for library in self.called if library not in parts]
+        link(self.module, callers_first(parts))
         self.units = units_of(parts)
         super().finalize()
 
     def serialize_using_object_code(self):
-        module = self._final_module
+        module = self.module
         symbols = [x.name for some in (module.functions, module.global_variables) for x in some if not x.is_declaration]
         return self.name, "entry", (self.code, self.units, symbols)
 
@@ -106,17 +100,17 @@ class EntryLibrary(JITCodeLibrary):
         self.code = code
         self._finalize_final_module()
         self.code = b""  # nobody asks for it any more
-        codegen._engine._defined_symbols.update(symbols)
+        say_defined(codegen, symbols)
         return self
 
     def _optimize_final_module(self):
         optimise(self, self.units)
-        load(self.units, self._codegen)
+        load(self.units, self.generator)
 
     def _finalize_final_module(self):
-        self.code = self.code or self._codegen._tm.emit_object(self._final_module)
-        self._set_compiled_object(self.code)  # Numba's own machine code would be for this processor alone
-        super()._finalize_final_module()
+        self.code = self.code or object_code(self.generator, self.module)
+        self.use_object(self.code)  # Numba's own machine code would be for this processor alone
+        self.load_module()
 
 
 class EntryCompiler(PartCompiler):

@@ -8,12 +8,11 @@ import importlib
 import sys
 from contextlib import suppress
 
-from numba.core.registry import cpu_target
-
 from saltus.number.cache.storage import is_kept
 from saltus.number.compile import prefetch, worker_pool
 from saltus.number.compile.parts import unit_name
 from saltus.number.compile.units import compile_unit
+from saltus.number.internals import host_code_generator
 
 
 def main() -> None:
@@ -22,7 +21,7 @@ def main() -> None:
     for module in sys.argv[1:]:
         with suppress(ImportError):
             importlib.import_module(module)
-    codegen = cpu_target.target_context.codegen()
+    codegen = host_code_generator()
     for line in sys.stdin:
         what, name = line.split()
         with suppress(Exception):  # the one that asks compiles it, and meets the error

@@ -8,9 +8,9 @@ from typing import Any
 
 from llvmlite import ir
 from numba import types
-from numba.core import cgutils
 from numba.extending import intrinsic
 
+from saltus.number.internals import cgutils
 from saltus.number.kernels import PLAIN
 
 INT64, INT32, VOID, BYTES = ir.IntType(64), ir.IntType(32), ir.VoidType(), ir.IntType(8).as_pointer()

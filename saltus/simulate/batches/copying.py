@@ -6,6 +6,7 @@ Tables and rows are those of `saltus.simulate.batches.memory`.
 # pyright: reportCallIssue=false
 # (in kernels, calls of intrinsics leave out the first argument of their definition)
 
+from saltus.number.intrinsics.memory import get_number, put_number
 from saltus.number.kernels import entry, kernel
 from saltus.simulate.batches.memory import (
     ADDRESS,
@@ -16,8 +17,6 @@ from saltus.simulate.batches.memory import (
     STRIDE,
     STRIDE_EACH,
     STRIDE_MANY,
-    get_number,
-    put_number,
 )
 
 

@@ -9,7 +9,7 @@ import pytest
 from numba import njit
 
 from saltus.draw.raster.cover import GRID, SAMPLES_X, SAMPLES_Y, cover
-from saltus.draw.raster.samples import NUMBERS
+from saltus.number.intrinsics.samples import NUMBERS
 
 WIDTH, HEIGHT = 40, 30
 

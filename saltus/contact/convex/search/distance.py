@@ -7,7 +7,6 @@ the search ends where that is more than anybody asks for.
 
 import math
 
-from saltus.contact.convex.search.memory import get3, put, put3
 from saltus.contact.convex.search.pair_area import (
     AXIS,
     GAP,
@@ -21,6 +20,7 @@ from saltus.contact.convex.search.pair_area import (
     write_result,
 )
 from saltus.contact.convex.search.simplex import weights_of_segment, weights_of_tetrahedron, weights_of_triangle
+from saltus.number.intrinsics.memory import get3, put, put3
 from saltus.number.kernels import kernel
 from saltus.spatial.vectors import add_scaled3, dot3, scale3
 

@@ -4,8 +4,8 @@ A vertex of a convex polytope that is no lower than its neighbours is highest of
 that is highest in the middle direction of a cell of a cube's surface, which is known from loading.
 """
 
-from saltus.contact.convex.search.vertex_block import higher_of_block
 from saltus.model.contact.hulls import CELLS
+from saltus.number.intrinsics.blocks import higher_of_block
 from saltus.number.kernels import kernel
 
 

@@ -3,8 +3,8 @@
 Vertices of the Minkowski difference A - B take eight numbers each: w = a - b, a (m), and the numbers of both points.
 """
 
-from saltus.contact.convex.search.memory import get3, get9, get_int, put, put3, put_int
 from saltus.contact.convex.search.support import support
+from saltus.number.intrinsics.memory import get3, get9, get_int, put, put3, put_int
 from saltus.number.kernels import kernel
 from saltus.spatial.vectors import add3, matrix_times_vector, scale3, sub3, transpose_times_vector
 

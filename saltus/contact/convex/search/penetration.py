@@ -6,7 +6,6 @@ end is exact; with curved surfaces the depth is found to `CURVED` of the size of
 in many directions, which takes many points, the best of those that were tried is taken in the end.
 """
 
-from saltus.contact.convex.search.memory import get, get3, get_int, put_int, stack_area
 from saltus.contact.convex.search.pair_area import (
     ID1,
     ID2,
@@ -29,6 +28,7 @@ from saltus.contact.convex.search.polytope import (
     nearest_face,
     tetrahedron,
 )
+from saltus.number.intrinsics.memory import get, get3, get_int, put_int, stack_area
 from saltus.number.kernels import kernel
 from saltus.spatial.vectors import add_scaled3, cross, dot3, scale3, sub3
 

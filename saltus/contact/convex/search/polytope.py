@@ -6,8 +6,8 @@ in memory one after the other; the last one takes the place of one that goes.
 
 import math
 
-from saltus.contact.convex.search.memory import get, get3, get_int, put, put3, put_int
 from saltus.contact.convex.search.pair_area import W, vertex_at
+from saltus.number.intrinsics.memory import get, get3, get_int, put, put3, put_int
 from saltus.number.kernels import kernel
 from saltus.spatial.vectors import cross, dot3, scale3, sub3
 

@@ -7,8 +7,8 @@ is that of their cores less the radii, and the normal is the same.
 import math
 
 from saltus.contact.convex.search.hull import highest
-from saltus.contact.convex.search.memory import get3
 from saltus.model.enums import BOX, CAPSULE, CYLINDER, ELLIPSOID, HFIELD, MESH, SPHERE
+from saltus.number.intrinsics.memory import get3
 from saltus.number.kernels import kernel
 
 

@@ -15,8 +15,8 @@ from numba import types
 
 from saltus.model.event_enums import LOGGED, LOST, UNDONE
 from saltus.model.layout import DATA
-from saltus.number.calls import caller
 from saltus.number.functions import minimum
+from saltus.number.intrinsics.calls import caller
 from saltus.number.kernels import Entry, entry, kernel
 from saltus.solve.status import EVENTS_FULL, OK
 

@@ -1,7 +1,7 @@
-"""Memory of one call: an area on the stack, as an address, whose numbers a search for contacts reads and writes.
+"""Numbers at addresses: of an area on the stack, of arrays outside of structs, of structs in C.
 
-It lives as long as the kernel runs that asked for it. The numbers are doubles, or integers of the same size, whatever
-kind of number the simulation has.
+An area lives as long as the kernel runs that asked for it. Its numbers are doubles, or integers of the same size,
+whatever kind of number the simulation has.
 """
 
 from llvmlite import ir
@@ -93,6 +93,59 @@ def put_lanes(typingctx, address, i, x):
         return context.get_dummy_value()
 
     return types.none(types.int64, types.int64, x), codegen
+
+
+@intrinsic
+def get_number(typingctx, address, single):
+    """The number at an address, float32 if `single`, else float64."""
+
+    def codegen(context, builder, sig, args):
+        place, single = args
+        with_one = builder.append_basic_block("single")
+        with_other = builder.append_basic_block("double")
+        end = builder.append_basic_block("read")
+        builder.cbranch(builder.icmp_unsigned("!=", single, ir.Constant(single.type, 0)), with_one, with_other)
+        builder.position_at_end(with_one)
+        narrow = builder.load(builder.inttoptr(place, ir.FloatType().as_pointer()), align=4)
+        widened = builder.fpext(narrow, ir.DoubleType())
+        builder.branch(end)
+        builder.position_at_end(with_other)
+        wide = builder.load(builder.inttoptr(place, ir.DoubleType().as_pointer()), align=8)
+        builder.branch(end)
+        builder.position_at_end(end)
+        found = builder.phi(ir.DoubleType())
+        found.add_incoming(widened, with_one)
+        found.add_incoming(wide, with_other)
+        return found
+
+    return types.float64(types.int64, types.int64), codegen
+
+
+@intrinsic
+def put_number(typingctx, address, single, value):
+    """Write a number to an address, as float32 if `single`, else as float64."""
+
+    def codegen(context, builder, sig, args):
+        place, single, value = args
+        is_single = builder.icmp_unsigned("!=", single, ir.Constant(single.type, 0))
+        with builder.if_else(is_single) as (narrow, wide):
+            with narrow:
+                builder.store(_converted(builder, value, ir.FloatType()), _pointer(builder, place, ir.FloatType()), 4)
+            with wide:
+                builder.store(_converted(builder, value, ir.DoubleType()), _pointer(builder, place, ir.DoubleType()), 8)
+        return context.get_dummy_value()
+
+    return types.none(types.int64, types.int64, value), codegen
+
+
+def _pointer(builder, place, kind):
+    return builder.inttoptr(place, kind.as_pointer())
+
+
+def _converted(builder, value, kind):
+    if value.type == kind:
+        return value
+    return builder.fptrunc(value, kind) if kind == ir.FloatType() else builder.fpext(value, kind)
 
 
 @kernel(inline=True)

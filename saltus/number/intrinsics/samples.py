@@ -1,4 +1,4 @@
-"""The four samples of a pixel in one SIMD register: what a triangle does to them."""
+"""The four samples of a pixel of a drawing in one SIMD register, and what a triangle does to them."""
 
 from typing import Any
 

@@ -1,20 +1,21 @@
-"""Which of a block of a hull's vertices lies farthest in a direction: all are compared at once, in one register."""
+"""Points in blocks: which of a block lies farthest in a direction; all are compared at once, in one register."""
 
 from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from saltus.model.contact.hulls import AT_ONCE
 from saltus.number.kernels import FASTMATH
+
+AT_ONCE = 8  # points of a block
 
 INT32, INT64, DOUBLE = ir.IntType(32), ir.IntType(64), ir.DoubleType()
 
 
 @intrinsic
 def higher_of_block(typingctx, star, block, x, y, z, least):
-    """The highest vertex of a block in a direction x, y, z and how far (m) it lies, if that is above `least`; else -1.
+    """The highest point of a block in a direction x, y, z and how far (m) it lies, if that is above `least`; else -1.
 
-    star [n, 3 * AT_ONCE] (m): of the vertices of each block x, then y, then z. All of them are compared at once; of
+    star [n, 3 * AT_ONCE] (m): of the points of each block x, then y, then z. All of them are compared at once; of
     equal ones the first is taken.
     """
     wide, flags = ir.VectorType(DOUBLE, AT_ONCE), sorted(FASTMATH)
