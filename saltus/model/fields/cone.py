@@ -43,13 +43,19 @@ FIELDS = {
     # work of `saltus.solve.cone.minimum_norm`
     **_all("real", _SQUARE, "factor"),
     **_all("real", _ROW, "rhs", "column", "tau"),
-    **_all("int", _ROW, "order"),
+    **_all("int", _ROW, "order", "island", "member"),
     # and of `saltus.solve.cone.minimum_norm_forces`
     **_all("int", _BLOCK, "case"),
     **_all("real", _SQUARE, "basis"),
     **_all("int", _ROW, "active"),
     **_all("real", _ROW, "target", "lambda"),
     **_all("real", ("nhardrow", 3), "slope"),
+    # the whole problem while its islands are solved one by one (see `saltus.solve.cone.islands`), and the islands of
+    # its blocks
+    **_all("int", _BLOCK, "whole_kind", "whole_row", "whole_dim", "whole_island"),
+    **_all("real", _BLOCK, "whole_mu", "whole_bound"),
+    **_all("real", _SQUARE, "whole_A"),
+    **_all("real", _ROW, "whole_b", "whole_scale", "whole_z"),
 }
 
 SCRATCH = {  # of the solvers, beside the problem

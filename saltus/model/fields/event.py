@@ -59,6 +59,9 @@ SCRATCH = {  # scratch
     **reals("slot_rate", "slot_reached", shape=("nslot", 6)),
     # L⁻ᵀ Jᵀ of all rows, with M = Lᵀ D L, followed by L⁻ᵀ of the smooth forces
     **reals("row_half", shape=("nrow_half",)),
+    # entries of each of these rows that are not zero: how many, and at which degrees of freedom
+    **ints("half_num", shape=("nrow_event",)),
+    **ints("half_dof", shape=("nrow_half",)),
     **reals("row_inverse", shape=("nv_event",)),  # of the current row or forces, multiplied by D⁻¹ or M⁻¹
     **reals("qpos_kept", shape=("nq_event",)),
     **reals("qpos_start", shape=("nq_event",)),

@@ -23,24 +23,32 @@ HELD, OPENING, DRIFT, IMPULSES = range(4)
 def row_matrix(m, d):
     """row_A [nrow, nrow] = J M⁻¹ Jᵀ of all rows; needs the factor of M = Lᵀ D L.
 
-    It is Y D⁻¹ Yᵀ with Y = J L⁻¹, whose rows are kept in row_half.
+    It is Y D⁻¹ Yᵀ with Y = J L⁻¹, whose rows are kept in row_half. They have few entries where there are many bodies:
+    half_num of each, at the degrees of freedom in half_dof.
     """
-    n = d.count[NROW]
+    n, zero = d.count[NROW], 0.0 * d.time
+    for i in range(m.nv):
+        d.row_inverse[i] = zero
     for b in range(d.count[NBLOCK]):
         for k in range(d.block_dim[b]):
             r = d.block_row[b] + k
-            moves = half_row(m, d, b, k, r * m.nv)
-            for i in range(m.nv):
-                d.row_inverse[i] = d.row_half[r * m.nv + i] * d.qLDiagInv[i]
+            at = r * m.nv
+            half_row(m, d, b, k, at)
+            note_entries(m, d, r)
+            for c in range(d.half_num[r]):
+                i = d.half_dof[at + c]
+                d.row_inverse[i] = d.row_half[at + i] * d.qLDiagInv[i]
             for c in range(r + 1):
-                total = along(m, d, c) if moves else 0.0 * d.time
+                total = along(m, d, c)
                 d.row_A[r * n + c] = total
                 d.row_A[c * n + r] = total
+            for c in range(d.half_num[r]):
+                d.row_inverse[d.half_dof[at + c]] = zero
 
 
 @kernel
 def half_row(m, d, b, k, at):
-    """row_half from `at` on ← L⁻ᵀ Jᵀ of row k of block b; returns whether the row has non-zero entries."""
+    """row_half from `at` on ← L⁻ᵀ Jᵀ of row k of block b."""
     for i in range(m.nv):
         d.row_half[at + i] = 0.0 * d.time
     first = m.chain_adr[d.block_chain[b]]
@@ -52,15 +60,26 @@ def half_row(m, d, b, k, at):
         moves = moves or entry != 0.0
     if moves:  # zero for a direction normal to planar motion
         solve_half(m, d, d.row_half, at)
-    return moves
+
+
+@kernel
+def note_entries(m, d, r):
+    """half_dof, half_num ← the degrees of freedom at which row r of row_half is not zero."""
+    count, at = 0, r * m.nv
+    for i in range(m.nv):
+        if d.row_half[at + i] != 0.0:
+            d.half_dof[at + count] = i
+            count += 1
+    d.half_num[r] = count
 
 
 @kernel(inline=True)
 def along(m, d, r):
     """Acceleration of row r under the forces in row_inverse, which holds D⁻¹ L⁻ᵀ of them."""
-    total = 0.0 * d.time
-    for i in range(m.nv):
-        total = total + d.row_half[r * m.nv + i] * d.row_inverse[i]
+    total, at = 0.0 * d.time, r * m.nv
+    for c in range(d.half_num[r]):
+        i = d.half_dof[at + c]
+        total = total + d.row_half[at + i] * d.row_inverse[i]
     return total
 
 

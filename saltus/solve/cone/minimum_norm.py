@@ -8,6 +8,9 @@ Householder reflections with column pivoting, and reflections from the right tha
 
     z = P Zᵀ [T⁻¹ (Qᵀ b)₁; 0]
 
+A matrix of several blocks, up to the order of rows and columns, is solved block by block: contacts of bodies that do
+not touch each other are islands, and the work grows with the cube of the largest.
+
 Matrices are flat, A[i, j] at i n + j.
 """
 
@@ -22,10 +25,21 @@ PIVOT = 1e-8  # smallest pivot of an elimination, relative to the largest, that 
 def minimum_norm(p, n, a, b, x):
     """x [n] ← the shortest z of least |A z - b|; returns the rank of A and that least length.
 
-    a [n, n] and b [n] are fields and keep their values. Overwrites hard_factor, hard_rhs, hard_column, hard_tau and
-    hard_order of `p`.
+    a [n, n] and b [n] are fields and keep their values. Overwrites hard_factor, hard_rhs, hard_column, hard_tau,
+    hard_order, hard_island and hard_member of `p`.
     """
-    return minimum_norm_of_rank(p, n, a, b, x, n, RANK)
+    # islands of rows and columns that nothing couples to others: systems by themselves
+    islands(p, n, a)
+    rank, missed, first = 0, 0.0, 0
+    while first < n:
+        count = 1
+        while first + count < n and p.hard_island[first + count] == p.hard_island[first]:
+            count += 1
+        some, rest = _of_members(p, n, first, count, a, b, x, count, RANK)
+        rank += some
+        missed = missed + rest
+        first += count
+    return rank, sqrt(missed)
 
 
 @kernel
@@ -34,65 +48,115 @@ def minimum_norm_of_rank(p, n, a, b, x, most, small):
 
     Columns shorter than `small` times the longest do not count towards the rank, once reduced by the others.
     """
+    for i in range(n):
+        p.hard_member[i] = i
+    rank, missed = _of_members(p, n, 0, n, a, b, x, most, small)
+    return rank, sqrt(missed)
+
+
+@kernel
+def islands(p, n, a):
+    """hard_member [n] ← the indices, island by island, ascending in each; hard_island ← the island of each of these.
+
+    Indices are in one island if an entry of a [n, n] couples them, directly or by way of others.
+    """
+    for i in range(n):
+        p.hard_order[i] = -1  # the island of index i, for now
+    placed = 0
+    for root in range(n):
+        if p.hard_order[root] >= 0:
+            continue
+        # all that can be reached from the first index without an island
+        first = scanned = placed
+        p.hard_order[root] = root
+        p.hard_member[placed] = root
+        placed += 1
+        while scanned < placed < n:
+            row = p.hard_member[scanned]
+            scanned += 1
+            for j in range(root + 1, n):
+                if p.hard_order[j] < 0 and (a[row * n + j] != 0.0 or a[j * n + row] != 0.0):
+                    p.hard_order[j] = root
+                    p.hard_member[placed] = j
+                    placed += 1
+        # in ascending order
+        at = first
+        for j in range(root, n):
+            if p.hard_order[j] == root:
+                p.hard_member[at] = j
+                p.hard_island[at] = root
+                at += 1
+
+
+@kernel
+def _of_members(p, n, first, count, a, b, x, most, small):
+    """x ← the shortest solution for `count` indices, from `first` on in hard_member; returns the rank, squared length.
+
+    See `minimum_norm_of_rank`. hard_member keeps its values.
+    """
     # elimination without the rows and columns of zeros
-    count, missed = _load_moved(p, n, a, b)
-    if count <= most and is_full_rank(p, count, maximum(PIVOT, small)):
-        _substitute(p, count)
-        for i in range(n):
-            x[i] = 0.0
+    moved, missed = _load_moved(p, n, first, count, a, b)
+    if moved <= most and is_full_rank(p, moved, maximum(PIVOT, small)):
+        _substitute(p, moved)
         for i in range(count):
+            x[p.hard_member[first + i]] = 0.0
+        for i in range(moved):
             x[p.hard_order[i]] = p.hard_rhs[i]
-        return count, sqrt(missed)
+        return moved, missed
     # rank deficient: complete orthogonal decomposition
-    _load(p, n, a, b)
-    rank = orthogonal_decomposition(p, n, most, small)
+    _load(p, n, first, count, a, b)
+    rank = orthogonal_decomposition(p, count, most, small)
     # least residual: the last entries of Qᵀ b
     missed = 0.0
-    for i in range(rank, n):
+    for i in range(rank, count):
         missed = missed + p.hard_rhs[i] * p.hard_rhs[i]
     # back substitution w = T⁻¹ (Qᵀ b)₁
     for i in range(rank - 1, -1, -1):
         total = p.hard_rhs[i]
         for j in range(i + 1, rank):
-            total = total - p.hard_factor[i * n + j] * p.hard_rhs[j]
-        p.hard_rhs[i] = total / p.hard_factor[i * n + i]
+            total = total - p.hard_factor[i * count + j] * p.hard_rhs[j]
+        p.hard_rhs[i] = total / p.hard_factor[i * count + i]
     # x = P Zᵀ [w; 0]
-    spread(p, n, rank, x)
-    return rank, sqrt(missed)
+    turn_back(p, count, rank)
+    for j in range(count):
+        x[p.hard_member[first + p.hard_order[j]]] = p.hard_rhs[j]
+    return rank, missed
 
 
 @kernel
-def _load_moved(p, n, a, b):
-    """hard_factor ← a, hard_rhs ← b without rows and columns of zeros; hard_order ← the indices that remain.
+def _load_moved(p, n, first, count, a, b):
+    """hard_factor ← a, hard_rhs ← b of members, without rows and columns of zeros; hard_order ← what remains.
 
     Returns their number, and the sum of b² over the rows left out.
     """
-    count, missed = 0, 0.0
-    for i in range(n):
+    remain, missed = 0, 0.0
+    for k in range(first, first + count):
+        i = p.hard_member[k]
         moved = a[i * n + i] != 0.0
         if not moved:
             for j in range(n):
                 moved = moved or a[i * n + j] != 0.0 or a[j * n + i] != 0.0
         if moved:
-            p.hard_order[count] = i
-            count += 1
+            p.hard_order[remain] = i
+            remain += 1
         else:
             missed = missed + b[i] * b[i]
-    for i in range(count):
+    for i in range(remain):
         row = p.hard_order[i] * n
-        for j in range(count):
-            p.hard_factor[i * count + j] = a[row + p.hard_order[j]]
+        for j in range(remain):
+            p.hard_factor[i * remain + j] = a[row + p.hard_order[j]]
         p.hard_rhs[i] = b[p.hard_order[i]]
-    return count, missed
+    return remain, missed
 
 
 @kernel
-def _load(p, n, a, b):
-    """hard_factor ← a, hard_rhs ← b."""
-    for k in range(n * n):
-        p.hard_factor[k] = a[k]
-    for i in range(n):
-        p.hard_rhs[i] = b[i]
+def _load(p, n, first, count, a, b):
+    """hard_factor ← a, hard_rhs ← b of members."""
+    for i in range(count):
+        row = p.hard_member[first + i] * n
+        for j in range(count):
+            p.hard_factor[i * count + j] = a[row + p.hard_member[first + j]]
+        p.hard_rhs[i] = b[p.hard_member[first + i]]
 
 
 @kernel
@@ -254,6 +318,14 @@ def _reflect_columns(p, n, rank, i):
 @kernel
 def spread(p, n, rank, x):
     """x ← P Zᵀ [w; 0], with w the first `rank` entries of hard_rhs, after `orthogonal_decomposition`."""
+    turn_back(p, n, rank)
+    for j in range(n):
+        x[p.hard_order[j]] = p.hard_rhs[j]
+
+
+@kernel
+def turn_back(p, n, rank):
+    """hard_rhs ← Zᵀ [w; 0], with w its first `rank` entries, after `orthogonal_decomposition`."""
     for j in range(rank, n):
         p.hard_rhs[j] = 0.0
     for i in range(rank):
@@ -264,5 +336,3 @@ def spread(p, n, rank, x):
         p.hard_rhs[i] = p.hard_rhs[i] - along
         for j in range(rank, n):
             p.hard_rhs[j] = p.hard_rhs[j] - along * p.hard_factor[i * n + j]
-    for j in range(n):
-        x[p.hard_order[j]] = p.hard_rhs[j]

@@ -12,6 +12,9 @@ without bound, as where there is no solution, cannot hide it.
 Newton's method from the warm start solves nearly all problems. The others are restarted from Gauss-Seidel sweeps, and
 then solved by the proximal point method (Rockafellar, SIAM J. Control Optim. 14 (1976); Acary, Brémond & Huber
 (2018)): y + α (z - z_k) in the place of y, z_k the last result, with α decreasing while that succeeds.
+
+Blocks that nothing couples, as the contacts of bodies that lie side by side, are problems by themselves: islands, which
+are solved one after the other at the common scale s.
 """
 
 from saltus.model.enums import BLOCKS, ROWS
@@ -19,6 +22,7 @@ from saltus.model.fields.cone import BILATERAL, BOUNDED
 from saltus.number.functions import absolute, maximum, minimum, sqrt
 from saltus.number.kernels import kernel
 from saltus.solve.cone.gauss_seidel import gauss_seidel
+from saltus.solve.cone.islands import give_island, islands_of_blocks, keep_whole, restore_whole, take_island
 from saltus.solve.cone.minimum_norm_forces import least_force
 from saltus.solve.cone.newton import newton
 from saltus.solve.cone.residual import residual, velocity
@@ -47,15 +51,9 @@ def solve_cones(p, tolerance):
         return _give_up(p)
     p.hard_proximal[0] = 0.0
     p.hard_iterations[0] = 0
-    # Newton from the warm start; restarts where it fails
-    rest = newton(p, tolerance, NEWTON)
+    rest = solve_island(p, tolerance) if islands_of_blocks(p) == 1 else solve_islands(p, tolerance)
     if rest >= 1e300:
         return _give_up(p)
-    if not rest <= tolerance:
-        rest = _again(p, tolerance, rest)
-    # indeterminate forces: those of least norm
-    if rest <= tolerance:
-        rest = least_force(p, tolerance, rest)
     # back to units: r, and u = W r + q
     n = p.hard_count[ROWS]
     for i in range(n):
@@ -66,6 +64,37 @@ def solve_cones(p, tolerance):
             total = total + p.hard_W[i * n + j] * p.hard_r[j]
         p.hard_u[i] = total
     return rest
+
+
+@kernel
+def solve_islands(p, tolerance):
+    """`solve_island` for each island; returns the largest residual."""
+    blocks, n, worst = p.hard_count[BLOCKS], p.hard_count[ROWS], 0.0
+    keep_whole(p)
+    for island in range(blocks):
+        if p.hard_whole_island[island] == island:  # its first block
+            take_island(p, island, blocks, n)
+            rest = solve_island(p, tolerance)
+            give_island(p, island, blocks)
+            worst = worst if rest <= worst else rest
+    restore_whole(p, blocks, n)
+    return worst
+
+
+@kernel
+def solve_island(p, tolerance):
+    """hard_z, hard_y ← a solution of the scaled problem from the warm start hard_z; returns its residual.
+
+    Not below 1e300 if numbers are not finite.
+    """
+    # Newton from the warm start; restarts where it fails
+    rest = newton(p, tolerance, NEWTON)
+    if rest >= 1e300:
+        return rest
+    if not rest <= tolerance:
+        rest = _again(p, tolerance, rest)
+    # indeterminate forces: those of least norm
+    return least_force(p, tolerance, rest) if rest <= tolerance else rest
 
 
 @kernel

@@ -71,3 +71,19 @@ def test_rank_does_not_depend_on_the_unit():
         scaled, same, _ = solve(unit * A, b)
         assert same == rank == 4
         np.testing.assert_allclose(unit * scaled, x, rtol=1e-11)
+
+
+def test_systems_that_nothing_couples_are_solved_by_themselves():
+    """Redundant supports of a light body beside those of a heavy one, in turn: each has its own rank."""
+    rng = np.random.default_rng(3)
+    places = rng.permutation(15)
+    A, b, expected, first = np.zeros((15, 15)), np.zeros(15), np.zeros(15), 0
+    for unit in (1.0, 1e-14, 1e14):
+        J, at = rng.normal(size=(5, 3)), places[first : first + 5]
+        A[np.ix_(at, at)] = unit * J @ J.T
+        b[at] = unit * J @ rng.normal(size=3)
+        expected[at] = np.linalg.lstsq(J @ J.T, b[at] / unit, rcond=1e-11)[0]
+        first += 5
+    x, rank, _ = solve(A, b)
+    assert rank == 9
+    np.testing.assert_allclose(x, expected, rtol=0, atol=1e-11 * abs(expected).max())

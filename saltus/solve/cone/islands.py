@@ -1,0 +1,103 @@
+"""Islands of a contact problem: blocks that W couples, directly or by way of others.
+
+Bodies that lie side by side on what does not move share no force: each with what it carries is a problem by itself. The
+work of the solvers grows with the cube of the number of rows, and where one island takes many iterations the others
+need not. The scaled problem (see `saltus.solve.cone.problem`) is kept as a whole while each island takes its place.
+"""
+
+from saltus.model.enums import BLOCKS, ROWS
+from saltus.number.kernels import kernel
+
+
+@kernel
+def islands_of_blocks(p):
+    """hard_whole_island ← the first block of each block's island, by the scaled problem; returns their number."""
+    blocks, count = p.hard_count[BLOCKS], 0
+    for k in range(blocks):
+        p.hard_whole_island[k] = -1
+    for root in range(blocks):
+        if p.hard_whole_island[root] >= 0:
+            continue
+        count += 1
+        p.hard_whole_island[root] = root
+        # blocks whose neighbours are yet to be found, in hard_order
+        p.hard_order[0], waiting = root, 1
+        while waiting > 0:
+            waiting -= 1
+            k = p.hard_order[waiting]
+            for other in range(root + 1, blocks):
+                if p.hard_whole_island[other] < 0 and are_coupled(p, k, other):
+                    p.hard_whole_island[other] = root
+                    p.hard_order[waiting] = other
+                    waiting += 1
+    return count
+
+
+@kernel
+def are_coupled(p, k, other):
+    """Whether a force of one of two blocks moves the other."""
+    n = p.hard_count[ROWS]
+    for i in range(p.hard_row[k], p.hard_row[k] + p.hard_dim[k]):
+        for j in range(p.hard_row[other], p.hard_row[other] + p.hard_dim[other]):
+            if p.hard_A[i * n + j] != 0.0 or p.hard_A[j * n + i] != 0.0:
+                return True
+    return False
+
+
+@kernel
+def keep_whole(p):
+    """Save the whole scaled problem."""
+    blocks, n = p.hard_count[BLOCKS], p.hard_count[ROWS]
+    for k in range(blocks):
+        p.hard_whole_kind[k], p.hard_whole_row[k], p.hard_whole_dim[k] = p.hard_kind[k], p.hard_row[k], p.hard_dim[k]
+        p.hard_whole_mu[k], p.hard_whole_bound[k] = p.hard_mu[k], p.hard_bound[k]
+    for i in range(n):
+        p.hard_whole_b[i], p.hard_whole_scale[i], p.hard_whole_z[i] = p.hard_b[i], p.hard_scale[i], p.hard_z[i]
+    for i in range(n * n):
+        p.hard_whole_A[i] = p.hard_A[i]
+
+
+@kernel
+def take_island(p, island, blocks, n):
+    """The problem of one island in the place of the whole one, which has so many blocks and n rows."""
+    count = rows = 0
+    for k in range(blocks):
+        if p.hard_whole_island[k] != island:
+            continue
+        p.hard_kind[count], p.hard_row[count], p.hard_dim[count] = p.hard_whole_kind[k], rows, p.hard_whole_dim[k]
+        p.hard_mu[count], p.hard_bound[count] = p.hard_whole_mu[k], p.hard_whole_bound[k]
+        count += 1
+        for i in range(p.hard_whole_row[k], p.hard_whole_row[k] + p.hard_whole_dim[k]):
+            p.hard_active[rows] = i
+            p.hard_b[rows], p.hard_scale[rows], p.hard_z[rows] = (
+                p.hard_whole_b[i],
+                p.hard_whole_scale[i],
+                p.hard_whole_z[i],
+            )
+            rows += 1
+    for i in range(rows):
+        for j in range(rows):
+            p.hard_A[i * rows + j] = p.hard_whole_A[p.hard_active[i] * n + p.hard_active[j]]
+    p.hard_count[BLOCKS], p.hard_count[ROWS] = count, rows
+
+
+@kernel
+def give_island(p, island, blocks):
+    """hard_whole_z ← the forces of the island that has been solved; the whole problem has so many blocks."""
+    row = 0
+    for k in range(blocks):
+        if p.hard_whole_island[k] == island:
+            for i in range(p.hard_whole_row[k], p.hard_whole_row[k] + p.hard_whole_dim[k]):
+                p.hard_whole_z[i] = p.hard_z[row]
+                row += 1
+
+
+@kernel
+def restore_whole(p, blocks, n):
+    """The whole problem in its place, with the forces of all islands; A is not needed any more."""
+    for k in range(blocks):
+        p.hard_kind[k], p.hard_row[k], p.hard_dim[k] = p.hard_whole_kind[k], p.hard_whole_row[k], p.hard_whole_dim[k]
+        p.hard_mu[k], p.hard_bound[k] = p.hard_whole_mu[k], p.hard_whole_bound[k]
+    for i in range(n):
+        p.hard_b[i], p.hard_scale[i], p.hard_z[i] = p.hard_whole_b[i], p.hard_whole_scale[i], p.hard_whole_z[i]
+    p.hard_count[BLOCKS], p.hard_count[ROWS] = blocks, n
