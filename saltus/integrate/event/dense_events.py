@@ -10,11 +10,12 @@ contacts become active and events are located again. A phase of time stepping th
 twice as many steps.
 """
 
+from saltus.contact.bounding_spheres import smaller_radius
 from saltus.contact.collide import collider_frames
 from saltus.contact.counts import NBLOCK
 from saltus.contact.event.active_rows import closed_rows, has_room
 from saltus.contact.event.contact_matching import remember_points
-from saltus.contact.event.gap_functions import bounding_distance, gaps, smaller_radius
+from saltus.contact.event.gap_functions import bounding_distance, gaps
 from saltus.contact.event.modes import count_closed, log_event
 from saltus.contact.rows.blocks import FRICTION, times_block
 from saltus.dynamics.history import record_controls
