@@ -18,11 +18,14 @@ pytestmark = pytest.mark.slow
 
 @pytest.mark.parametrize(
     ("name", "seeds"),
-    [("scenes", (12, 52, 118, 158, 0, 2, 4, 6)), ("piles", (44, 143, 8, 25, 41)), ("mechanisms", (1, 3, 4, 12))],
+    [("scenes", (12, 52, 118, 158, 0, 2, 4, 6)), ("piles", (44, 143, 8, 25, 41)), ("mechanisms", (144, 222, 175, 3))],
 )
 @pytest.mark.filterwarnings("ignore::saltus.SaltusWarning")
 def test_random_worlds(name, seeds):
-    """Those named first have failed: missed contacts, trembling normals, time steps too long for fast bodies."""
+    """Those named first have failed: missed contacts, trembling normals, time steps too long for fast bodies.
+
+    Of the mechanisms, two whose positions were corrected at the cost of nothing, and a planar loop that sank.
+    """
     make, _ = campaign.CAMPAIGNS[name]
     failed = {seed: campaign.attempt(make(seed), "dopri5", math.inf).failures for seed in seeds}
     assert not {seed: what for seed, what in failed.items() if what}
