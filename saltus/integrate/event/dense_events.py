@@ -19,11 +19,12 @@ from saltus.contact.event.gap_functions import bounding_distance, gaps
 from saltus.contact.event.modes import count_closed, log_event
 from saltus.contact.rows.blocks import FRICTION, times_block
 from saltus.dynamics.history import record_controls
-from saltus.dynamics.smooth import energy_of_state, position_stage
+from saltus.dynamics.smooth import energy_of_state
 from saltus.dynamics.tree.factor import solve
 from saltus.dynamics.tree.kinematics import kinematics
-from saltus.dynamics.tree.manifold import displace
+from saltus.dynamics.tree.manifold import difference, displace
 from saltus.integrate.dense.motion_bounds import body_velocities, velocity_of
+from saltus.integrate.event.energy_kept import take_gain, total_energy
 from saltus.integrate.fixed import moreau_jean
 from saltus.integrate.manifold import save_state
 from saltus.integrate.passing import may_pass, note_passing
@@ -124,22 +125,38 @@ def step_over(m, d, end):
     h = size if left > 1.5 * size else left
     save_state(m, d)
     followed = may_pass(m, d, h)
-    status = moreau_jean.step(m, d, h, METHOD)
+    status = moreau_jean.uncorrected_step(m, d, h, METHOD)
     if not bad_state(m, d) < 0.5:
         return DIVERGED
+    note_impacts(m, d, h)
+    correct(m, d, h)
     if followed:
         note_passing(m, d, start)
     record_controls(m, d, start)
     if h == left:
         d.time = end
+    d.dense[LEFT] = d.dense[LEFT] - 1.0
+    return status
+
+
+@kernel
+def note_impacts(m, d, h):
+    """Count the impacts of the step of h seconds that has just been taken; qvel_jump ← their jump of velocities."""
     d.dense[COLLIDED] = impacts_of_step(m, d, h)
     if d.dense[COLLIDED] > 0.0:
         for i in range(m.nv):
             d.qvel_jump[i] = h * d.qfrc_constraint[i]
         solve(m, d, d.qvel_jump)
     d.dense[IMPACTS] = d.dense[IMPACTS] + d.dense[COLLIDED]
-    d.dense[LEFT] = d.dense[LEFT] - 1.0
-    return status
+
+
+@kernel
+def correct(m, d, h):
+    """Correct the violations of constraints after a step of h seconds, without a gain of energy."""
+    if moreau_jean.finds_violations(m, d, h):
+        before = total_energy(m, d)
+        displace(m, d.qpos, 1.0, d.qstep, d.qpos)
+        take_gain(m, d, before)
 
 
 @kernel
@@ -225,7 +242,8 @@ def close_touching(m, d):
     h = d.dense[SIZE]
     near, slow = REACH * h * h, maximum(m.opt_speed_tolerance, SLOW * free_fall(m, h))
     forget_rank(d)
-    position_stage(m, d, 0)
+    keep_end(m, d)
+    energy = total_energy(m, d)
     gaps(m, d)
     for i in range(m.nslot + 2 * m.nlimit):
         there = i >= m.nslot or d.slot_contact[i] >= 0
@@ -239,6 +257,8 @@ def close_touching(m, d):
     lift_out(m, d)
     count_closed(m, d)
     project(m, d)
+    difference(m, d.qpos_start, d.qpos, d.qstep)
+    take_gain(m, d, energy)
     # modes consistent with the accelerations
     for i in range(m.nmode):
         d.mode_before[i] = int(d.mode[i])
