@@ -94,3 +94,15 @@ def test_a_point_that_leaves_a_plateau_is_not_taken_for_another_above_it(shape, 
     energy = recording.energy.sum(axis=1)
     assert campaign.gain(recording) < campaign.STEPPED
     assert energy.min() > energy[0] - 0.2 * recording.energy[:, 1].max()
+
+
+def test_a_loop_with_redundant_rows_falls_freely_to_its_first_impact():
+    """A planar leg whose toe is welded to its first link: z₀ + v t - g t²/2, which dopri5 integrates exactly."""
+    made = campaign.mechanism(6)
+    sim = saltus.Simulation(made.xml, "dopri5", contact=saltus.Hard(restitution=made.restitution))
+    made.start(sim)
+    height, speed = sim.qpos[1], sim.qvel[1]
+    recording = sim.run(0.28, sample=0.007)
+    t = recording.time
+    assert not len(recording.events)
+    np.testing.assert_allclose(recording.qpos[:, 1], height + speed * t - 0.5 * campaign.G * t**2, atol=1e-9)

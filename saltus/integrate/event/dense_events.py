@@ -313,11 +313,11 @@ def state_inside(m, d, h, theta):
     """The state at the fraction theta of the time step of h seconds whose end `keep_end` has saved.
 
     Positions go straight from the start to the end, so that they are nowhere deeper than there. Velocities are
-    interpolated linearly; where there was an impact, its impulses are felt in the middle of the step, as in the scheme,
-    so that energy does not fall and rise again.
+    interpolated linearly; where there was an impact, its impulses are felt from the start on, as by the positions: with
+    the velocities before, a body would be fast and already thrown up again, and energy would rise.
     """
     collided = d.dense[COLLIDED] > 0.0
-    jumped = 1.0 if collided and theta > 0.5 else 0.0 * theta
+    jumped = 1.0 if collided and theta > 0.0 else 0.0 * theta
     for i in range(m.nv):
         jump = d.qvel_jump[i] if collided else 0.0 * theta
         change = d.qvel_start[i] - d.qvel_saved[i] - jump
