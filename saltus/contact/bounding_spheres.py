@@ -39,3 +39,10 @@ def may_touch(m, d, g1, g2, reach):
         return where(height + slack + nan <= (1.0 - rounding) * (reach + m.geom_rbound[g2]), one, zero)
     bound = m.geom_rbound[g1] + m.geom_rbound[g2] + reach
     return where(dot3(offset, offset) + nan <= (1.0 - rounding) * (bound * bound), one, zero)
+
+
+@kernel(inline=True)
+def smaller_radius(m, g1, g2):
+    """The smaller bounding radius (m) of two geoms; a plane has none."""
+    one, other = m.geom_rbound[g1], m.geom_rbound[g2]
+    return other if one <= 0.0 or (other > 0.0 and other < one) else one

@@ -1,10 +1,14 @@
 """Matching of contact points over time, for pairs of geoms whose contacts change in number and order as they move.
 
 A closed slot keeps its point: among the detected contacts it gets the one nearest to the last place of its point on the
-second geom. The others go to open slots in order. On a height field a point is another one where it comes to another
+second geom, and to a gap of zero: where two points part from each other, as the end of a capsule from the edge over
+which it has come, the closed one is the one that still touches. A contact whose gap is wider than any error of
+integration is not its point, even if it is the only one left; the slot then has none. The others go to open slots in
+order. On a height field a point is another one where it comes to another
 edge or corner, or to a face of another direction: it leaves the surface there, or meets it anew.
 """
 
+from saltus.contact.bounding_spheres import smaller_radius
 from saltus.contact.event.field_points import FACE
 from saltus.model.enums import HFIELD
 from saltus.model.event_enums import OPEN
@@ -12,6 +16,8 @@ from saltus.number.kernels import kernel, only_with
 from saltus.spatial.vectors import dot3, sub3, transpose_times_vector
 
 FAR = 1e300
+PARTED = 100.0  # a gap (m) weighs as much as this many times the distance from the last place
+WIDEST = 0.01  # of the smaller bounding radius: a closed point with a wider gap is another one
 TURNED = 1e-5  # between unit normals of faces of height fields: larger, and they are others
 
 
@@ -21,6 +27,8 @@ def match_points(m, d, before, n, c):
     first, last = m.slot_adr[c], m.slot_adr[c] + m.slot_num[c]
     for s in range(first, last):
         d.slot_contact[s] = -1
+    margin = m.law_margin[m.collision_law[c]]
+    widest = WIDEST * smaller_radius(m, m.collision_geom1[c], m.collision_geom2[c])
     for k in range(before, n):
         d.contact_matched[k] = 0
     # closed slots: greedy matching, nearest pair of slot and free contact first
@@ -30,10 +38,12 @@ def match_points(m, d, before, n, c):
         for s in range(first, last):
             if d.mode[s] != OPEN and d.slot_contact[s] < 0:
                 for k in range(before, n):
-                    if d.contact_matched[k] == 0 and same_feature(m, d, s, k, c):
+                    gap = d.contact_dist[k] - margin
+                    if d.contact_matched[k] == 0 and gap <= widest and same_feature(m, d, s, k, c):
                         apart = sub3(place_on_second(m, d, k), d.slot_place[s])
-                        if dot3(apart, apart) < least:
-                            found, slot, contact, least = True, s, k, dot3(apart, apart)
+                        cost = dot3(apart, apart) + PARTED * PARTED * gap * gap
+                        if cost < least:
+                            found, slot, contact, least = True, s, k, cost
         if found:
             d.slot_contact[slot] = contact
             d.contact_matched[contact] = 1

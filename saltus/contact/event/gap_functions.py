@@ -6,6 +6,7 @@ corners of a box on a plane; for other pairs see `saltus.contact.event.contact_m
 contact in Data's list, whose number is `slot_contact`.
 """
 
+from saltus.contact.bounding_spheres import smaller_radius
 from saltus.contact.collide import collide_pair, collider_frame, collider_frames
 from saltus.contact.contact_list import add_contact, move_contact
 from saltus.contact.counts import NCON, NLOST
@@ -173,13 +174,6 @@ def drop_absent(m, d, before, n):
             move_contact(d, k, kept)
             kept += 1
     return kept
-
-
-@kernel(inline=True)
-def smaller_radius(m, g1, g2):
-    """The smaller bounding radius (m) of two geoms; a plane has none."""
-    one, other = m.geom_rbound[g1], m.geom_rbound[g2]
-    return other if one <= 0.0 or (other > 0.0 and other < one) else one
 
 
 @kernel(inline=True)

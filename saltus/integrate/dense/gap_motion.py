@@ -6,6 +6,7 @@ along their normal, onto which the distance of convex shapes projects; accelerat
 (see `saltus.integrate.dense.motion_bounds`).
 """
 
+from saltus.contact.bounding_spheres import smaller_radius
 from saltus.contact.collide import collider_frame
 from saltus.contact.counts import NCON, NLOST
 from saltus.contact.event.gap_functions import (
@@ -14,7 +15,6 @@ from saltus.contact.event.gap_functions import (
     bounding_distance,
     joint_gaps,
     pair_points,
-    smaller_radius,
 )
 from saltus.integrate.dense.motion_bounds import norm3, velocity_of
 from saltus.model.enums import BALL, HFIELD, PLANE, SDF, SPHERE

@@ -10,19 +10,21 @@ contacts become active and events are located again. A phase of time stepping th
 twice as many steps.
 """
 
+from saltus.contact.bounding_spheres import smaller_radius
 from saltus.contact.collide import collider_frames
 from saltus.contact.counts import NBLOCK
 from saltus.contact.event.active_rows import closed_rows, has_room
 from saltus.contact.event.contact_matching import remember_points
-from saltus.contact.event.gap_functions import bounding_distance, gaps, smaller_radius
+from saltus.contact.event.gap_functions import bounding_distance, gaps
 from saltus.contact.event.modes import count_closed, log_event
 from saltus.contact.rows.blocks import FRICTION, times_block
 from saltus.dynamics.history import record_controls
-from saltus.dynamics.smooth import energy_of_state, position_stage
+from saltus.dynamics.smooth import energy_of_state
 from saltus.dynamics.tree.factor import solve
 from saltus.dynamics.tree.kinematics import kinematics
-from saltus.dynamics.tree.manifold import displace
+from saltus.dynamics.tree.manifold import difference, displace
 from saltus.integrate.dense.motion_bounds import body_velocities, velocity_of
+from saltus.integrate.event.energy_kept import take_gain, total_energy
 from saltus.integrate.fixed import moreau_jean
 from saltus.integrate.manifold import save_state
 from saltus.integrate.passing import may_pass, note_passing
@@ -123,22 +125,38 @@ def step_over(m, d, end):
     h = size if left > 1.5 * size else left
     save_state(m, d)
     followed = may_pass(m, d, h)
-    status = moreau_jean.step(m, d, h, METHOD)
+    status = moreau_jean.uncorrected_step(m, d, h, METHOD)
     if not bad_state(m, d) < 0.5:
         return DIVERGED
+    note_impacts(m, d, h)
+    correct(m, d, h)
     if followed:
         note_passing(m, d, start)
     record_controls(m, d, start)
     if h == left:
         d.time = end
+    d.dense[LEFT] = d.dense[LEFT] - 1.0
+    return status
+
+
+@kernel
+def note_impacts(m, d, h):
+    """Count the impacts of the step of h seconds that has just been taken; qvel_jump ← their jump of velocities."""
     d.dense[COLLIDED] = impacts_of_step(m, d, h)
     if d.dense[COLLIDED] > 0.0:
         for i in range(m.nv):
             d.qvel_jump[i] = h * d.qfrc_constraint[i]
         solve(m, d, d.qvel_jump)
     d.dense[IMPACTS] = d.dense[IMPACTS] + d.dense[COLLIDED]
-    d.dense[LEFT] = d.dense[LEFT] - 1.0
-    return status
+
+
+@kernel
+def correct(m, d, h):
+    """Correct the violations of constraints after a step of h seconds, without a gain of energy."""
+    if moreau_jean.finds_violations(m, d, h):
+        before = total_energy(m, d)
+        displace(m, d.qpos, 1.0, d.qstep, d.qpos)
+        take_gain(m, d, before)
 
 
 @kernel
@@ -224,7 +242,8 @@ def close_touching(m, d):
     h = d.dense[SIZE]
     near, slow = REACH * h * h, maximum(m.opt_speed_tolerance, SLOW * free_fall(m, h))
     forget_rank(d)
-    position_stage(m, d, 0)
+    keep_end(m, d)
+    energy = total_energy(m, d)
     gaps(m, d)
     for i in range(m.nslot + 2 * m.nlimit):
         there = i >= m.nslot or d.slot_contact[i] >= 0
@@ -238,6 +257,8 @@ def close_touching(m, d):
     lift_out(m, d)
     count_closed(m, d)
     project(m, d)
+    difference(m, d.qpos_start, d.qpos, d.qstep)
+    take_gain(m, d, energy)
     # modes consistent with the accelerations
     for i in range(m.nmode):
         d.mode_before[i] = int(d.mode[i])
@@ -292,11 +313,11 @@ def state_inside(m, d, h, theta):
     """The state at the fraction theta of the time step of h seconds whose end `keep_end` has saved.
 
     Positions go straight from the start to the end, so that they are nowhere deeper than there. Velocities are
-    interpolated linearly; where there was an impact, its impulses are felt in the middle of the step, as in the scheme,
-    so that energy does not fall and rise again.
+    interpolated linearly; where there was an impact, its impulses are felt from the start on, as by the positions: with
+    the velocities before, a body would be fast and already thrown up again, and energy would rise.
     """
     collided = d.dense[COLLIDED] > 0.0
-    jumped = 1.0 if collided and theta > 0.5 else 0.0 * theta
+    jumped = 1.0 if collided and theta > 0.0 else 0.0 * theta
     for i in range(m.nv):
         jump = d.qvel_jump[i] if collided else 0.0 * theta
         change = d.qvel_start[i] - d.qvel_saved[i] - jump

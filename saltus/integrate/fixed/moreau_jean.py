@@ -40,6 +40,15 @@ from saltus.solve.stepping.warm_start import remember_forces
 @kernel
 def step(m, d, h, parameters):
     """One step of h seconds; parameters: theta, tolerance."""
+    status = uncorrected_step(m, d, h, parameters)
+    if finds_violations(m, d, h):
+        displace(m, d.qpos, 1.0, d.qstep, d.qpos)
+    return status
+
+
+@kernel
+def uncorrected_step(m, d, h, parameters):
+    """`step` before the constraint violations of positions are corrected."""
     # q_m = q ⊕ (1 - θ) h v
     start, theta = d.time, parameters[0]
     displace(m, d.qpos, (1.0 - theta) * h, d.qvel, d.qpos)
@@ -55,7 +64,6 @@ def step(m, d, h, parameters):
     for i in range(m.nv):
         d.qvel[i] = d.qvel[i] + h * d.qacc[i]
     displace(m, d.qpos, theta * h, d.qvel, d.qpos)
-    correct(m, d, h)
     return status
 
 
@@ -68,12 +76,11 @@ def note_step(m, d, h):
     remember_forces(m, d)
 
 
-@only_with("constraint")
+@only_with("constraint", otherwise="False")
 @kernel
-def correct(m, d, h):
-    """Correct the constraint violations of positions."""
-    if d.count[NBLOCK] > 0 and position_correction(m, d, h):
-        displace(m, d.qpos, 1.0, d.qstep, d.qpos)
+def finds_violations(m, d, h):
+    """Whether `uncorrected_step` has left positions that violate constraints; qstep [nv] ← what corrects them."""
+    return d.count[NBLOCK] > 0 and position_correction(m, d, h) == 1
 
 
 @lru_cache

@@ -5,9 +5,10 @@ one nearest to the unconstrained motion in the metric of the inertia, ½ (a - a�
 The multipliers are the forces: A f = -(J a₀ + J̇ v). Where rows are linearly dependent, the forces of least norm.
 """
 
+from saltus.contact.bounding_spheres import smaller_radius
 from saltus.contact.counts import NBLOCK, NROW
 from saltus.contact.event.active_rows import closed_rows
-from saltus.contact.event.gap_functions import closed_gaps, smaller_radius
+from saltus.contact.event.gap_functions import closed_gaps
 from saltus.contact.rows.blocks import CONE
 from saltus.contact.seams import at_seam
 from saltus.dynamics.equations import bias_force, joint_inertia

@@ -13,6 +13,7 @@ from saltus.contact.rows.blocks import CONE, FRICTION, UNILATERAL
 from saltus.dynamics.equations import joint_inertia
 from saltus.dynamics.smooth import energy_of_state, force_stage, position_stage
 from saltus.dynamics.tree.factor import factor
+from saltus.dynamics.tree.movers import fastest_mover
 from saltus.model.enums import BLOCKS, ROWS
 from saltus.model.event_enums import CLOSED, LIFTOFF, OPEN, PAUSED, SLIP, SLIPS, STICK, STICKS, TOUCHDOWN
 from saltus.model.fields.cone import BOUNDED, COULOMB
@@ -26,9 +27,11 @@ from saltus.solve.event.constraint_stabilization import project, project_velocit
 from saltus.solve.event.redundant_rows import forget_rank
 from saltus.solve.impact.impact import approaching, collide_touching, pose_impact, speed_at_limit
 from saltus.solve.status import AT_IMPACT, CROWDED, JAMMED, OK, UNRESOLVED
+from saltus.spatial.vectors import dot3
 
 LEAVING = 2.0  # times the speed of an impact at an accumulation point: contacts that separate more slowly are at rest
 CONTRADICTION = 1e-7  # relative to accelerations, by which rows of overconstrained loops may contradict each other
+NOTHING = 1e-9  # of gravity and squared speeds: accelerations (m/s²) of equalities below are rounding
 ON_EDGE = 1e-9  # relative distance from the edge of the cone below which friction is at its limit
 
 
@@ -171,6 +174,8 @@ def choose_modes(m, d):
     if not d.event_count[CLOSED]:
         return OK
     accelerations(m, d)
+    if m.neq:
+        drop_rounding(m, d)
     residual = solve_cones(d, TOLERANCE)
     # J̇ v of equalities comes from finite differences: redundant rows contradict each other by their error
     accepted = CONTRADICTION if m.neq else SOLVED
@@ -182,6 +187,20 @@ def choose_modes(m, d):
     for k in range(d.hard_count[BLOCKS]):
         choose_mode(m, d, k, maximum(ROUNDING, residual) * largest)
     return OK
+
+
+@kernel
+def drop_rounding(m, d):
+    """hard_q ← 0 where all of it is rounding, as of a loop in free fall, whose redundant rows contradict each other."""
+    g, speed = m.opt_gravity[0], fastest_mover(m, d)
+    for i in range(m.nv):
+        speed = maximum(speed, absolute(d.qvel[i]))
+    largest = 0.0 * d.time
+    for j in range(d.hard_count[ROWS]):
+        largest = maximum(largest, absolute(d.hard_q[j]))
+    if largest <= NOTHING * (sqrt(dot3(g, g)) + speed * speed):
+        for j in range(d.hard_count[ROWS]):
+            d.hard_q[j] = 0.0 * d.time
 
 
 @kernel

@@ -15,6 +15,7 @@ from saltus.number.kernels import kernel
 from saltus.solve.cone.minimum_norm import RANK, minimum_norm, minimum_norm_of_rank
 
 SATISFIED = 1e-9  # rad, or m on slides: rows violated by less have the rank of satisfied ones
+LEAST_ENTRY = 1e-6  # of the largest entry of a block's Jacobian: a row with smaller ones moves nothing
 MARGIN, MOST = 10.0, 1e-3  # times ε, squared: eigenvalues that count as zero; at most
 HELD_ROWS, HELD_RANK, SHARED_ROWS = 0, 1, 2  # places in active_rank
 
@@ -47,14 +48,27 @@ def forget_rank(d):
 
 @kernel
 def closure_error(d):
-    """Largest violation of the rows, over the largest entry of their Jacobian: rad, or m on slides."""
+    """Largest violation of the rows, over the largest entry of their Jacobian: rad, or m on slides.
+
+    A row that moves nothing but for rounding, as one across the plane of a loop, is measured by its block's entries.
+    """
     worst = 0.0 * d.time
     for b in range(d.count[NBLOCK]):
         dim = d.block_dim[b]
+        of_block = 0.0 * d.time
         for k in range(dim):
-            longest = 0.0 * d.time
-            for c in range(d.block_num[b]):
-                longest = maximum(longest, absolute(d.row_J[d.block_J[b] + c * dim + k]))
+            of_block = maximum(of_block, longest_entry(d, b, k))
+        for k in range(dim):
+            longest = maximum(longest_entry(d, b, k), LEAST_ENTRY * of_block)
             if longest > 0.0:
                 worst = maximum(worst, absolute(d.row_pos[d.block_row[b] + k]) / longest)
     return worst
+
+
+@kernel
+def longest_entry(d, b, k):
+    """Largest magnitude in the Jacobian of row k of block b."""
+    longest, dim = 0.0 * d.time, d.block_dim[b]
+    for c in range(d.block_num[b]):
+        longest = maximum(longest, absolute(d.row_J[d.block_J[b] + c * dim + k]))
+    return longest
