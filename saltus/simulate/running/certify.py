@@ -13,7 +13,7 @@ from saltus.integrate.registry import find_integrator
 from saltus.number.kernels import entry
 from saltus.record.table.certificate import Certificate, certify_from_runs, energy_drift
 from saltus.record.table.energy_figure import exchanges
-from saltus.record.table.error_bound import bound_from_difference, rounding_level
+from saltus.record.table.error_bound import bound_from_difference, reach, rounding_level
 from saltus.simulate.engine.engine import Engine
 from saltus.simulate.laws.contact import Hard
 from saltus.simulate.running.blind_spots import (
@@ -157,10 +157,10 @@ def _bounded(engine: Engine, control: Any) -> float:
 
 
 def _certify_fixed(engine, again, start, first, duration, sample, control, progress) -> Certificate | None:
-    halves = [first]
+    halves, longest = [first], min(engine.timestep, duration)  # a run shorter than a timestep is one shorter step
     for factor in (2, 4):
         steps = _refined(control, factor)
-        changes = {"timestep": engine.timestep / factor, **_finer_law(engine, factor)}
+        changes = {"timestep": longest / factor, **_finer_law(engine, factor)}
         halves.append(_repeat(again, start, duration, sample, steps, progress, **changes))
         if _interrupted(halves[-1]):
             return None
@@ -172,7 +172,7 @@ def _certify_fixed(engine, again, start, first, duration, sample, control, progr
         engine.integrator.order,
         _column(first, "time", len(differences[0]) > len(first)),
         *differences,
-        timestep=engine.timestep,
+        timestep=longest,
         run=0,
         nv=engine.model.nv,
         energy=first.energy,
@@ -243,18 +243,28 @@ def _refined(control, factor):
     return np.repeat(np.asarray(control, float), factor, axis=0)
 
 
-def _certify_adaptive(engine, again, start, first, duration, sample, control, progress) -> Certificate | None:
+def _of_tolerance(engine, factor):
+    """The integrator with a tolerance that is so many times smaller."""
     relative, absolute = engine.integrator.parameters[1]
-    finer = find_integrator(engine.integrator, "", (max(relative / 100, 1e-14), max(absolute / 100, 1e-16)))
+    return find_integrator(engine.integrator, "", (max(relative / factor, 1e-14), max(absolute / factor, 1e-16)))
+
+
+def _certify_adaptive(engine, again, start, first, duration, sample, control, progress) -> Certificate | None:
     longest = _bounded(engine, control)
-    changes = {"integrator": finer, "max_step": longest, **_finer_law(engine, DENSER)}
-    second = _repeat(again, start, duration, sample, control, progress, **changes)
+    changes = {"max_step": longest, **_finer_law(engine, DENSER)}
+    try:
+        part, finer = "hundredth", _of_tolerance(engine, 100)
+        second = _repeat(again, start, duration, sample, control, progress, integrator=finer, **changes)
+    except DivergenceError:  # where forces jump, steps can become too small
+        part, finer = "tenth", _of_tolerance(engine, 10)
+        second = _repeat(again, start, duration, sample, control, progress, integrator=finer, **changes)
     if _interrupted(second):
         return None
     if why := _ended_apart([first, second]):
         return _without_error_bar(engine, first, why)
     differences = state_difference(engine.model, first, second, end=True)
     error = abs(differences[:, : engine.model.nv]).max(axis=1, initial=0.0)
+    times = _column(first, "time", len(error) > len(first))
     size, floor = _levels(engine, first)
     rounding = rounding_level(size, duration / longest)
     certificate = Certificate(
@@ -265,11 +275,11 @@ def _certify_adaptive(engine, again, start, first, duration, sample, control, pr
         energy_drift=energy_drift(first.energy),
         timesteps=(float("nan"), float("nan"), float("nan")),
         timestep=float("nan"),
-        bound=bound_from_difference(error, rounding + floor),
+        bound=bound_from_difference(error, rounding + floor, reach(times, engine.timestep)),
         rounding=rounding,
     )
     certificate = _at_samples(certificate, len(first))
-    how = f"a hundredth of the tolerance and steps of at most {longest:.4g} s"
+    how = f"a {part} of the tolerance and steps of at most {longest:.4g} s"
     if _parted(engine, first, differences):
         certificate = certificate.refuted(f"the run and one with {how} separate: the stated error is a lower bound")
     else:
