@@ -9,6 +9,7 @@ import numpy as np
 
 from saltus.dynamics.tree.manifold import difference
 from saltus.errors import DivergenceError
+from saltus.integrate.adaptive.memory import ERROR_BEFORE, STEP
 from saltus.integrate.registry import find_integrator
 from saltus.number.kernels import entry
 from saltus.record.table.certificate import Certificate, certify_from_runs, energy_drift
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 #: Makes a simulation like the one whose run it is, but for the options that it is given.
 Again = Callable[..., Any]
 FINER = 4  # times shorter than the timestep, or the longest step, are the steps of a repetition of adaptive ones
+SHORTER = 1e-3  # of these is the first step of a repetition of adaptive ones
 DENSER = 4  # times shorter are its steps over dense events
 PARTED = 0.1  # rad, or of a length's range: runs with this difference no longer show the same motion
 
@@ -230,9 +232,14 @@ def _without_error_bar(engine, first, reason) -> Certificate:
     )
 
 
-def _repeat(again, start, duration, sample, control, progress, **changes) -> "Trajectory":
+def _repeat(again, start, duration, sample, control, progress, *, first_step=0.0, **changes) -> "Trajectory":
+    """The run once more with changed options; `first_step`: of adaptive steps (s), if it is to be that short."""
     other = again(**changes)
     other.restore(start)
+    if first_step > 0.0:
+        memory = other.engine.d.views["memory"]
+        memory[STEP] = min(first_step, memory[STEP]) if memory[STEP] > 0.0 else first_step
+        memory[ERROR_BEFORE] = max(memory[ERROR_BEFORE], 1e-4)
     return other.run(duration, sample, control, progress)
 
 
@@ -251,7 +258,8 @@ def _of_tolerance(engine, factor):
 
 def _certify_adaptive(engine, again, start, first, duration, sample, control, progress) -> Certificate | None:
     longest = _bounded(engine, control)
-    changes = {"max_step": longest, **_finer_law(engine, DENSER)}
+    # a force that sets in where the run begins escapes the error estimate of a first step of the same length
+    changes = {"max_step": longest, "first_step": SHORTER * longest, **_finer_law(engine, DENSER)}
     try:
         part, finer = "hundredth", _of_tolerance(engine, 100)
         second = _repeat(again, start, duration, sample, control, progress, integrator=finer, **changes)
