@@ -19,6 +19,7 @@ from saltus.record.table.error_bound import (
     bound_from_difference,
     bound_from_extrapolation,
     largest_entry,
+    reach,
     rounding_level,
 )
 from saltus.terminal.display import notebook_html
@@ -213,7 +214,8 @@ def certify_from_runs(
     observed, warnings, ok = _observed_order(order, first, second, rounding, floor)
     first, second = first[:, :positions], second[:, :positions]
     error = _error(order, observed, ok, first, second, run)
-    bound = _bound(error, order, observed, ok, first, second, rounding + floor)
+    last = reach(time, timestep)
+    bound = _bound(error, order, observed, ok, first, second, rounding + floor, last)
     steps = (timestep, timestep / 2, timestep / 4)
     return Certificate(
         order=order,
@@ -309,13 +311,14 @@ def _bound(
     first: NDArray[np.float64],
     second: NDArray[np.float64],
     floor: float,
+    last: NDArray[np.intp],
 ) -> NDArray[np.float64]:
     """A bound of the error at each sample [T]; inf where the differences do not shrink with the step."""
     if math.isnan(observed) and ok:
-        return bound_from_difference(error, floor)
+        return bound_from_difference(error, floor, last)
     if math.isnan(observed) or observed <= 0.0:
         return np.full(len(error), math.inf)
     if ok:
-        return bound_from_extrapolation(error, first, second, order, floor)
+        return bound_from_extrapolation(error, first, second, order, floor, last)
     both = largest_entry(first) + largest_entry(second)
-    return bound_from_difference(np.maximum(error, both), floor)
+    return bound_from_difference(np.maximum(error, both), floor, last)

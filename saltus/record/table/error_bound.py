@@ -13,7 +13,9 @@ Both factors are those of the grid convergence index (Roache, Journal of Fluids 
 three grids show the order, 3 for two grids.
 
 An error may pass through zero at a sample, as that of an oscillator does in its extremes, so that each part of a bound
-is the largest up to the sample. What rounding leaves is added (see `rounding_level`).
+is the largest up to the sample. Samples inside the first step are reached by the same part of a step in all runs, whose
+differences there say nothing; the largest is therefore taken up to a step beyond the sample (see `reach`). What rounding
+leaves is added (see `rounding_level`).
 """
 
 from __future__ import annotations
@@ -35,25 +37,34 @@ def rounding_level(size: float, steps: float) -> float:
     return 10.0 * float(np.finfo(np.float64).eps) * size * math.sqrt(max(steps, 1.0))
 
 
+def reach(times: NDArray[np.float64], step: float) -> NDArray[np.intp]:
+    """For each of ascending times [T] (s), the last of those that are at most a step (s) later."""
+    return np.searchsorted(times, times + step * (1.0 + 1e-9), "right") - 1
+
+
 def bound_from_extrapolation(
-    estimate: NDArray[np.float64], first: NDArray[np.float64], second: NDArray[np.float64], order: float, floor: float
+    estimate: NDArray[np.float64],
+    first: NDArray[np.float64],
+    second: NDArray[np.float64],
+    order: float,
+    floor: float,
+    last: NDArray[np.intp],
 ) -> NDArray[np.float64]:
-    """The bound [T] of errors that are estimated [T] for runs of an order that their differences [T, n] show."""
+    """The bound [T] of errors that are estimated [T] for runs of an order that their differences [T, n] show.
+
+    `last` [T]: up to which sample each part is the largest, as `reach` has it.
+    """
     factor = 2.0**order
     disagreement = (factor * second - first) / (factor - 1.0)
-    doubt = SAFETY * _largest_so_far(largest_entry(disagreement))
-    return CONVERGENT * _largest_so_far(estimate) + doubt + floor
+    doubt = SAFETY * np.maximum.accumulate(largest_entry(disagreement))
+    return (CONVERGENT * np.maximum.accumulate(estimate) + doubt)[last] + floor
 
 
-def bound_from_difference(difference: NDArray[np.float64], floor: float) -> NDArray[np.float64]:
-    """The bound [T] from absolute differences [T] to a finer run."""
-    return SAFETY * _largest_so_far(difference) + floor
+def bound_from_difference(difference: NDArray[np.float64], floor: float, last: NDArray[np.intp]) -> NDArray[np.float64]:
+    """The bound [T] from absolute differences [T] to a finer run; `last` as in `bound_from_extrapolation`."""
+    return SAFETY * np.maximum.accumulate(difference)[last] + floor
 
 
 def largest_entry(differences: NDArray[np.float64]) -> NDArray[np.float64]:
     """The largest absolute entry at each sample [T] of differences [T, n]; 0 without entries."""
     return np.max(np.abs(differences), axis=1, initial=0.0)
-
-
-def _largest_so_far(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    return np.maximum.accumulate(values)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 MEETINGS = ("impact", "touchdown")  # kinds of events with which a contact begins
 PHASES = (*MEETINGS, "liftoff")
+OF_CONTACT = (*PHASES, "stick", "slip")
 SWITCHES = ("user", "actuator")
 MOST_NAMED = 3  # things of one kind that are named, the others are counted
 
@@ -31,14 +32,16 @@ Pair = tuple[str, str]
 def missed_events(run: "TrajectoryTable", other: "TrajectoryTable", timestep: float) -> list[str]:
     """Contacts, limits, and the user's events that only the run or only its repetition `other` has.
 
-    Those in the last timestep (s) are left out: the other may have them just after the end.
+    A pair that touches from the start is in contact, whether or not rounding makes an event of it. Events in the last
+    timestep (s) are left out: the other may have them just after the end.
     """
     found = []
     end = min(float(run.time[-1]), float(other.time[-1])) - timestep
     for kinds, noun in ((MEETINGS, "contact"), (SWITCHES, "event")):
         here, there = (_first_times(t, kinds) for t in (run, other))
-        for one, others, where in ((here, there, "run"), (there, here, "repetition")):
+        for one, others, away, where in ((here, there, other, "run"), (there, here, run, "repetition")):
             alone = {pair: time for pair, time in one.items() if pair not in others and time < end}
+            alone = {pair: time for pair, time in alone.items() if kinds == SWITCHES or not _touches(away, pair)}
             texts = [f"{_words(pair)} at t = {time:.4g} s" for pair, time in alone.items()]
             found += [f"the {noun} of {text} is in the {where} alone" for text in _some(texts, noun)]
     return found
@@ -136,6 +139,16 @@ def _first_times(run: "TrajectoryTable", kinds: Iterable[str]) -> dict[Pair, flo
     return times
 
 
+def _touches(run: "TrajectoryTable", pair: Pair) -> bool:
+    """Whether a pair is in contact at some time of a run, by its events or its samples."""
+    of_contact = run.events[np.isin(run.events["kind"], list(OF_CONTACT))]
+    if any(_pair(event) == pair for event in of_contact):
+        return True
+    both = {f"{pair[0]} {pair[1]}", f"{pair[1]} {pair[0]}"}
+    named = [_without_number(name) in both for name in run.names.get("contact", [])]
+    return bool(run.contact_state[:, named].any()) if any(named) else False
+
+
 def _phases(run: "TrajectoryTable", end: float) -> dict[Pair, list[str]]:
     """The kinds of events of each pair up to a time (s), equal ones in a row as one; all of events of the user's."""
     kinds: dict[Pair, list[str]] = {}
@@ -148,8 +161,13 @@ def _phases(run: "TrajectoryTable", end: float) -> dict[Pair, list[str]]:
 
 def _pair(event: np.void) -> Pair:
     """The bodies or joints of an event, without the number of the contact point."""
-    name, _, number = str(event["name"]).rpartition(".")
-    return (name if name and number.isdigit() else str(event["name"])), str(event["other"])
+    return _without_number(str(event["name"])), str(event["other"])
+
+
+def _without_number(text: str) -> str:
+    """A name without the number of a contact point."""
+    name, _, number = text.rpartition(".")
+    return name if name and number.isdigit() else text
 
 
 def _words(pair: Pair) -> str:

@@ -9,11 +9,12 @@ import numpy as np
 
 from saltus.dynamics.tree.manifold import difference
 from saltus.errors import DivergenceError
+from saltus.integrate.adaptive.memory import ERROR_BEFORE, STEP
 from saltus.integrate.registry import find_integrator
 from saltus.number.kernels import entry
 from saltus.record.table.certificate import Certificate, certify_from_runs, energy_drift
 from saltus.record.table.energy_figure import exchanges
-from saltus.record.table.error_bound import bound_from_difference, rounding_level
+from saltus.record.table.error_bound import bound_from_difference, reach, rounding_level
 from saltus.simulate.engine.engine import Engine
 from saltus.simulate.laws.contact import Hard
 from saltus.simulate.running.blind_spots import (
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 #: Makes a simulation like the one whose run it is, but for the options that it is given.
 Again = Callable[..., Any]
 FINER = 4  # times shorter than the timestep, or the longest step, are the steps of a repetition of adaptive ones
+SHORTER = 1e-3  # of these is the first step of a repetition of adaptive ones
 DENSER = 4  # times shorter are its steps over dense events
 PARTED = 0.1  # rad, or of a length's range: runs with this difference no longer show the same motion
 
@@ -157,10 +159,10 @@ def _bounded(engine: Engine, control: Any) -> float:
 
 
 def _certify_fixed(engine, again, start, first, duration, sample, control, progress) -> Certificate | None:
-    halves = [first]
+    halves, longest = [first], min(engine.timestep, duration)  # a run shorter than a timestep is one shorter step
     for factor in (2, 4):
         steps = _refined(control, factor)
-        changes = {"timestep": engine.timestep / factor, **_finer_law(engine, factor)}
+        changes = {"timestep": longest / factor, **_finer_law(engine, factor)}
         halves.append(_repeat(again, start, duration, sample, steps, progress, **changes))
         if _interrupted(halves[-1]):
             return None
@@ -172,7 +174,7 @@ def _certify_fixed(engine, again, start, first, duration, sample, control, progr
         engine.integrator.order,
         _column(first, "time", len(differences[0]) > len(first)),
         *differences,
-        timestep=engine.timestep,
+        timestep=longest,
         run=0,
         nv=engine.model.nv,
         energy=first.energy,
@@ -230,9 +232,14 @@ def _without_error_bar(engine, first, reason) -> Certificate:
     )
 
 
-def _repeat(again, start, duration, sample, control, progress, **changes) -> "Trajectory":
+def _repeat(again, start, duration, sample, control, progress, *, first_step=0.0, **changes) -> "Trajectory":
+    """The run once more with changed options; `first_step`: of adaptive steps (s), if it is to be that short."""
     other = again(**changes)
     other.restore(start)
+    if first_step > 0.0:
+        memory = other.engine.d.views["memory"]
+        memory[STEP] = min(first_step, memory[STEP]) if memory[STEP] > 0.0 else first_step
+        memory[ERROR_BEFORE] = max(memory[ERROR_BEFORE], 1e-4)
     return other.run(duration, sample, control, progress)
 
 
@@ -243,18 +250,29 @@ def _refined(control, factor):
     return np.repeat(np.asarray(control, float), factor, axis=0)
 
 
-def _certify_adaptive(engine, again, start, first, duration, sample, control, progress) -> Certificate | None:
+def _of_tolerance(engine, factor):
+    """The integrator with a tolerance that is so many times smaller."""
     relative, absolute = engine.integrator.parameters[1]
-    finer = find_integrator(engine.integrator, "", (max(relative / 100, 1e-14), max(absolute / 100, 1e-16)))
+    return find_integrator(engine.integrator, "", (max(relative / factor, 1e-14), max(absolute / factor, 1e-16)))
+
+
+def _certify_adaptive(engine, again, start, first, duration, sample, control, progress) -> Certificate | None:
     longest = _bounded(engine, control)
-    changes = {"integrator": finer, "max_step": longest, **_finer_law(engine, DENSER)}
-    second = _repeat(again, start, duration, sample, control, progress, **changes)
+    # a force that sets in where the run begins escapes the error estimate of a first step of the same length
+    changes = {"max_step": longest, "first_step": SHORTER * longest, **_finer_law(engine, DENSER)}
+    try:
+        part, finer = "hundredth", _of_tolerance(engine, 100)
+        second = _repeat(again, start, duration, sample, control, progress, integrator=finer, **changes)
+    except DivergenceError:  # where forces jump, steps can become too small
+        part, finer = "tenth", _of_tolerance(engine, 10)
+        second = _repeat(again, start, duration, sample, control, progress, integrator=finer, **changes)
     if _interrupted(second):
         return None
     if why := _ended_apart([first, second]):
         return _without_error_bar(engine, first, why)
     differences = state_difference(engine.model, first, second, end=True)
     error = abs(differences[:, : engine.model.nv]).max(axis=1, initial=0.0)
+    times = _column(first, "time", len(error) > len(first))
     size, floor = _levels(engine, first)
     rounding = rounding_level(size, duration / longest)
     certificate = Certificate(
@@ -265,11 +283,11 @@ def _certify_adaptive(engine, again, start, first, duration, sample, control, pr
         energy_drift=energy_drift(first.energy),
         timesteps=(float("nan"), float("nan"), float("nan")),
         timestep=float("nan"),
-        bound=bound_from_difference(error, rounding + floor),
+        bound=bound_from_difference(error, rounding + floor, reach(times, engine.timestep)),
         rounding=rounding,
     )
     certificate = _at_samples(certificate, len(first))
-    how = f"a hundredth of the tolerance and steps of at most {longest:.4g} s"
+    how = f"a {part} of the tolerance and steps of at most {longest:.4g} s"
     if _parted(engine, first, differences):
         certificate = certificate.refuted(f"the run and one with {how} separate: the stated error is a lower bound")
     else:

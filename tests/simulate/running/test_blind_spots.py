@@ -47,6 +47,18 @@ def test_what_may_differ():
     assert other_order(with_events(*BOUNCE), with_events(*BOUNCE[1:]), TIMESTEP) == []
 
 
+def test_a_pair_that_touches_from_the_start_is_not_missed():
+    """Rounding makes an event of its contact in one run and none in the other, which has it in its samples."""
+    begins = with_events((0.0, "touchdown", "box.1", "floor"))
+    assert missed_events(begins, with_events((0.9, "stick", "box.0", "floor")), TIMESTEP) == []
+    rests = with_events()
+    rests.names["contact"] = ["floor box.0", "floor box.1", "floor ball.0"]
+    rests.contact_state[:] = [True, False, False]
+    assert missed_events(begins, rests, TIMESTEP) == []
+    rests.contact_state[:] = [False, False, True]
+    assert "box and floor at t = 0 s is in the run alone" in missed_events(begins, rests, TIMESTEP)[0]
+
+
 def test_another_order_is_said():
     parts = with_events(*BOUNCE, (1.5, "liftoff", "ball", "table"))
     assert other_order(with_events(*BOUNCE), parts, TIMESTEP) == [
