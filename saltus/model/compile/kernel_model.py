@@ -1,7 +1,7 @@
 """The kernels' Model: fields of MuJoCo's model, and quantities precomputed from them."""
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import mujoco
 import numpy as np
@@ -9,7 +9,7 @@ import numpy as np
 from saltus.model.compile.actuators import actuators
 from saltus.model.compile.cameras_rays import sight
 from saltus.model.compile.constraints.constraints import constraints
-from saltus.model.compile.constraints.hard import HardLaw, with_hard
+from saltus.model.compile.constraints.hard import HardLaw, carried, with_hard
 from saltus.model.compile.constraints.passing import passing
 from saltus.model.compile.fluid import fluid_forces
 from saltus.model.compile.hill import HillMuscle
@@ -76,6 +76,7 @@ def kernel_model(
     values |= _coupled(uncoupled(m, inertia_parents(m, left_out)))
     values["opt_gravity"] = (np.zeros(3) if off(m, FLAGS.mjDSBL_GRAVITY) else m.opt.gravity)[None]
     sizes = {name: int(getattr(m, name)) for name in COUNTS} | sizes_without_events() | cone_sizes(0, 0) | NO_SLEEP
+    sizes |= NO_MOTIONS
     for part in parts.values():
         values |= part.values
         sizes |= part.sizes
@@ -96,6 +97,16 @@ def kernel_model(
     return struct
 
 
+NO_MOTIONS = {"nmotion": 0, "nv_motion": 0, "ncarrier": 0, "nmover_motion": 0, "nrow_carried": 0}
+
+
+class PrescribedMotions(NamedTuple):
+    """Joints and mocap bodies whose motions are prescribed, by their numbers."""
+
+    joints: tuple[int, ...] = ()
+    carriers: tuple[int, ...] = ()  # mocap numbers
+
+
 class UserLaws(NamedTuple):
     """Laws that users give, as a kernels' Model knows them; see `saltus.dynamics.user_laws`."""
 
@@ -103,6 +114,7 @@ class UserLaws(NamedTuple):
     states: int = 0  # of the controller
     equations: str = ""  # their word
     events: str = ""  # the word of functions and actions of events
+    motions: PrescribedMotions = PrescribedMotions()
     method: str = ""  # the word of a method of fixed steps with which events are located
     hard: HardLaw | None = None  # numbers of the hard law of contact
     touch: str = ""  # the word of a law of contact
@@ -117,6 +129,8 @@ def why_all_pairs(laws: UserLaws, vary: frozenset[str]) -> str:
     """Why a simulation needs a list of all pairs of geoms that may touch; "" where it does not."""
     if laws.hard is not None:
         return "hard contact"
+    if laws.motions.carriers:
+        return "a prescribed motion of a mocap body"
     return "a contact law of the user's" if laws.touch else "fields that vary" if vary else ""
 
 
@@ -131,10 +145,41 @@ def with_laws(base: Struct, laws: UserLaws) -> Struct:
     if laws.touch:
         sizes |= {"ntouch": base.sizes["nconmax"], "nv_touch": base.sizes["nv"]}
     sizes["keep_bodies"] = max(sizes["keep_bodies"], int(bool(laws.reads)))
+    values = dict(base.views)
+    for of_motions in (_prescribed(base, laws.motions), _carriers(base, laws.motions)):
+        values, sizes, keys = values | of_motions[0], sizes | of_motions[1], keys | of_motions[2]
     struct = Struct(model_layout(base.layout.features | keys), sizes, base.kind)
     for name, view in struct.views.items():
-        view[...] = base.views[name]
+        if view.size:
+            view[...] = values[name]
     return struct
+
+
+More: TypeAlias = tuple[dict[str, Any], dict[str, int], set[str]]  # values, sizes, feature keys
+
+
+def _prescribed(base: Struct, motions: PrescribedMotions) -> More:
+    """Joints whose motions are prescribed."""
+    if not motions.joints:
+        return ({}, {}, set())
+    joints = list(motions.joints)
+    values = {f"motion_{name}": base.views[f"jnt_{name}"][joints] for name in ("qposadr", "dofadr")}
+    values["dof_prescribed"] = np.zeros(base.nv, int)
+    values["dof_prescribed"][values["motion_dofadr"]] = 1
+    return (values, {"nmotion": len(joints), "nv_motion": base.nv}, {"prescribed"})
+
+
+def _carriers(base: Struct, motions: PrescribedMotions) -> More:
+    """Mocap bodies whose motions are prescribed: movers, under any law of contact."""
+    if not motions.carriers:
+        return ({}, {}, set())
+    sizes = {"ncarrier": len(motions.carriers), "nmover": base.nmocap, "nmover_motion": base.nmocap}
+    sizes["nrow_carried"] = base.sizes["nrowmax"]
+    values = {
+        "carrier_mocapid": np.array(motions.carriers),
+        "collision_moves": base.views["collision_moves"] | carried(base),
+    }
+    return (values, sizes, {"carriers", "movers"})
 
 
 # ---------------------------------------------------------------- sizes, switches, features
