@@ -27,7 +27,7 @@ from saltus.simulate.laws.contact import ContactChoice, Law
 from saltus.simulate.laws.control import Controller
 from saltus.simulate.laws.dynamics import Dynamics
 from saltus.simulate.laws.events import Actuation, Event, UserEvents
-from saltus.simulate.laws.motions import Motions
+from saltus.simulate.laws.motions import Motions, no_motions
 from saltus.terminal.display import notebook_html
 from saltus.terminal.inline_page import Page
 from saltus.terminal.progress import ProgressChoice
@@ -94,7 +94,7 @@ class Simulation(StateAttributes):
         more |= dict(max_step=max_step, breaks=breaks, motions=motions)
         threads = whole_number("threads", threads, 1)
         self.engine = Engine(model, integrator, contact, timestep, tolerance, **more, threads=threads)
-        self._made = dict(timestep=self.timestep, **more, threads=threads)
+        self._made = dict(timestep=self.timestep, **(more | {"motions": self.engine.motions.laws}), threads=threads)
         self.data = Data(self.engine, self._refresh, self._turn)
         self._made_attributes = frozenset({*vars(self), "_made_attributes"})
 
@@ -302,7 +302,7 @@ class Simulation(StateAttributes):
         """Another simulation like this one at its start, but for some options."""
         options: dict[str, Any] = {"integrator": self.integrator, "contact": self.law, "timestep": self.timestep}
         options |= {"control": self.control, "dynamics": self.dynamics, "events": self.user_events.own}
-        options |= self.engine.step_bounds._asdict() | {"motions": self.engine.motions.given}
+        options |= self.engine.step_bounds._asdict() | {"motions": self.engine.motions.laws}
         if not isinstance(self.control, Actuation):
             options["actuation_states"] = self.engine.start_values
         return Simulation(self.model, **(options | changes))
@@ -328,6 +328,7 @@ class Simulation(StateAttributes):
 
     def page(self, path: str | os.PathLike[str] | None = None, *, height: int = 520, **options: object) -> Page:
         """A page that goes on from the present state in the reader's browser; see `Model.page`."""
+        no_motions(self.engine.motions.laws, "a page")
         return import_module("saltus.notebook.page").make_page(self, path, height, options)  # a layer above
 
     @in_turn

@@ -16,7 +16,10 @@ from saltus.number.jets import jet_at, joint_numbers, pose_numbers
 T = sympy.Symbol("t", positive=True)
 AT = 0.7
 CASES = [
-    (lambda t: 0.3 * math.sin(5 * t) - math.cos(t) / (1 + t) ** 2, 0.3 * sympy.sin(5 * T) - sympy.cos(T) / (1 + T) ** 2),
+    (
+        lambda t: 0.3 * math.sin(5 * t) - math.cos(t) / (1 + t) ** 2,
+        0.3 * sympy.sin(5 * T) - sympy.cos(T) / (1 + T) ** 2,
+    ),
     (lambda t: np.exp(-t) * np.tan(t) + t**t - 2.0**t, sympy.exp(-T) * sympy.tan(T) + T**T - 2**T),
     (
         lambda t: math.atan2(t, 2 + t * t) * math.hypot(t, 1.0) + np.arctan(t),

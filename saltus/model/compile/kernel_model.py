@@ -1,7 +1,7 @@
 """The kernels' Model: fields of MuJoCo's model, and quantities precomputed from them."""
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from typing import Any, NamedTuple, Protocol
 
 import mujoco
 import numpy as np
@@ -9,10 +9,11 @@ import numpy as np
 from saltus.model.compile.actuators import actuators
 from saltus.model.compile.cameras_rays import sight
 from saltus.model.compile.constraints.constraints import constraints
-from saltus.model.compile.constraints.hard import HardLaw, carried, with_hard
+from saltus.model.compile.constraints.hard import HardLaw, with_hard
 from saltus.model.compile.constraints.passing import passing
 from saltus.model.compile.fluid import fluid_forces
 from saltus.model.compile.hill import HillMuscle
+from saltus.model.compile.prescribed import NO_MOTIONS, PrescribedMotions, carriers, prescribed, without_idle
 from saltus.model.compile.sensors import sensors
 from saltus.model.compile.sleep import NO_SLEEP, sleep
 from saltus.model.compile.tendons import inertia_parents, tendons
@@ -97,16 +98,6 @@ def kernel_model(
     return struct
 
 
-NO_MOTIONS = {"nmotion": 0, "nv_motion": 0, "ncarrier": 0, "nmover_motion": 0, "nrow_carried": 0}
-
-
-class PrescribedMotions(NamedTuple):
-    """Joints and mocap bodies whose motions are prescribed, by their numbers."""
-
-    joints: tuple[int, ...] = ()
-    carriers: tuple[int, ...] = ()  # mocap numbers
-
-
 class UserLaws(NamedTuple):
     """Laws that users give, as a kernels' Model knows them; see `saltus.dynamics.user_laws`."""
 
@@ -137,7 +128,7 @@ def why_all_pairs(laws: UserLaws, vary: frozenset[str]) -> str:
 def with_laws(base: Struct, laws: UserLaws) -> Struct:
     """A copy of the kernels' Model with the user's laws: their feature keys, and their states at the end of `act`."""
     if laws.hard is not None:
-        base = with_hard(base, laws.hard)
+        base = with_hard(without_idle(base, laws.motions), laws.hard)
     keys = {laws.controller, "actuation"} if laws.controller else set()
     keys |= {"act"} if laws.states else set()
     keys |= laws.reads | ({laws.equations, laws.events, laws.method, laws.touch} - {""})
@@ -146,40 +137,13 @@ def with_laws(base: Struct, laws: UserLaws) -> Struct:
         sizes |= {"ntouch": base.sizes["nconmax"], "nv_touch": base.sizes["nv"]}
     sizes["keep_bodies"] = max(sizes["keep_bodies"], int(bool(laws.reads)))
     values = dict(base.views)
-    for of_motions in (_prescribed(base, laws.motions), _carriers(base, laws.motions)):
+    for of_motions in (prescribed(base, laws.motions), carriers(base, laws.motions)):
         values, sizes, keys = values | of_motions[0], sizes | of_motions[1], keys | of_motions[2]
     struct = Struct(model_layout(base.layout.features | keys), sizes, base.kind)
     for name, view in struct.views.items():
         if view.size:
             view[...] = values[name]
     return struct
-
-
-More: TypeAlias = tuple[dict[str, Any], dict[str, int], set[str]]  # values, sizes, feature keys
-
-
-def _prescribed(base: Struct, motions: PrescribedMotions) -> More:
-    """Joints whose motions are prescribed."""
-    if not motions.joints:
-        return ({}, {}, set())
-    joints = list(motions.joints)
-    values = {f"motion_{name}": base.views[f"jnt_{name}"][joints] for name in ("qposadr", "dofadr")}
-    values["dof_prescribed"] = np.zeros(base.nv, int)
-    values["dof_prescribed"][values["motion_dofadr"]] = 1
-    return (values, {"nmotion": len(joints), "nv_motion": base.nv}, {"prescribed"})
-
-
-def _carriers(base: Struct, motions: PrescribedMotions) -> More:
-    """Mocap bodies whose motions are prescribed: movers, under any law of contact."""
-    if not motions.carriers:
-        return ({}, {}, set())
-    sizes = {"ncarrier": len(motions.carriers), "nmover": base.nmocap, "nmover_motion": base.nmocap}
-    sizes["nrow_carried"] = base.sizes["nrowmax"]
-    values = {
-        "carrier_mocapid": np.array(motions.carriers),
-        "collision_moves": base.views["collision_moves"] | carried(base),
-    }
-    return (values, sizes, {"carriers", "movers"})
 
 
 # ---------------------------------------------------------------- sizes, switches, features

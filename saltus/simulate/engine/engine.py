@@ -94,7 +94,7 @@ class Engine:
         law = self.law if self.model.struct().nconmax else None
         self._touch = law.feature_key if isinstance(law, Compliant) else ""
         given = {"equations of motion of one's own (dynamics=...)": dynamics is not None and bool(self.motions.joints)}
-        check_motions(self.motions, self.model, self.model.struct(), self.integrator, given)
+        check_motions(self.motions, self.model, self.model.struct(), self.integrator, given, self.hard is not None)
         self._jumped = False  # whether a mocap body has been put elsewhere since the last step
         self._allocate(control, threads)
         self.events: EventTable = event_table(np.empty(0, EVENT_DTYPE))  # of steps since the last reset
@@ -152,9 +152,9 @@ class Engine:
             return
         for name, addresses in self.motions.addresses().items():
             self.d.views[name][:] = addresses
-        check_values(self.motions, self.time, self._motion_values)
+        check_values(self.motions, self.time, self.motion_values)
 
-    def _motion_values(self) -> list[np.ndarray]:
+    def motion_values(self) -> list[np.ndarray]:
         """Numbers of all prescribed motions at the present time, a row for each."""
         loops.prescribe(self.m, self.d)
         views, m = self.d.views, self.m

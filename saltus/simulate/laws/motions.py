@@ -10,9 +10,9 @@ from numba.core.errors import NumbaError
 
 from saltus.arguments import mapping
 from saltus.dynamics.user_laws import CHANGED, feature_key, user_kernel
-from saltus.errors import OptionError
+from saltus.errors import OptionError, warn
 from saltus.integrate.integrator import Integrator
-from saltus.model.compile.kernel_model import PrescribedMotions
+from saltus.model.compile.prescribed import PrescribedMotions
 from saltus.model.enums import BALL, FREE, HINGE, SLIDE
 from saltus.model.model import Model
 from saltus.number.jets import JOINT, POSE, jet_at, joint_numbers, pose_numbers
@@ -51,9 +51,15 @@ class MotionLaws:
                 raise OptionError.unknown("joint or mocap body in motions", name, [n for n in joints if n] + movers)
             self.laws[name] = _kernel(name, motion)
         self._key = self.key
+        self._entries: list[Entry] = []
 
     def __bool__(self) -> bool:
         return bool(self.given)
+
+    @property
+    def names(self) -> list[str]:
+        """Joints, then mocap bodies."""
+        return [*self.joints, *self.bodies]
 
     @property
     def key(self) -> str:
@@ -69,21 +75,21 @@ class MotionLaws:
         if self.key != self._key:
             raise OptionError(f"motions: {', '.join(map(repr, self.laws))}: {CHANGED}")
         return {
-            "motion_address": [_address(name, self.laws[name], joint_numbers, JOINT) for name in self.joints],
-            "carrier_address": [_address(name, self.laws[name], pose_numbers, POSE) for name in self.bodies],
+            "motion_address": [self._address(name, joint_numbers, JOINT) for name in self.joints],
+            "carrier_address": [self._address(name, pose_numbers, POSE) for name in self.bodies],
         }
 
-
-def _address(name: str, law: Any, numbers: Any, count: int) -> int:
-    """The address of a motion's machine code, a function of the time that gives so many numbers."""
-    body = "return numbers(law(jet_at(time)))"
-    made = Entry("motion", "time", body, short=(), numbers=numbers, law=law, jet_at=jet_at)
-    try:
-        return made.address(0.0, result=types.UniTuple(types.float64, count))
-    except NumbaError as error:
-        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-        why = next((line for line in lines if not line.startswith("Failed in nopython")), "")
-        raise OptionError(f"motions[{name!r}] cannot be compiled; {HINT} ({why})") from None
+    def _address(self, name: str, numbers: Any, count: int) -> int:
+        """The address of a motion's machine code, a function of the time that gives so many numbers."""
+        body, law = "return numbers(law(jet_at(time)))", self.laws[name]
+        made = Entry("motion", "time", body, short=(), numbers=numbers, law=law, jet_at=jet_at)
+        self._entries.append(made)  # the code lives as long as its entry
+        try:
+            return made.address(0.0, result=types.UniTuple(types.float64, count))
+        except NumbaError as error:
+            lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+            why = next((line for line in lines if not line.startswith("Failed in nopython")), "")
+            raise OptionError(f"motions[{name!r}] cannot be compiled; {HINT} ({why})") from None
 
 
 def _is_mocap(model: Model, body: int) -> bool:
@@ -121,13 +127,21 @@ def _kernel(name: str, motion: Any) -> Any:
         raise OptionError(f"{what} must be {FORM}") from None
     if len(wanted) != 1:
         raise OptionError(f"{what} must be {FORM}, but takes {', '.join(wanted) or 'nothing'}")
-    return user_kernel(what, FORM, motion, inline=True)
+    law = user_kernel(what, FORM, motion, inline=True)
+    key = feature_key(law)
+    if getattr(law, "motion_key", key) != key:
+        raise OptionError(f"{what}: {CHANGED}")
+    law.motion_key = key  # its code is that of its first use
+    return law
 
 
 def check_motions(
-    motions: MotionLaws, model: Model, m: Struct, integrator: Integrator, others: dict[str, bool]
+    motions: MotionLaws, model: Model, m: Struct, integrator: Integrator, others: dict[str, bool], hard: bool
 ) -> None:
-    """OptionError for what prescribed motions cannot be combined with; `others`: what else there is, by its name."""
+    """OptionError for what prescribed motions cannot be combined with; `others`: what else there is, by its name.
+
+    `hard`: the law of contact is.
+    """
     if not motions:
         return
     fixed = integrator.kind == "explicit" and "nstage" in integrator.needs
@@ -148,6 +162,20 @@ def check_motions(
     for what, there in others.items():
         if there:
             raise OptionError(f"motions: not together with {what}")
+    if hard and (idle := idle_limits(motions, model)):
+        warn(f"motions: under hard contact, limits and dry friction of prescribed joints are left out: {idle}")
+
+
+def idle_limits(motions: MotionLaws, model: Model) -> str:
+    """Prescribed joints with limits or dry friction, by name."""
+    rubs = model.dof_frictionloss[model.jnt_dofadr] > 0
+    return ", ".join(repr(name) for name, j in motions.joints.items() if model.jnt_limited[j] or rubs[j])
+
+
+def no_motions(motions: object, who: str) -> None:
+    """OptionError where motions are given to those who do not have them."""
+    if motions is not None and len(mapping("motions", motions)):
+        raise OptionError(f"{who}: prescribed motions (motions=...) are for saltus.Simulation alone; make one for each")
 
 
 def check_values(motions: MotionLaws, time: float, read: Callable[[], Sequence[np.ndarray]]) -> None:
@@ -156,7 +184,7 @@ def check_values(motions: MotionLaws, time: float, read: Callable[[], Sequence[n
     `read`: evaluates all motions at that time, and gives positions, velocities and accelerations, a row a motion.
     """
     first, again = read(), read()
-    for name, now, then in zip([*motions.joints, *motions.bodies], first, again, strict=True):
+    for name, now, then in zip(motions.names, first, again, strict=True):
         if not np.isfinite(now).all():
             what = ", ".join(f"{x:g}" for x in now)
             raise OptionError(
