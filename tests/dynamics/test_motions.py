@@ -114,3 +114,12 @@ def test_forces_on_what_is_prescribed_change_its_force_alone():
         sim.step(20)
     assert (free.qpos == pushed.qpos).all()
     assert free.data.qfrc_prescribed[X] - pushed.data.qfrc_prescribed[X] == pytest.approx(3.0, abs=1e-12)
+
+
+@pytest.mark.parametrize(("integrator", "left"), [("dopri5", 1e-7), ("rk4", 1e-5)])
+def test_the_work_of_prescriptions_is_the_change_of_energy(integrator, left):
+    """Nothing else does work; the residual is that of the quadrature of powers, of sixth and fourth order."""
+    balance = simulation(integrator, timestep=0.005).run(1.0, 0.25, ledger=True).energy_report()
+    work = balance["motions"]
+    assert np.ptp(work) > 1.0
+    np.testing.assert_allclose(balance.residual, 0.0, atol=left * np.abs(work).max())

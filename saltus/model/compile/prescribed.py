@@ -14,10 +14,14 @@ More: TypeAlias = tuple[dict[str, Any], dict[str, int], set[str]]  # values, siz
 
 
 class PrescribedMotions(NamedTuple):
-    """Joints and mocap bodies whose motions are prescribed, by their numbers."""
+    """Joints and mocap bodies whose motions are prescribed, by their numbers.
+
+    `rescaled`: the sum of all dofs' inertias over that of the free ones, by which solvers measure their errors.
+    """
 
     joints: tuple[int, ...] = ()
     carriers: tuple[int, ...] = ()  # mocap numbers
+    rescaled: float = 1.0
 
 
 def prescribed(base: Struct, motions: PrescribedMotions) -> More:
@@ -26,6 +30,7 @@ def prescribed(base: Struct, motions: PrescribedMotions) -> More:
         return {}, {}, set()
     joints = list(motions.joints)
     values: dict[str, Any] = {f"motion_{name}": base.views[f"jnt_{name}"][joints] for name in ("qposadr", "dofadr")}
+    values["opt_scale"] = motions.rescaled * base.views["opt_scale"]
     values["dof_prescribed"] = _prescribed_dofs(base, motions).astype(int)
     return values, {"nmotion": len(joints), "nv_motion": base.nv}, {"prescribed"}
 

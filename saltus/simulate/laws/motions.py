@@ -37,6 +37,7 @@ class MotionLaws:
 
     def __init__(self, given: Any, model: Model):
         self.given: dict[str, Any] = dict(mapping("motions", {} if given is None else given))
+        self._model = model
         joints, bodies = model.names("joint"), model.names("body")
         self.joints: dict[str, int] = {}
         self.bodies: dict[str, int] = {}
@@ -68,7 +69,11 @@ class MotionLaws:
 
     def prescribed(self) -> PrescribedMotions:
         """The motions as a kernels' Model knows them."""
-        return PrescribedMotions(tuple(self.joints.values()), tuple(self.bodies.values()))
+        joints = tuple(self.joints.values())
+        inertias = np.array(self._model.dof_M0)
+        free = inertias.sum() - inertias[self._model.jnt_dofadr[list(joints)]].sum() if joints else inertias.sum()
+        rescaled = float(inertias.sum() / free) if free > 0 else 1.0
+        return PrescribedMotions(joints, tuple(self.bodies.values()), rescaled)
 
     def addresses(self) -> dict[str, list[int]]:
         """Where their machine code lies, by Data's fields; OptionError for what cannot be compiled."""
