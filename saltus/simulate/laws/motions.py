@@ -20,7 +20,7 @@ from saltus.number.kernels import Entry
 from saltus.number.structs import Struct
 
 #: q(t) of a hinge (rad) or slide (m); of a mocap body (x, y, z) (m), or this and its quaternion (w, x, y, z).
-Motion: TypeAlias = Callable[[float], float] | Callable[[float], Sequence[Any]]
+Motion: TypeAlias = Callable[[float], float] | Callable[[float], Sequence[float | Sequence[float]]]
 #: Motions by the names of joints and mocap bodies.
 Motions: TypeAlias = Mapping[str, Motion]
 
