@@ -8,6 +8,7 @@ from saltus.dynamics.awake.walks import awake_dofs
 from saltus.dynamics.equations import EQUATIONS, bias_force, joint_inertia
 from saltus.dynamics.tree.articulated_body import articulated_factor, articulated_solve
 from saltus.dynamics.tree.factor import factor, solve
+from saltus.dynamics.tree.prescribed import put_prescribed, take_prescribed
 from saltus.number.conditions import has
 from saltus.number.kernels import kernel
 
@@ -42,4 +43,7 @@ def inertia_solve(m, p, d, force, moving, x):
         bias_force(m, p, d)
         for i in awake_dofs(m, d):
             x[i] = x[i] - d.qfrc_bias[i]
+        take_prescribed(m, d, x, p.M)
     solve(m, p, x)
+    if moving:
+        put_prescribed(m, d, x)

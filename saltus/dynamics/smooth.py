@@ -8,19 +8,25 @@ from saltus.dynamics.energy import energy, energy_parts
 from saltus.dynamics.equations import bias_force, given_inertia
 from saltus.dynamics.flex.forces import flex_positions
 from saltus.dynamics.joint_space import inertia_factor, inertia_solve
+from saltus.dynamics.motions import prescribe
 from saltus.dynamics.passive import passive
 from saltus.dynamics.tendon.length import tendon_velocities, tendons
 from saltus.dynamics.tree.com_frame import centre_of_mass, com_dof, com_inertia, tree_centre_of_mass
-from saltus.dynamics.tree.factor import factor, solve
+from saltus.dynamics.tree.factor import factor
 from saltus.dynamics.tree.inertia import composite_inertia
 from saltus.dynamics.tree.kinematics import attached_frames, kinematics
+from saltus.dynamics.tree.prescribed import solve_hybrid
 from saltus.dynamics.tree.rnea import newton_euler_forward
 from saltus.number.kernels import kernel
 
 
 @kernel
 def position_stage(m, d, compute_all):
-    """Position-dependent quantities that accelerations need; all of them if `compute_all`."""
+    """Position-dependent quantities that accelerations need; all of them if `compute_all`.
+
+    Prescribed motions are first set to the present time.
+    """
+    prescribe(m, d)
     kinematics(m, d, compute_all or m.keep_bodies)
     tree_centre_of_mass(m, d)
     com_inertia(m, d)
@@ -88,7 +94,7 @@ def free_forward(m, d):
     for i in awake_dofs(m, d):
         d.qfrc_smooth[i] = d.qfrc_tau[i] - d.qfrc_bias[i]
         d.qacc_smooth[i] = d.qfrc_smooth[i]
-    solve(m, d, d.qacc_smooth)
+    solve_hybrid(m, d, d.qacc_smooth)
     for i in awake_dofs(m, d):
         d.qacc[i] = d.qacc_smooth[i]
     energy(m, d)

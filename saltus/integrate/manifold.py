@@ -2,6 +2,7 @@
 
 from saltus.dynamics.actuator.activation import advance_activations
 from saltus.dynamics.awake.walks import awake_coordinates, awake_dofs
+from saltus.dynamics.motions import prescribe
 from saltus.dynamics.tree.manifold import displace_awake
 from saltus.number.kernels import kernel, only_with
 from saltus.solve.sleep.falling_asleep import fall_asleep
@@ -11,7 +12,7 @@ from saltus.solve.sleep.falling_asleep import fall_asleep
 def advance(m, d, h):
     """v' = v + h a, q' = q ⊕ h v', t' = t + h, with the accelerations a in qacc [nv]; actuator states likewise.
 
-    Trees that fall asleep first keep their positions.
+    Trees that fall asleep first keep their positions. Prescribed motions are as they are at t'.
     """
     advance_activations(m, d, h)
     fall_asleep(m, d)
@@ -19,6 +20,7 @@ def advance(m, d, h):
         d.qvel[i] = d.qvel[i] + h * d.qacc[i]
     displace_awake(m, d, d.qpos, h, d.qvel, d.qpos)
     d.time = d.time + h
+    prescribe(m, d)
 
 
 @kernel

@@ -71,6 +71,9 @@ FEATURES = {
     "movers": Feature(
         "mocap bodies under hard contact, which have velocities", ("contact", "dynamics", "integrate", "solve")
     ),
+    # prescribed motions
+    "prescribed": Feature("prescribed motions of joints", ("dynamics", "solve")),
+    "carriers": Feature("prescribed motions of mocap bodies", ("contact", "dynamics", "integrate", "solve")),
     # hard contact
     "event": Feature("events located in time", ("contact", "integrate", "solve")),
     "fieldgaps": Feature("pairs of height fields with convex shapes, with events located in time", ("contact",)),

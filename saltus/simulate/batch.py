@@ -39,6 +39,7 @@ from saltus.simulate.laws.contact import Compliant, ContactChoice, Hard, Law, fi
 from saltus.simulate.laws.control import Controller, check_control, user_laws
 from saltus.simulate.laws.dynamics import Dynamics, equations_key
 from saltus.simulate.laws.events import Event, UserEvents, start_values
+from saltus.simulate.laws.motions import Motions, no_motions
 from saltus.simulate.laws.step_bounds import check_bounds, laws_of_time
 from saltus.simulate.simulation import Simulation
 from saltus.solve.status import CONTACTS_FULL, NOT_CONVERGED
@@ -93,9 +94,11 @@ class Batch(BatchState, ModelsOfEach):
         actuation_states: int | Sequence[float] | None = None,
         max_step: float | None = None,
         breaks: Sequence[float] = (),
+        motions: Motions | None = None,
         vary: Sequence[str] = (),
     ):
         self._turn = Turn("Batch")
+        no_motions(motions, "Batch")
         check_control(control)
         self.shared = awake(load(model), "batches")
         self._vary = check_names(self.shared.mj_model, words("vary", vary))

@@ -2,7 +2,7 @@
 
 import math
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,6 +14,7 @@ from saltus.model.load import ModelSource
 from saltus.simulate.laws.contact import ContactChoice
 from saltus.simulate.laws.control import Controller
 from saltus.simulate.laws.dynamics import Dynamics
+from saltus.simulate.laws.motions import Motions
 from saltus.simulate.simulation import RunControl, Simulation
 from saltus.terminal.progress import ProgressChoice
 
@@ -37,6 +38,7 @@ def simulate(
     tolerance: tuple[float, float] | None = None,
     control: RunControl = None,
     dynamics: Dynamics | None = None,
+    motions: Motions | None = None,
     progress: ProgressChoice = None,
     certify: bool = False,
     save: str | os.PathLike[str] | None = None,
@@ -55,7 +57,7 @@ def simulate(
         z0 [na]: dynamic states of actuators at t0; None: those of the model's start.
         actuation0 [k]: discrete states of actuation at t0, a column of ACTUATIONSTATE; None: those of the actuation.
         contact: the contact law: "hard", "soft" or a law itself (`saltus.Hard`, `saltus.Soft`).
-        integrator, timestep, tolerance, dynamics: as `saltus.Simulation` takes them; None: what is usual there.
+        integrator, timestep, tolerance, dynamics, motions: as `saltus.Simulation` takes them; None: the usual.
         control: a function, an array, or a controller in the time loop, as `Simulation.run` takes it.
         progress, certify, save: as `Simulation.run` takes them.
 
@@ -65,7 +67,8 @@ def simulate(
     """
     start, duration = _times(t0, tf)
     in_loop = control if isinstance(control, Controller) else None
-    sim = Simulation(model, integrator, contact, timestep, tolerance=tolerance, control=in_loop, dynamics=dynamics)
+    options: dict[str, Any] = dict(tolerance=tolerance, control=in_loop, dynamics=dynamics, motions=motions)
+    sim = Simulation(model, integrator, contact, timestep, **options)
     sim.time = start
     sim.qpos[:] = _state("q0", q0, sim.model.nq, "positions")
     sim.qvel[:] = _state("v0", v0, sim.model.nv, "velocities")

@@ -18,6 +18,7 @@ from saltus.simulate.laws.contact import Compliant
 from saltus.simulate.laws.control import PID, Controller
 from saltus.simulate.laws.dynamics import Dynamics
 from saltus.simulate.laws.events import Event, UserEvents
+from saltus.simulate.laws.motions import Motions
 from saltus.simulate.running.run import control_function, controlled_by, make_run
 from saltus.simulate.running.run_metadata import law_of, versions
 from saltus.simulate.running.run_setup import ARRAY, CONTROLLER, FUNCTION, PID_KIND, described
@@ -36,20 +37,21 @@ def resume(
     model: ModelSource | None = None,
     dynamics: Dynamics | None = None,
     events: Sequence[Event] = (),
+    motions: Motions | None = None,
     contact: Compliant | None = None,
 ) -> Trajectory:
     """Resume a run that was streamed to a Zarr store, to its full duration.
 
     The result is that of an uninterrupted run, bit for bit, on a machine with the same processor and versions. The
     store holds everything except Python functions: a `control` that is a function or a `saltus.controller`, `dynamics`,
-    `events` and a user-defined `contact` must be passed again (functions with memory in the state that they had then).
-    `model`, if given, is checked against the one in the store. Ctrl-C interrupts the run again. A complete run is
-    returned unchanged.
+    `events`, `motions` and a user-defined `contact` must be passed again (functions with memory in the state that they
+    had then). `model`, if given, is checked against the one in the store. Ctrl-C interrupts the run again. A complete
+    run is returned unchanged.
 
     Raises:
         RecordError: there is no such store, or the run diverged.
-        OptionError: control, dynamics, events or contact are missing, not wanted or other ones; or the model is another
-            one.
+        OptionError: control, dynamics, events, motions or contact are missing, not wanted or other ones; or the model
+            is another one.
     """
     store = Store(path_of("path", path))
     if store.checkpoint.status == COMPLETE:
@@ -76,7 +78,11 @@ def resume(
         actuation_states=setup.get("actuation_states"),
         max_step=setup.get("max_step"),
         breaks=setup.get("breaks", ()),
+        motions=motions,
     )
+    if sim.engine.motions.key != setup.get("motions", ""):
+        names = setup.get("motion_names", [])
+        raise OptionError(f"the motions of the run are those of {', '.join(names) or 'nothing'}; pass them as motions=")
     plan = Plan(**setup["plan"])
     stream, committed = Stream.reopen(path)
     stream.attrs.pop("interrupted_at", None)

@@ -27,6 +27,7 @@ from saltus.simulate.laws.contact import ContactChoice, Law
 from saltus.simulate.laws.control import Controller
 from saltus.simulate.laws.dynamics import Dynamics
 from saltus.simulate.laws.events import Actuation, Event, UserEvents
+from saltus.simulate.laws.motions import Motions, no_motions
 from saltus.terminal.display import notebook_html
 from saltus.terminal.inline_page import Page
 from saltus.terminal.progress import ProgressChoice
@@ -55,7 +56,10 @@ class Simulation(StateAttributes):
     (`saltus.Event`), under hard contact or where nothing can touch. `actuation_states`: how many discrete states there
     are, or their first values; with `saltus.Actuation` as control they are its own. `max_step` (s): the longest step of
     an adaptive integrator; None: the timestep where a law of the user's reads `d.time`, any length where none does.
-    `breaks` (s): times at which such laws may jump, where its steps end. `threads`: how many share the work of each
+    `breaks` (s): times at which such laws may jump, where its steps end. `motions`: prescribed motions by the names of
+    hinges, slides and mocap bodies, `{"crank": lambda t: 0.3 * math.sin(5 * t)}`: functions of the time (s) that give
+    the position (rad, m; of a mocap body (x, y, z), or this and a quaternion), whose exact derivatives are velocity and
+    acceleration; `data.qfrc_prescribed` are the forces that they need. `threads`: how many share the work of each
     step, for worlds of hundreds of bodies; the result is the same to the last bit.
 
     `time` (s), `qpos` [nq], `qvel` [nv], `act` [na and the controller's states], `ctrl` [nu], `qfrc_applied` [nv],
@@ -80,16 +84,17 @@ class Simulation(StateAttributes):
         actuation_states: int | Sequence[float] | None = None,
         max_step: float | None = None,
         breaks: Sequence[float] = (),
+        motions: Motions | None = None,
         threads: int = 1,
     ):
         self._turn = Turn("Simulation")
         more: dict[str, Any] = dict(
             control=control, dynamics=dynamics, events=events, actuation_states=actuation_states
         )
-        more |= dict(max_step=max_step, breaks=breaks)
+        more |= dict(max_step=max_step, breaks=breaks, motions=motions)
         threads = whole_number("threads", threads, 1)
         self.engine = Engine(model, integrator, contact, timestep, tolerance, **more, threads=threads)
-        self._made = dict(timestep=self.timestep, **more, threads=threads)
+        self._made = dict(timestep=self.timestep, **(more | {"motions": self.engine.motions.laws}), threads=threads)
         self.data = Data(self.engine, self._refresh, self._turn)
         self._made_attributes = frozenset({*vars(self), "_made_attributes"})
 
@@ -297,7 +302,7 @@ class Simulation(StateAttributes):
         """Another simulation like this one at its start, but for some options."""
         options: dict[str, Any] = {"integrator": self.integrator, "contact": self.law, "timestep": self.timestep}
         options |= {"control": self.control, "dynamics": self.dynamics, "events": self.user_events.own}
-        options |= self.engine.step_bounds._asdict()
+        options |= self.engine.step_bounds._asdict() | {"motions": self.engine.motions.laws}
         if not isinstance(self.control, Actuation):
             options["actuation_states"] = self.engine.start_values
         return Simulation(self.model, **(options | changes))
@@ -323,6 +328,7 @@ class Simulation(StateAttributes):
 
     def page(self, path: str | os.PathLike[str] | None = None, *, height: int = 520, **options: object) -> Page:
         """A page that goes on from the present state in the reader's browser; see `Model.page`."""
+        no_motions(self.engine.motions.laws, "a page")
         return import_module("saltus.notebook.page").make_page(self, path, height, options)  # a layer above
 
     @in_turn

@@ -5,8 +5,9 @@ from saltus.contact.event.modes import count_closed
 from saltus.contact.rows.user_compliance import GIVEN
 from saltus.dynamics.awake.lists import list_awake, list_everything
 from saltus.dynamics.awake.walks import awake_dofs
+from saltus.dynamics.motions import prescribe
 from saltus.dynamics.smooth import force_stage, free_forward, position_stage, solve_stage
-from saltus.dynamics.tree.factor import solve
+from saltus.dynamics.tree.prescribed import prescribed_forces, solve_hybrid
 from saltus.model.event_enums import LEFT
 from saltus.number.conditions import has
 from saltus.number.kernels import kernel, only_with
@@ -26,6 +27,8 @@ def forces(m, d, compute_all):
 
     With `compute_all`, also the quantities that only users and derivatives read.
     """
+    if has(m, "event"):
+        prescribe(m, d)
     row_drifts(m, d)
     position_stage(m, d, compute_all)
     wake(m, d, compute_all)
@@ -56,6 +59,15 @@ def forward(m, d):
     """All fields of Data at the present state, with accelerations by the factor of M; returns a status."""
     if has(m, "sleep"):
         return forward_of_awake(m, d)
+    status = forward_of_all(m, d)
+    prescribed_forces(m, d)
+    return status
+
+
+@kernel
+def forward_of_all(m, d):
+    """`forward` where no trees sleep, without the forces that prescribed motions need."""
+    prescribe(m, d)
     forget_forces(m, d)
     count_closed(m, d)
     row_drifts(m, d)
@@ -94,5 +106,5 @@ def constrained_forward(m, d):
     if d.count[NBLOCK] > 0 or has(m, GIVEN):
         for i in awake_dofs(m, d):
             d.qacc[i] = d.qfrc_smooth[i] + d.qfrc_constraint[i]
-        solve(m, d, d.qacc)
+        solve_hybrid(m, d, d.qacc)
     return status

@@ -10,11 +10,13 @@ from saltus.contact.rows.equality import equality_rows
 from saltus.contact.rows.flex_edges import edge_rows
 from saltus.contact.rows.friction import friction_rows
 from saltus.contact.rows.limits import limit_rows
+from saltus.contact.rows.movers import carry_soft_equalities
 from saltus.contact.rows.tendons import tendon_equality_rows, tendon_friction_rows, tendon_limit_rows
 from saltus.contact.rows.user_compliance import GIVEN, given_forces
 from saltus.dynamics.awake.walks import awake_dofs
 from saltus.dynamics.equations import bias_force, joint_inertia
-from saltus.dynamics.tree.factor import factor, solve
+from saltus.dynamics.tree.factor import factor
+from saltus.dynamics.tree.prescribed import solve_hybrid
 from saltus.number.conditions import has
 from saltus.number.functions import where
 from saltus.number.kernels import kernel, only_with
@@ -85,7 +87,7 @@ def cold_start(m, d):
     factor(m, d)
     for i in awake_dofs(m, d):
         d.qacc_smooth[i] = d.qfrc_tau[i] - d.qfrc_bias[i]
-    solve(m, d, d.qacc_smooth)
+    solve_hybrid(m, d, d.qacc_smooth)
     for i in awake_dofs(m, d):
         d.qacc_warmstart[i] = where(d.constrained > 0.5, d.qacc_smooth[i], d.qacc_warmstart[i])
 
@@ -105,6 +107,7 @@ def rows_without_contacts(m, d):
     """Rows of equalities, dry friction and limits."""
     clear_blocks(m, d)
     equality_rows(m, d)
+    carry_soft_equalities(m, d)
     edge_rows(m, d)
     tendon_equality_rows(m, d)
     friction_rows(m, d)

@@ -9,7 +9,7 @@ from saltus.contact.event.modes import friction_item, limit_item
 from saltus.contact.rows.blocks import CONE, EQUALITY, FRICTION, UNILATERAL, add_block, clear_blocks, times_block
 from saltus.contact.rows.contacts import add_surface_velocity, contact_jacobian
 from saltus.contact.rows.equality import equality_rows
-from saltus.contact.rows.movers import add_carried_equality
+from saltus.contact.rows.movers import add_carried_contact, add_carried_equality
 from saltus.contact.rows.tendons import tendon_equality_rows, tendon_jacobian
 from saltus.model.enums import BALL
 from saltus.model.event_enums import OPEN
@@ -51,7 +51,26 @@ def closed_rows(m, d):
         if d.block_kind[b] == CONE or d.block_kind[b] == UNILATERAL:
             moving_surfaces(m, d, b)
         elif d.block_kind[b] == EQUALITY:
-            add_carried_equality(m, d, b)
+            add_carried_equality(m, d, b, d.mover_vel, d.row_velocity)
+
+
+@only_with("carriers")
+@kernel
+def carried_accelerations(m, d):
+    """row_carried ← accelerations of all rows from prescribed mocap bodies (m/s², rad/s²), after `closed_rows`.
+
+    What follows from their velocities, as centripetal accelerations, is in the drifts.
+    """
+    for b in range(d.count[NBLOCK]):
+        row, dim, kind = d.block_row[b], d.block_dim[b], d.block_kind[b]
+        for r in range(row, row + dim):
+            d.row_carried[r] = 0.0 * d.time
+        if kind == CONE or kind == UNILATERAL:
+            s = d.block_item[b]
+            if 0 <= s < m.nslot:
+                add_carried_contact(m, d, d.slot_contact[s], row, dim, d.mover_acc, d.row_carried)
+        elif kind == EQUALITY:
+            add_carried_equality(m, d, b, d.mover_acc, d.row_carried)
 
 
 @kernel

@@ -6,7 +6,7 @@ from saltus.contact.rows.adhesive_contacts import add_adhesion, within_reach
 from saltus.contact.rows.blocks import CONE, PYRAMID, UNILATERAL, add_block, chained_dof, chained_sign, times_block
 from saltus.contact.rows.flex_contacts import flex_block, flex_inverse, flex_jacobian
 from saltus.contact.rows.found_contacts import found_block, found_inverse
-from saltus.contact.rows.movers import add_carried_contact
+from saltus.contact.rows.movers import add_carried_contact, carry_soft_contact
 from saltus.contact.rows.soft_law import impedance, reference, regularisation
 from saltus.contact.tasks import WRITE_ROWS
 from saltus.model.enums import CONE_ELLIPTIC
@@ -166,6 +166,8 @@ def write_block(m, d, k, b, r, active):
     contact_jacobian(m, d, k, b, dim)
     contact_velocity(m, d, k, b, dim)
     weights_and_references(m, d, b, d.block_kind[b], r, active, contact_inverse(m, d, k))
+    if has(m, "carriers") and pair_moves(m, d, d.contact_collision[k]):
+        carry_soft_contact(m, d, k, d.block_row[b], dim)
 
 
 @kernel
@@ -297,7 +299,7 @@ def add_surface_velocity(m, d, k, row, dim):
         d.row_velocity[row + 2] = d.row_velocity[row + 2] + sliding[2]
     if dim > 3:
         d.row_velocity[row + 3] = d.row_velocity[row + 3] + spin[0]
-    add_carried_contact(m, d, k, row, dim)
+    add_carried_contact(m, d, k, row, dim, d.mover_vel, d.row_velocity)
 
 
 @kernel

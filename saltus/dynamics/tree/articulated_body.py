@@ -8,6 +8,7 @@ their own.
 
 from saltus.dynamics.awake.walks import awake_bodies, awake_bodies_and_world, awake_bodies_back
 from saltus.dynamics.tree.particles import particle_factor, particle_solve
+from saltus.number.conditions import has
 from saltus.number.kernels import kernel
 from saltus.spatial.articulated import (
     symmetric_add,
@@ -24,7 +25,7 @@ def articulated_factor(m, d, h, slope):
     """Articulated-body inertias for M + h diag(slope), with a field slope [nv] (N m s), read if h is not zero.
 
     Reads cinert [nbody, 10], cdof [nv, 6]. Writes artic_column [nv, 6] = U = I s and artic_invdiag [nv] = 1/D =
-    1/(sᵀ I s + armature + h slope), with I the articulated-body inertia at the joint.
+    1/(sᵀ I s + armature + h slope), with I the articulated-body inertia at the joint; 1/D is 0 for a prescribed dof.
     """
     nothing = symmetric_zero(d.time)
     for k in awake_bodies(m, d):
@@ -50,6 +51,8 @@ def articulated_factor(m, d, h, slope):
             if h != 0.0:
                 diagonal = diagonal + h * slope[i]
             inverse = 1.0 / diagonal
+            if has(m, "prescribed") and m.dof_prescribed[i]:
+                inverse = 0.0 * inverse
             inertia = symmetric_minus_outer(inertia, column, inverse)
             d.artic_column[i] = column
             d.artic_invdiag[i] = inverse
@@ -66,7 +69,8 @@ def articulated_solve(m, p, d, force, moving, x):
     """x ← (M + h diag(slope))⁻¹ (force - bias) for fields force, x [nv], after `articulated_factor` on p.
 
     p is d, or a Data of plain numbers at the same positions. The bias is that of cfrc_body [nbody, 6] (N m, N) if
-    `moving` is 1, else zero.
+    `moving` is 1, else zero; prescribed dofs have their accelerations then, and else none (hybrid dynamics,
+    Featherstone 2008, section 9.2).
     """
     zero = 0.0 * d.time
     nothing = (zero, zero, zero, zero, zero, zero)
@@ -88,6 +92,8 @@ def articulated_solve(m, p, d, force, moving, x):
         first = m.body_dofadr[b]
         for i in range(first + m.body_dofnum[b] - 1, first - 1, -1):
             rest = (force[i] - dot6(p.cdof[i], f)) * p.artic_invdiag[i]
+            if has(m, "prescribed") and m.dof_prescribed[i] and moving:
+                rest = d.qacc_prescribed[i]
             d.artic_residual[i] = rest
             f = add_scaled6(f, rest, p.artic_column[i])
         chained = m.body_chained[b]

@@ -1,7 +1,8 @@
 """Sparse factorisation M = Lᵀ D L and solution of M x = b, on the tree's pattern (Featherstone 2008, 6.5)."""
 
 from saltus.dynamics.awake.walks import awake_coupled, awake_coupled_back, awake_dofs, awake_entries
-from saltus.number.kernels import kernel
+from saltus.number.conditions import has
+from saltus.number.kernels import kernel, only_with
 
 
 @kernel
@@ -9,7 +10,8 @@ def factor(m, d):
     """Factor M.
 
     Reads M [nC]. Writes qLD [nC] (L below the diagonal, D on it) and qLDiagInv [nv]. An ancestor's own ancestors are
-    the first entries of a row, so that rows combine without a search for columns.
+    the first entries of a row, so that rows combine without a search for columns. Prescribed dofs are left out, as
+    those of an infinite inertia: 0 in qLDiagInv and in their rows and columns of L.
     """
     for k in awake_entries(m, d):
         d.qLD[k] = d.M[k]
@@ -19,6 +21,7 @@ def factor(m, d):
 @kernel
 def factor_in_place(m, d):
     """Factor the matrix that qLD [nC] already holds."""
+    uncouple_prescribed(m, d)
     for r in awake_coupled_back(m, d):
         k = m.M_coupled[r]
         row = m.M_rowadr[k]
@@ -34,6 +37,19 @@ def factor_in_place(m, d):
             d.qLD[row + c] = t
     for i in awake_dofs(m, d):
         d.qLDiagInv[i] = 1.0 / d.qLD[m.M_rowadr[i] + m.M_rownnz[i] - 1]
+    if has(m, "prescribed"):
+        for k in range(m.nmotion):
+            d.qLDiagInv[m.motion_dofadr[k]] = 0.0 * d.time
+
+
+@only_with("prescribed")
+@kernel
+def uncouple_prescribed(m, d):
+    """Rows and columns of prescribed dofs in qLD [nC] ← 0 but for the diagonal."""
+    for i in range(m.nv):
+        for k in range(m.M_rowadr[i], m.M_rowadr[i] + m.M_rownnz[i] - 1):
+            if m.dof_prescribed[i] or m.dof_prescribed[m.M_colind[k]]:
+                d.qLD[k] = 0.0 * d.time
 
 
 @kernel

@@ -24,14 +24,18 @@ def mover_pose(m, d, k):
 
 
 @kernel
-def mover_velocity(m, d, body, point):
-    """Velocity (m/s) at a point, and angular velocity (rad/s), that a body has from the mocap body that carries it."""
+def carried_motion(m, d, motion, body, point):
+    """The motion at a point, and the turning, of a body as the mocap body that carries it has them.
+
+    `motion`: a field [nmover, 6] of these at the origins of mocap bodies: mover_vel (m/s, rad/s), or mover_acc (m/s²,
+    rad/s²), whose centripetal part at the point is left out.
+    """
     root = m.body_rootid[body]
     k = m.body_mocapid[root]
     zero = 0.0 * d.time
     linear = angular = (zero, zero, zero)
     if k >= 0:
-        v = d.mover_vel[k]
+        v = motion[k]
         angular = (v[3], v[4], v[5])
         linear = add3((v[0], v[1], v[2]), cross(angular, sub3(point, d.xpos[root])))
     return linear, angular

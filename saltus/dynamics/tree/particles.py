@@ -4,6 +4,7 @@
 its own, outside the loops over the tree.
 """
 
+from saltus.number.conditions import has
 from saltus.number.kernels import kernel
 from saltus.spatial.quaternions import quat_multiply, quat_to_matrix
 from saltus.spatial.vectors import add3, add_scaled3, cross, dot3, matrix_times_vector, scale3
@@ -92,6 +93,8 @@ def particle_factor(m, d, h, slope):
             if h != 0.0:
                 diagonal = diagonal + h * slope[i]
             d.artic_invdiag[i] = 1.0 / diagonal
+            if has(m, "prescribed") and m.dof_prescribed[i]:
+                d.artic_invdiag[i] = 0.0 * d.time
 
 
 @kernel
@@ -106,6 +109,8 @@ def particle_solve(m, p, d, force, moving, x):
             if moving:
                 rest = rest - dot3(axis_of(p, i), (f[3], f[4], f[5]))
             x[i] = rest * p.artic_invdiag[i]
+            if has(m, "prescribed") and m.dof_prescribed[i] and moving:
+                x[i] = d.qacc_prescribed[i]
 
 
 @kernel

@@ -6,6 +6,7 @@ First same as last: the slopes of an accepted step's last stage are those of the
 
 from saltus.dynamics.actuator.activation import settle_activations
 from saltus.dynamics.history import record_controls
+from saltus.dynamics.motions import prescribe
 from saltus.integrate.adaptive.first_step import first_step_size
 from saltus.integrate.adaptive.memory import GOING
 from saltus.integrate.adaptive.step_size import control_step_size
@@ -55,6 +56,8 @@ def attempt(m, d, h, tableau):
 def end_of_step(m, d, h, start, tableau):
     """The end of a step of h seconds that began at `start` (s), after dense output inside it; to be accepted then."""
     stage_state(m, d, h, tableau, STAGES, STAGES)
+    d.time = start + h
+    prescribe(m, d)
     d.time = start
     record_controls(m, d, start)
 

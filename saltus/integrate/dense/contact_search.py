@@ -20,7 +20,7 @@ from saltus.contact.collide import collider_frame
 from saltus.contact.event.gap_functions import ABSENT, bounding_distance, touches
 from saltus.dynamics.tree.kinematics import kinematics
 from saltus.integrate.dense.gap_motion import closing_bound, gap_motion, points, slack, stays_positive
-from saltus.integrate.dense.motion_bounds import body_velocities, bound_motion
+from saltus.integrate.dense.motion_bounds import body_velocities, bound_carriers, bound_motion
 from saltus.integrate.dense.substep import state_at
 from saltus.model.event_enums import OPEN
 from saltus.number.conditions import has
@@ -51,6 +51,7 @@ def first_overlap(m, d, h, start, method, upper):
     laws of contact those pairs and limits are searched for that are open at the start. Changes the state if it has to
     look inside the step; clear_looks counts these looks, and clear_item is the item that is violated.
     """
+    bound_carriers(m, d, h, start)
     bound_motion(m, d, h)
     d.clear_looks[0] = 0
     # what distance and speeds alone keep apart

@@ -4,6 +4,7 @@ Hairer, Nørsett & Wanner, Solving Ordinary Differential Equations I (1993), eq.
 DOPRI5.
 """
 
+from saltus.dynamics.motions import prescribe
 from saltus.dynamics.tree.manifold import displace
 from saltus.integrate.dense.dormand_prince import DENSE, STAGES, WEIGHTS
 from saltus.number.kernels import kernel, only_with
@@ -13,7 +14,7 @@ from saltus.number.kernels import kernel, only_with
 def interpolate(m, d, h, start, theta):
     """The state at the fraction theta of a step of h seconds from the saved state, into qpos, qvel, act, time.
 
-    The step began at `start` (s).
+    The step began at `start` (s). Prescribed motions are as they are at that time.
     """
     rest = 1.0 - theta
     for i in range(m.nv):
@@ -22,6 +23,7 @@ def interpolate(m, d, h, start, theta):
     displace(m, d.qpos_saved, h, d.qstep, d.qpos)
     interpolate_activations(m, d, h, theta, rest)
     d.time = start + theta * h
+    prescribe(m, d)
 
 
 @only_with("act")

@@ -6,6 +6,7 @@ for other methods by samples. The bounds of bodies follow from those of joints f
 triangle inequality in the equations of relative motion (Featherstone 2008, section 2.7).
 """
 
+from saltus.dynamics.motions import prescribe_carriers
 from saltus.integrate.dense.dormand_prince import DENSE, STAGES, WEIGHTS
 from saltus.integrate.dense.substep import FIXED, PARTS
 from saltus.model.enums import FREE, HINGE, SLIDE
@@ -69,6 +70,36 @@ def sample_rates(m, d, h):
         d.rate_seen[i] = d.qvel[i]
 
 
+@only_with("carriers")
+@kernel
+def bound_carriers(m, d, h, start):
+    """mover_bound [nmover, 4]: bounds of the motions of mocap bodies in a step of h seconds from `start` (s).
+
+    From samples of the prescribed ones at the ends of parts of the step. The time stays as it is.
+    """
+    now, zero = d.time, 0.0 * d.time
+    for k in range(m.nmover):
+        d.mover_bound[k] = (zero, zero, zero, zero)
+    for part in range(PARTS + 1):
+        d.time = start + part / PARTS * h
+        prescribe_carriers(m, d)
+        for k in range(m.nmover):
+            v, a, w, u = d.mover_bound[k]
+            motion, change = d.mover_vel[k], d.mover_acc[k]
+            v = maximum(v, sqrt(dot3((motion[0], motion[1], motion[2]), (motion[0], motion[1], motion[2]))))
+            w = maximum(w, sqrt(dot3((motion[3], motion[4], motion[5]), (motion[3], motion[4], motion[5]))))
+            a = maximum(a, sqrt(dot3((change[0], change[1], change[2]), (change[0], change[1], change[2]))))
+            u = maximum(u, sqrt(dot3((change[3], change[4], change[5]), (change[3], change[4], change[5]))))
+            d.mover_bound[k] = (v, a, w, u)
+    for k in range(m.nmover):
+        v, a, w, u = d.mover_bound[k]
+        # between the samples
+        a, u = SAFETY * a, SAFETY * u
+        d.mover_bound[k] = (v + a * h / PARTS, a, w + u * h / PARTS, u)
+    d.time = now
+    prescribe_carriers(m, d)
+
+
 @kernel(inline=True)
 def norm3(d, field, i):
     """Length of three successive entries of a field."""
@@ -84,6 +115,9 @@ def bound_bodies(m, d, h):
         known = d.body_bound[m.body_parentid[b]]
         v, a, w, u = known[LINEAR_SPEED], known[LINEAR_ACCELERATION], known[TURNING_SPEED], known[TURNING_ACCELERATION]
         if m.body_mocapid[b] >= 0:
+            if has(m, "carriers"):
+                d.body_bound[b] = d.mover_bound[m.body_mocapid[b]]
+                continue
             v, w = mover_speeds(m, d, m.body_mocapid[b])
             d.body_bound[b] = (v, zero, w, zero)
             continue

@@ -25,6 +25,7 @@ import numpy as np
 
 from saltus.contact.counts import NBLOCK
 from saltus.dynamics.actuator.activation import advance_activations
+from saltus.dynamics.motions import prescribe, prescribe_mean
 from saltus.dynamics.smooth import position_stage
 from saltus.dynamics.tree.manifold import displace
 from saltus.errors import OptionError
@@ -54,6 +55,7 @@ def uncorrected_step(m, d, h, parameters):
     displace(m, d.qpos, (1.0 - theta) * h, d.qvel, d.qpos)
     d.time = start + (1.0 - theta) * h
     position_stage(m, d, 0)
+    prescribe_mean(m, d, start, h)
     grip(m, d)
     # mean accelerations (v' - v) / h with the impulses P
     status = mean_accelerations(m, d, h, theta, parameters[1])
@@ -64,6 +66,7 @@ def uncorrected_step(m, d, h, parameters):
     for i in range(m.nv):
         d.qvel[i] = d.qvel[i] + h * d.qacc[i]
     displace(m, d.qpos, theta * h, d.qvel, d.qpos)
+    prescribe(m, d)
     return status
 
 

@@ -12,6 +12,7 @@ step's end.
 from saltus.dynamics.actuator.activation import settle_activations
 from saltus.dynamics.awake.counts import LISTED, SAVED
 from saltus.dynamics.awake.walks import awake_coordinates, awake_dofs, awake_joints
+from saltus.dynamics.motions import prescribe
 from saltus.dynamics.tree.manifold import displace_awake
 from saltus.integrate.integrator import Integrator
 from saltus.integrate.manifold import save_state
@@ -44,6 +45,7 @@ def step(m, d, h, tableau):
     # the new state, with weights b
     stage_state(m, d, h, tableau, stages, stages)
     d.time = start + h
+    prescribe(m, d)
     settle_activations(m, d)
     return status
 

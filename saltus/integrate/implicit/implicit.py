@@ -13,6 +13,7 @@ from saltus.dynamics.flex.tangent import flex_damping_tangent, has_flex_damping
 from saltus.dynamics.fluid.force_derivative import fluid_derivative
 from saltus.dynamics.force_derivative import actuation_derivative, add_tendon_damping, couples
 from saltus.dynamics.tree.bias_derivative import clear_derivative
+from saltus.dynamics.tree.prescribed import put_prescribed, separate_prescribed
 from saltus.dynamics.tree.tree_rows import keep_to_branches
 from saltus.dynamics.tree.unsymmetric import unsymmetric_solve
 from saltus.integrate.integrator import Integrator
@@ -52,7 +53,9 @@ def solve_with_derivative(m, d, h, fast):
     if has(m, "flex") and has_flex_damping(m):  # A has entries outside lower and upper
         flex_damping_tangent(m, d, h)
         return NOT_CONVERGED if bicgstab(m, d, d.qacc) else OK
+    separate_prescribed(m, d, d.qacc)
     unsymmetric_solve(m, d, d.qacc)
+    put_prescribed(m, d, d.qacc)
     return OK
 
 

@@ -13,6 +13,7 @@ from saltus.model.compile.constraints.hard import HardLaw, with_hard
 from saltus.model.compile.constraints.passing import passing
 from saltus.model.compile.fluid import fluid_forces
 from saltus.model.compile.hill import HillMuscle
+from saltus.model.compile.prescribed import NO_MOTIONS, PrescribedMotions, carriers, prescribed, without_idle
 from saltus.model.compile.sensors import sensors
 from saltus.model.compile.sleep import NO_SLEEP, sleep
 from saltus.model.compile.tendons import inertia_parents, tendons
@@ -76,6 +77,7 @@ def kernel_model(
     values |= _coupled(uncoupled(m, inertia_parents(m, left_out)))
     values["opt_gravity"] = (np.zeros(3) if off(m, FLAGS.mjDSBL_GRAVITY) else m.opt.gravity)[None]
     sizes = {name: int(getattr(m, name)) for name in COUNTS} | sizes_without_events() | cone_sizes(0, 0) | NO_SLEEP
+    sizes |= NO_MOTIONS
     for part in parts.values():
         values |= part.values
         sizes |= part.sizes
@@ -103,6 +105,7 @@ class UserLaws(NamedTuple):
     states: int = 0  # of the controller
     equations: str = ""  # their word
     events: str = ""  # the word of functions and actions of events
+    motions: PrescribedMotions = PrescribedMotions()
     method: str = ""  # the word of a method of fixed steps with which events are located
     hard: HardLaw | None = None  # numbers of the hard law of contact
     touch: str = ""  # the word of a law of contact
@@ -117,13 +120,15 @@ def why_all_pairs(laws: UserLaws, vary: frozenset[str]) -> str:
     """Why a simulation needs a list of all pairs of geoms that may touch; "" where it does not."""
     if laws.hard is not None:
         return "hard contact"
+    if laws.motions.carriers:
+        return "a prescribed motion of a mocap body"
     return "a contact law of the user's" if laws.touch else "fields that vary" if vary else ""
 
 
 def with_laws(base: Struct, laws: UserLaws) -> Struct:
     """A copy of the kernels' Model with the user's laws: their feature keys, and their states at the end of `act`."""
     if laws.hard is not None:
-        base = with_hard(base, laws.hard)
+        base = with_hard(without_idle(base, laws.motions), laws.hard)
     keys = {laws.controller, "actuation"} if laws.controller else set()
     keys |= {"act"} if laws.states else set()
     keys |= laws.reads | ({laws.equations, laws.events, laws.method, laws.touch} - {""})
@@ -131,9 +136,13 @@ def with_laws(base: Struct, laws: UserLaws) -> Struct:
     if laws.touch:
         sizes |= {"ntouch": base.sizes["nconmax"], "nv_touch": base.sizes["nv"]}
     sizes["keep_bodies"] = max(sizes["keep_bodies"], int(bool(laws.reads)))
+    values = dict(base.views)
+    for of_motions in (prescribed(base, laws.motions), carriers(base, laws.motions)):
+        values, sizes, keys = values | of_motions[0], sizes | of_motions[1], keys | of_motions[2]
     struct = Struct(model_layout(base.layout.features | keys), sizes, base.kind)
     for name, view in struct.views.items():
-        view[...] = base.views[name]
+        if view.size:
+            view[...] = values[name]
     return struct
 
 

@@ -34,6 +34,8 @@ VELOCITY = {  # of this velocity and these inputs
     ),
     # weights in the Hessian: of a single row, of the edges u₀ + μ u and u₀ - μ u of a pyramid
     **reals("row_upper", "row_lower", shape=("nrowmax",)),
+    # what mocap bodies with prescribed motions add to velocities or accelerations of rows (m/s, m/s²; rad)
+    **reals("row_carried", shape=("nrow_carried",)),
     **reals("block_weight", shape=("nblock_weight",)),  # [6, 6] of the current block
 }
 

@@ -63,6 +63,11 @@ MODEL = {  # fixed
     # mocap bodies, -1 for none
     **ints("nmocap", "nmover"),
     **ints("body_mocapid", shape=("nbody",)),
+    # prescribed motions: joints and mocap bodies in the order of their functions; whether a dof is prescribed
+    **ints("nmotion", "nv_motion", "ncarrier", "nmover_motion"),
+    **ints("motion_qposadr", "motion_dofadr", shape=("nmotion",)),
+    **ints("dof_prescribed", shape=("nv_motion",)),
+    **ints("carrier_mocapid", shape=("ncarrier",)),
     # options
     **reals("opt_gravity", "opt_magnetic", shape=(1, 3)),
 }
@@ -118,6 +123,15 @@ VELOCITY = {  # of this velocity and these inputs
     # acceleration; qfrc_tau: all generalised forces but the bias
     **reals("qfrc_damper_slope", shape=("nv",)),  # -d(qfrc_damper)/d(qvel), N m s
     **reals("qfrc_tau", "qfrc_smooth", "qacc_smooth", "qacc", "qfrc_inverse", shape=("nv",)),
+    # prescribed motions: accelerations of dofs (0 where they are free), and the forces that they need (N, N m);
+    # accelerations of mocap bodies (m/s², rad/s²; world axes)
+    **reals("qacc_prescribed", "qfrc_prescribed", shape=("nv_motion",)),
+    **reals("mover_acc", shape=("nmover_motion", 6)),
+    # bounds in a step: speed (m/s), acceleration (m/s²), turning (rad/s), its rate (rad/s²)
+    **reals("mover_bound", shape=("nmover_motion", 4)),
+    # where the functions of prescribed motions lie in this process
+    **ints("motion_address", shape=("nmotion",)),
+    **ints("carrier_address", shape=("ncarrier",)),
     **reals("energy", shape=(2,)),
 }
 
@@ -173,7 +187,7 @@ VARIES = (
 READ_BY = {
     "MODEL": ("contact", "dynamics", "integrate", "sense", "solve"),
     "STATE": ("contact", "dynamics", "integrate", "sense", "solve"),
-    "POSES": ("dynamics", "integrate"),
+    "POSES": ("contact", "dynamics", "integrate", "solve"),
     "FORCES": ("dynamics", "integrate", "sense"),
     "STEP": ("contact", "dynamics", "integrate", "sense", "solve"),
     "POSITION": ("contact", "dynamics", "integrate", "sense", "solve"),
@@ -182,6 +196,7 @@ READ_BY = {
 }
 WRITTEN_BY = {
     "STATE": ("dynamics", "integrate", "solve"),
+    "POSES": ("dynamics",),
     "POSITION": ("contact", "dynamics", "integrate", "solve"),
     "VELOCITY": ("dynamics", "integrate", "solve"),
     "SCRATCH": ("dynamics",),

@@ -66,6 +66,7 @@ def exchanges(t: TrajectoryTable) -> list[str]:
         "contact": bool(np.any(t.contact_state)),
         "impacts": _impacts(t),
         "equations": bool(t.attrs.get("dynamics")),
+        "motions": bool(t.attrs.get("motions")),
     }
     if m is not None:
         found["actuators"] |= bool(np.any(m.actuator_biastype))

@@ -11,7 +11,8 @@ WORKS = (
 
 #: Columns of a ledger: these energies, and the work since the run's start (J), positive where it brought energy in.
 #: Impacts are those whose events are located; equations those of the user's (see `saltus.Dynamics`), beside the inertia
-#: and the weights of the bodies: damping in their bias, or that they are another mechanism's.
-ACCOUNTS = (*ENERGIES, *WORKS, "impacts", "equations")
+#: and the weights of the bodies: damping in their bias, or that they are another mechanism's; motions the forces that
+#: prescribed motions of joints need.
+ACCOUNTS = (*ENERGIES, *WORKS, "impacts", "equations", "motions")
 
 ATTRIBUTE = "ledger"  # of the recording: how work was found

@@ -37,6 +37,10 @@ class Linearization:
             raise OptionError(
                 f"linearize: {integrator.name} chooses its steps by the state; choose a fixed-step integrator"
             )
+        if engine.motions:
+            raise OptionError(
+                "linearize does not support prescribed motions; make the joints free, with servos on them"
+            )
         solved = integrator.needs.get("pcg", False)
         if solved is True or (solved and "flex" in engine.m.layout.features):
             of = "" if solved is True else " of deformable bodies"

@@ -121,7 +121,9 @@ def _error(engine: Engine, bad: dict[str, np.ndarray], status: int) -> Divergenc
         i, what = _dof_of(engine, name, k), f"the state or an input was not finite: {label}"
     else:
         i, what = _first_to_go(engine, bad)
-    if status == STEP_TOO_SMALL and given is None:
+    if given is None and (motion := _tried(lambda: lost_motion(engine, float(bad.get("time", engine.time))), "")):
+        what = motion
+    elif status == STEP_TOO_SMALL and given is None:
         what = f"step-size control required too small steps, or more than {ATTEMPTS:,} within a timestep"
     term, value = (None, None) if i is None else _tried(lambda: largest_term(engine, i), (None, None))
     limit, _ = _tried(lambda: stability_limit(engine), (math.inf, 0j))
@@ -139,6 +141,19 @@ def _error(engine: Engine, bad: dict[str, np.ndarray], status: int) -> Divergenc
         timestep=engine.timestep,
         stable_timestep=limit if np.isfinite(limit) else None,
     )
+
+
+def lost_motion(engine: Engine, time: float) -> str:
+    """What a prescribed motion gives that is no number, at a time (s) or within a timestep of it; "" if none does."""
+    if not engine.motions:
+        return ""
+    with engine.peeking():
+        for now in time + engine.timestep * np.linspace(-1.0, 1.0, 65):
+            engine.d.views["time"][...] = now
+            for name, numbers in zip(engine.motions.names, engine.motion_values(), strict=True):
+                if not np.isfinite(numbers).all():
+                    return f"motions[{name!r}] or a derivative of it is not finite near t = {now:.6g} s"
+    return ""
 
 
 def _dof_of(engine: Engine, name: str, k: int) -> int | None:

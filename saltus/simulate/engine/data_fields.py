@@ -104,6 +104,8 @@ class DataFields:
     """[nv] forces of dampers (N m, N)."""
     qfrc_gravcomp: NDArray[np.float64]
     """[nv] forces of gravity compensation (N m, N)."""
+    qfrc_prescribed: NDArray[np.float64]
+    """[nv] forces that prescribed motions of joints need (N m, N), 0 at free dofs; [0] without any."""
     qfrc_fluid: NDArray[np.float64]
     """[nv] forces of a medium (N m, N)."""
     qfrc_adhesion: NDArray[np.float64]

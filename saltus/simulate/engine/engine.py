@@ -35,6 +35,7 @@ from saltus.simulate.laws.contact import Compliant, find_contact_law, hard_numbe
 from saltus.simulate.laws.control import Controller, check_control, user_laws
 from saltus.simulate.laws.dynamics import Dynamics, equations_key, full_inertia
 from saltus.simulate.laws.events import Actuation, Event, UserEvents, start_values
+from saltus.simulate.laws.motions import MotionLaws, Motions, check_motions, check_values
 from saltus.simulate.laws.step_bounds import check_bounds, laws_of_time
 from saltus.solve.status import DIVERGED, EVENTS_FULL
 
@@ -66,11 +67,13 @@ class Engine:
         actuation_states: int | Sequence[float] | None,
         max_step: float | None = None,
         breaks: Sequence[float] = (),
+        motions: Motions | None = None,
         threads: int = 1,
     ):
         check_control(control)
         self.model: Model = load(model)
         self.user_events = UserEvents(events, control)
+        self.motions = MotionLaws(motions, self.model)
         self.start_values = start_values(actuation_states, control)
         discrete = bool(self.user_events.all or self.start_values)
         self.law = find_contact_law(contact, self.model if discrete else None)
@@ -90,6 +93,8 @@ class Engine:
         self.sleeps = check_sleep(self.model, self.law.name, self.integrator, dynamics)
         law = self.law if self.model.struct().nconmax else None
         self._touch = law.feature_key if isinstance(law, Compliant) else ""
+        given = {"equations of motion of one's own (dynamics=...)": dynamics is not None and bool(self.motions.joints)}
+        check_motions(self.motions, self.model, self.model.struct(), self.integrator, given, self.hard is not None)
         self._jumped = False  # whether a mocap body has been put elsewhere since the last step
         self._allocate(control, threads)
         self.events: EventTable = event_table(np.empty(0, EVENT_DTYPE))  # of steps since the last reset
@@ -102,11 +107,12 @@ class Engine:
         # takes the steps in the place of `loop`, if there is one
         self.other_loop: Callable[[Engine, int, float], tuple[int, int]] | None = None
         self.set_control(control)
+        self._take_motions()
         self.reset(None)
 
     def _allocate(self, control: Controller | None, threads: int) -> None:
         """The memory, with room for the controller, the threads that share steps, and the loop."""
-        laws = UserLaws(hard=self.hard, touch=self._touch, sleeps=self.sleeps)
+        laws = UserLaws(hard=self.hard, touch=self._touch, sleeps=self.sleeps, motions=self.motions.prescribed())
         self.m = self.model.struct(timestep=self.law_timestep, laws=laws)
         stepped = event_driven(self.integrator) if self.locates_events else self.integrator
         self.threads = threads_for(self.model, self.m, threads, hard=self.hard is not None)
@@ -140,6 +146,23 @@ class Engine:
         if self.d.sizes["npassed"] and (self.locates_events or not self.integrator.adaptive):
             self.passed_reader = PassedReader(self.model, self.m, self.d, self.locates_events)
 
+    def _take_motions(self) -> None:
+        """Take the functions of motions; OptionError for those that cannot be compiled, or give no numbers."""
+        if not self.motions:
+            return
+        for name, addresses in self.motions.addresses().items():
+            self.d.views[name][:] = addresses
+        check_values(self.motions, self.time, self.motion_values)
+
+    def motion_values(self) -> list[np.ndarray]:
+        """Numbers of all prescribed motions at the present time, a row for each."""
+        loops.prescribe(self.m, self.d)
+        views, m = self.d.views, self.m
+        at, dof, k = m.motion_qposadr, m.motion_dofadr, m.carrier_mocapid
+        rows = [np.stack([views["qpos"][at], views["qvel"][dof], views["qacc_prescribed"][dof]], 1)] if len(at) else []
+        bodies = [views[name][k] for name in ("mover_pos", "mover_quat", "mover_vel", "mover_acc")]
+        return [*(rows[0] if rows else ()), *(np.concatenate(bodies, 1) if len(k) else ())]
+
     def set_control(self, control: Controller | None) -> None:
         """Let a controller work from now on, with its states as `act` has them; OptionError: it has no room."""
         check_control(control)
@@ -150,7 +173,7 @@ class Engine:
         self.control = control
         self._bound_steps()
         self.laws = user_laws(self.model, control, self.equations)._replace(
-            hard=self.hard, touch=self._touch, sleeps=self.sleeps
+            hard=self.hard, touch=self._touch, sleeps=self.sleeps, motions=self.motions.prescribed()
         )
         self.m = self.model.struct(timestep=self.law_timestep, laws=self.laws)
         words = {self.user_events.feature_key, self._method} - {""}
@@ -165,7 +188,7 @@ class Engine:
     def laws_of_time(self, control: Any = None) -> list[str]:
         """Names of the user's laws that read the time; `control`: a Controller, if it is one, in place of its own."""
         own = control if isinstance(control, Controller) else self.control
-        return laws_of_time(own, self.dynamics, self.user_events, self.law)
+        return laws_of_time(own, self.dynamics, self.user_events, self.law, self.motions)
 
     def longest_step(self, control: Any = None) -> float:
         """The longest step (s) of an adaptive integrator, infinite without one; `control` as in `laws_of_time`."""
@@ -239,6 +262,12 @@ class Engine:
                 self.d.views[name][...] = value
         if self.has_movers:
             movers.place(self.d.views)
+        self.prescribe()
+
+    def prescribe(self) -> None:
+        """Joints and mocap bodies with prescribed motions are where these have them at the present time."""
+        if self.motions:
+            loops.prescribe(self.m, self.d)
 
     def was_moved(self) -> bool:
         """Whether positions or velocities are others than those that the last step left."""
@@ -328,6 +357,7 @@ class Engine:
         An adaptive one forgets its slopes where an input was. Mocap bodies set out for where they have been put.
         """
         self.note_forces()
+        self.prescribe()
         if self.locates_events and not self.modes_are_known():
             check_start(self.model, self.m, self.d, started=self._jumped)
         if self.has_movers:
@@ -379,6 +409,7 @@ class Engine:
     def keep_left(self) -> None:
         """After steps: keep the state that they left, where it matters whether it is changed from outside."""
         self._jumped = False
+        self.prescribe()
         if self.has_movers:
             movers.advance(self.d.views)
         if self.remembers or self.event_reader is not None or self.has_movers:
@@ -409,6 +440,7 @@ class Engine:
     def forward(self) -> int:
         """Compute everything from the present state and inputs; returns a status. Where the solver begins is kept."""
         self.note_forces()
+        self.prescribe()
         self.place_if_new()
         before = self.state.copy()
         if self.locates_events:

@@ -9,7 +9,7 @@ from typing import Any
 from numba import float64
 
 from saltus.contact.event.modes import log_is_full
-from saltus.dynamics import smooth
+from saltus.dynamics import motions, smooth
 from saltus.dynamics.equations import inverse_dynamics
 from saltus.dynamics.history import record_controls
 from saltus.dynamics.smooth import position_stage
@@ -99,6 +99,7 @@ def whole(m, d):
     see_everything(m, d)
 
 
+prescribe = entry(motions.prescribe)
 begin_sleeping = entry(_begin_sleeping, name="begin_sleeping")
 gaps = entry(event_functions.points, name="gaps")
 closed_rows = entry(rows_there, name="closed_rows")

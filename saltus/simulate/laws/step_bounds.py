@@ -14,6 +14,7 @@ from saltus.simulate.laws.contact import Compliant, Law
 from saltus.simulate.laws.control import Controller
 from saltus.simulate.laws.dynamics import Dynamics
 from saltus.simulate.laws.events import UserEvents
+from saltus.simulate.laws.motions import MotionLaws
 
 
 class StepBounds(NamedTuple):
@@ -55,11 +56,13 @@ def laws_of_time(
     dynamics: Dynamics | None = None,
     events: UserEvents | None = None,
     law: Law | None = None,
+    motions: MotionLaws | None = None,
 ) -> list[str]:
-    """Names of those among a user's laws that read the time, themselves or in what they call."""
+    """Names of those among a user's laws that read the time, themselves or in what they call; motions all do."""
     kernels = [] if control is None else [control.law]
     kernels += [] if dynamics is None else [dynamics.inertia, dynamics.bias]
     kernels += [] if events is None else [event.function for event in events.all]
     kernels += [law.force] if isinstance(law, Compliant) else []
     names = [kernel.py_func.__name__ for kernel in kernels if "time" in names_in(kernel.py_func)]
+    names += [] if motions is None else [f"motions[{name!r}]" for name in motions.given]
     return list(dict.fromkeys(names))

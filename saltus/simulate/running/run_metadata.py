@@ -83,6 +83,7 @@ def attributes(engine: Engine, duration: float, sample: float) -> dict[str, Any]
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
         **({"max_step": longest} if np.isfinite(longest := engine.longest_step()) else {}),
         **({"breaks": list(engine.step_bounds.breaks)} if engine.step_bounds.breaks else {}),
+        **({"motions": list(engine.motions.given)} if engine.motions else {}),
         **({"applied": forces} if (forces := applied(engine)) else {}),
     }
 

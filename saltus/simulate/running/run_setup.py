@@ -31,6 +31,8 @@ def setup_of(engine: Engine, plan: Plan, control: Any) -> dict[str, Any]:
         "plan": {"start": plan.start, "duration": plan.duration, "sample": plan.sample, "h": plan.h},
         "dynamics": engine.dynamics.feature_key if engine.dynamics else "",
         "events": UserEvents(engine.user_events.own, None).feature_key,
+        "motions": engine.motions.key,
+        "motion_names": list(engine.motions.given),
         "event_names": [event.name for event in engine.user_events.own],
         "actuation_states": None if isinstance(engine.control, Actuation) else len(engine.actuation_state),
         "control": described(engine.control),

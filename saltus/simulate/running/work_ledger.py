@@ -13,7 +13,7 @@ from saltus.simulate.engine import loops
 from saltus.simulate.engine.engine import Engine
 
 IMPACTS = len(WORKS)  # places of the accounts
-EQUATIONS = IMPACTS + 1
+EQUATIONS, MOTIONS = IMPACTS + 1, IMPACTS + 2
 CONSTRAINTS = (CONTACT, LIMITS, DRY, EQUALITIES)
 
 #: Places in a step and weights of Gauss and Legendre's quadrature with three points.
@@ -50,7 +50,8 @@ class Ledger:
     asked for their powers at the step's ends and at places between, where shorter steps of the same method go, and
     adaptive ones for those on the dense output of the steps that they take. What
     impacts change is in the log of events. Given equations of motion are charged with what they do beyond the bodies'
-    own: the forces of a step at its start, or where the method has them.
+    own: the forces of a step at its start, or where the method has them. Where motions of joints are prescribed, all
+    methods are asked for powers.
 
     `work` [n]: J, in the order of the accounts after `ENERGIES`. `rule`: how it is found, in words.
     """
@@ -58,7 +59,8 @@ class Ledger:
     def __init__(self, engine: Engine):
         self.engine = engine
         self.work = np.zeros(len(ACCOUNTS) - len(ENERGIES))
-        self._leaves = "" if engine.locates_events else engine.integrator.leaves
+        # methods whose steps leave the forces behind do not leave those of prescribed motions
+        self._leaves = "" if engine.locates_events or engine.motions.joints else engine.integrator.leaves
         free = engine.integrator.adaptive and not (engine.control is not None and engine.control.hold)
         self._parts = 0 if self._leaves else 3 if free else 2 if engine.integrator.order <= 4 else 4
         self.rule = RULES[self._parts]
@@ -197,4 +199,6 @@ class Ledger:
         loops.add_work(self.engine.m, self.engine.d, weight, self.work[:IMPACTS])
         if self.engine.equations:
             self._add_equations(weight, self.engine.d.views["qacc"].copy(), self.engine.qvel.copy())
+        if self.engine.motions.joints:
+            self.work[MOTIONS] += weight * float(self.engine.d.views["qfrc_prescribed"] @ self.engine.qvel)
         self.engine.computed = None

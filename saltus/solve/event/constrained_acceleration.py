@@ -7,9 +7,9 @@ The multipliers are the forces: A f = -(J a₀ + J̇ v). Where rows are linearly
 
 from saltus.contact.bounding_spheres import smaller_radius
 from saltus.contact.counts import NBLOCK, NROW
-from saltus.contact.event.active_rows import closed_rows
+from saltus.contact.event.active_rows import carried_accelerations, closed_rows
 from saltus.contact.event.gap_functions import closed_gaps
-from saltus.contact.rows.blocks import CONE
+from saltus.contact.rows.blocks import CONE, chained_dof
 from saltus.contact.seams import at_seam
 from saltus.dynamics.equations import bias_force, joint_inertia
 from saltus.dynamics.tendon.length import tendons
@@ -18,6 +18,7 @@ from saltus.dynamics.tree.factor import factor, solve_half, solve_rest
 from saltus.dynamics.tree.kinematics import kinematics
 from saltus.dynamics.tree.manifold import displace
 from saltus.dynamics.tree.movers import fastest_mover
+from saltus.dynamics.tree.prescribed import put_prescribed, take_prescribed_at
 from saltus.model.enums import ROWS
 from saltus.model.event_enums import CLOSED
 from saltus.number.conditions import has
@@ -195,19 +196,35 @@ def free_motion(m, d):
     free = m.nrow_event * m.nv
     for i in range(m.nv):
         d.row_half[free + i] = d.qfrc_tau[i] - d.qfrc_bias[i] + d.qfrc_constraint[i]
+    take_prescribed_at(m, d, d.row_half, free, d.M)
     solve_half(m, d, d.row_half, free)
 
 
 @kernel
 def free_rows(m, d):
-    """hard_q ← J a₀ + J̇ v of the rows of a problem."""
+    """hard_q ← J a₀ + J̇ v of the rows of a problem, with what prescribed motions add to their accelerations."""
     if is_simple(m, d):
         simple_drifts(m, d)
     for i in range(m.nv):
         d.row_inverse[i] = d.row_half[m.nrow_event * m.nv + i] * d.qLDiagInv[i]
+    carried_accelerations(m, d)
     for j in range(d.hard_count[ROWS]):
         place = d.hard_place[j]
         d.hard_q[j] = along(m, d, place) + d.row_drift[place]
+        if has(m, "prescribed"):
+            d.hard_q[j] = d.hard_q[j] + along_prescribed(m, d, d.hard_block[j], place)
+        if has(m, "carriers"):
+            d.hard_q[j] = d.hard_q[j] + d.row_carried[place]
+
+
+@kernel
+def along_prescribed(m, d, b, place):
+    """J_p a_p of the row at a place, of block b: its acceleration (m/s², rad/s²) from prescribed joints."""
+    total, dim = 0.0 * d.time, d.block_dim[b]
+    at = d.block_J[b] + place - d.block_row[b]
+    for c in range(d.block_num[b]):
+        total = total + d.row_J[at + c * dim] * d.qacc_prescribed[chained_dof(m, d, d.block_dofs[b] + c)]
+    return total
 
 
 @kernel
@@ -224,3 +241,4 @@ def held_motion(m, d):
             for i in range(m.nv):
                 d.qacc[i] = d.qacc[i] + force * d.row_half[r * m.nv + i]
     solve_rest(m, d, d.qacc)
+    put_prescribed(m, d, d.qacc)

@@ -10,7 +10,7 @@ from saltus.contact.rows.cost import block_weight
 from saltus.dynamics.awake.walks import awake_dofs, awake_dofs_back
 from saltus.number.components import epsilon_of
 from saltus.number.functions import maximum
-from saltus.number.kernels import kernel
+from saltus.number.kernels import kernel, only_with
 
 FEW_BITS = 16.0  # of a number that is left of a difference, with a rounding of 1
 
@@ -21,6 +21,21 @@ def hessian(m, d):
     hessian_of_inertia(m, d)
     for b in range(d.count[NBLOCK]):
         add_block(m, d, b)
+    leave_out_prescribed(m, d)
+
+
+@only_with("prescribed")
+@kernel
+def leave_out_prescribed(m, d):
+    """Rows and columns of prescribed dofs in the hessian ← 0 but for the diagonal, which is that of M."""
+    for i in range(m.nv):
+        row = i * (i + 1) // 2
+        for c in range(d.hessian_num[i]):
+            j = d.hessian_col[row + c]
+            if m.dof_prescribed[i] or m.dof_prescribed[j]:
+                d.hessian[row + j] = 0.0 * d.time
+        if m.dof_prescribed[i]:
+            d.hessian[row + i] = d.M[m.M_rowadr[i] + m.M_rownnz[i] - 1]
 
 
 @kernel

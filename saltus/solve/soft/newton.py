@@ -2,7 +2,8 @@
 
 The accelerations minimise the convex cost ½ (a - a₀)ᵀ M (a - a₀) + Σ s(J a - a_ref) (see `saltus.contact.rows.cost`),
 with gradient M a - f - Jᵀ force and Hessian M + Jᵀ W J; f are the forces without constraints. Where no constraint
-changes its state along the step, one step is exact.
+changes its state along the step, one step is exact. Accelerations of prescribed dofs are given, and no unknowns: the
+gradient and the Hessian leave them out.
 """
 
 from saltus.contact.counts import NITER, NROW
@@ -10,9 +11,10 @@ from saltus.contact.rows.blocks import times_rows
 from saltus.contact.rows.cost import constraint_forces, row_residuals
 from saltus.dynamics.awake.walks import awake_dofs
 from saltus.dynamics.tree.factor import multiply
+from saltus.dynamics.tree.prescribed import put_prescribed
 from saltus.model.enums import CONE_ELLIPTIC
 from saltus.number.components import epsilon_of
-from saltus.number.conditions import has_tangents
+from saltus.number.conditions import has, has_tangents
 from saltus.number.functions import absolute, any_lane, sqrt, where
 from saltus.number.kernels import kernel
 from saltus.solve.soft.hessian import factor_hessian, hessian, solve_hessian
@@ -48,7 +50,7 @@ def newton(m, d):
             break
         d.count[NITER] = d.count[NITER] + 1
         # Hessian M + Jᵀ W J: factored anew, or updated by rank one
-        if d.count[NITER] == 1 or m.opt_cone == CONE_ELLIPTIC:
+        if has(m, "prescribed") or d.count[NITER] == 1 or m.opt_cone == CONE_ELLIPTIC:
             hessian(m, d)
             inexact = factor_hessian(m, d)
             if m.opt_cone != CONE_ELLIPTIC:
@@ -90,12 +92,15 @@ def forces_reached(m, d, rough):
     if any_lane(rough):
         for i in awake_dofs(m, d):
             reached = d.solve_Ma[i] - (d.qfrc_tau[i] - d.qfrc_bias[i])
+            if has(m, "prescribed") and m.dof_prescribed[i]:
+                reached = d.qfrc_constraint[i]
             d.qfrc_constraint[i] = where(rough, reached, d.qfrc_constraint[i])
 
 
 @kernel
 def begin(m, d):
     """solve_Ma ← M a and row_residual at the start."""
+    put_prescribed(m, d, d.qacc_warmstart)
     multiply(m, d, d.qacc_warmstart, d.solve_Ma)
     row_residuals(m, d, d.qacc_warmstart)
 
@@ -126,6 +131,8 @@ def gradient(m, d):
     for i in awake_dofs(m, d):
         smooth = d.qfrc_tau[i] - d.qfrc_bias[i]
         g = d.solve_Ma[i] - smooth - d.qfrc_constraint[i]
+        if has(m, "prescribed") and m.dof_prescribed[i]:
+            g = zero
         d.solve_gradient[i] = g
         square = square + g * g
         size = absolute(d.solve_Ma[i]) + absolute(smooth) + absolute(d.qfrc_constraint[i])

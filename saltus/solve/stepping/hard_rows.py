@@ -40,7 +40,7 @@ def find_hard_rows(m, d, h):
     if has(m, "movers"):
         for b in range(d.count[NBLOCK]):
             if d.block_kind[b] == EQUALITY:
-                add_carried_equality(m, d, b)
+                add_carried_equality(m, d, b, d.mover_vel, d.row_velocity)
     find_contacts(m, d)
     nearby_contacts(m, d)
     resting = resting_speed(m, h)

@@ -10,6 +10,7 @@ from saltus.dynamics.fluid.force_derivative import fluid_derivative
 from saltus.dynamics.force_derivative import actuation_derivative, add_tendon_damping, couples
 from saltus.dynamics.tree.bias_derivative import clear_derivative
 from saltus.dynamics.tree.factor import factor
+from saltus.number.conditions import has
 from saltus.number.functions import maximum, minimum
 from saltus.number.kernels import kernel
 
@@ -54,5 +55,7 @@ def is_positive(m, d):
     """Whether the matrix that is factored in qLD is positive definite."""
     least = 1.0 + 0.0 * d.time
     for i in range(m.nv):
+        if has(m, "prescribed") and m.dof_prescribed[i]:
+            continue
         least = minimum(least, d.qLDiagInv[i])
     return least > 0.0

@@ -3,7 +3,8 @@
 from saltus.contact.counts import NBLOCK, NLOST, NUNSOLVED
 from saltus.dynamics.equations import bias_force, joint_inertia
 from saltus.dynamics.smooth import force_stage, solve_stage
-from saltus.dynamics.tree.factor import multiply_by, solve
+from saltus.dynamics.tree.factor import multiply_by
+from saltus.dynamics.tree.prescribed import put_prescribed, solve_hybrid
 from saltus.number.kernels import kernel, only_with
 from saltus.solve.soft.dual.problem import dual_matrices, dual_problem, free_residuals
 from saltus.solve.status import CONTACTS_FULL, OK, UNSOLVED
@@ -41,6 +42,7 @@ def mean_accelerations(m, d, h, theta, tolerance):
     for i in range(m.nv):
         d.qstep[i] = d.qvel[i]
         d.qacc[i] = 0.0 * d.time
+    put_prescribed(m, d, d.qacc)
     status = OK
     for k in range(PREDICTIONS + 1):
         # forces at the guess w
@@ -83,7 +85,7 @@ def newton_step(m, d, weight, tolerance, last):
     multiply_by(m, d, d.lower, d.qacc, d.slope)
     for i in range(m.nv):
         d.qacc_smooth[i] = d.qfrc_tau[i] - d.qfrc_bias[i] + weight * d.slope[i]
-    solve(m, d, d.qacc_smooth)
+    solve_hybrid(m, d, d.qacc_smooth)
     status = push_apart(m, d, tolerance, last)
     if status == FREE:
         for i in range(m.nv):

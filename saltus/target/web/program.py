@@ -105,6 +105,8 @@ def check_ours(engine: Engine) -> None:
             f"{engine.model.name or 'the model'} cannot run in a browser: trees do not sleep there; load it with "
             "ignore=['sleep']"
         )
+    if engine.motions:
+        raise OptionError("pages do not support prescribed motions (motions=...); leave them out, or record a run")
     for feature, what in NOT_OURS.items():
         if feature in engine.m.layout.features | engine.model.sensing_struct().layout.features:
             name = engine.model.name or "the model"

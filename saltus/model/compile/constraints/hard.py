@@ -97,7 +97,7 @@ def with_hard(base: Struct, law: HardLaw) -> Struct:
     words = {word} | ({"fieldgaps"} if law.event and of_fields(base).any() else set())
     if "mocap" in base.layout.features:
         words, sizes = words | {"movers"}, sizes | {"nmover": base.nmocap}
-        values["collision_moves"] = base.views["collision_moves"] | _carried(base)
+        values["collision_moves"] = base.views["collision_moves"] | carried(base)
     if touching.values:
         words = words | {"seams"}
     struct = Struct(model_layout(base.layout.features | words), sizes, base.kind)
@@ -109,7 +109,7 @@ def with_hard(base: Struct, law: HardLaw) -> Struct:
     return struct
 
 
-def _carried(base: Struct) -> np.ndarray:
+def carried(base: Struct) -> np.ndarray:
     """Which pairs have a geom that a mocap body carries [ncollision]."""
     body = base.views["geom_bodyid"]
     carried = base.views["body_mocapid"][base.views["body_rootid"][body]] >= 0

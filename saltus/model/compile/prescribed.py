@@ -1,0 +1,91 @@
+"""Prescribed motions in the kernels' Model: what they move, and what is left out because it could move nothing."""
+
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+
+from saltus.errors import OptionError
+from saltus.model.compile.constraints.hard import carried
+from saltus.model.layout import model_layout
+from saltus.number.structs import Struct
+
+NO_MOTIONS = {"nmotion": 0, "nv_motion": 0, "ncarrier": 0, "nmover_motion": 0, "nrow_carried": 0}
+More: TypeAlias = tuple[dict[str, Any], dict[str, int], set[str]]  # values, sizes, feature keys
+
+
+class PrescribedMotions(NamedTuple):
+    """Joints and mocap bodies whose motions are prescribed, by their numbers.
+
+    `rescaled`: the sum of all dofs' inertias over that of the free ones, by which solvers measure their errors.
+    """
+
+    joints: tuple[int, ...] = ()
+    carriers: tuple[int, ...] = ()  # mocap numbers
+    rescaled: float = 1.0
+
+
+def prescribed(base: Struct, motions: PrescribedMotions) -> More:
+    """Joints whose motions are prescribed."""
+    if not motions.joints:
+        return {}, {}, set()
+    joints = list(motions.joints)
+    values: dict[str, Any] = {f"motion_{name}": base.views[f"jnt_{name}"][joints] for name in ("qposadr", "dofadr")}
+    values["opt_scale"] = motions.rescaled * base.views["opt_scale"]
+    values["dof_prescribed"] = _prescribed_dofs(base, motions).astype(int)
+    return values, {"nmotion": len(joints), "nv_motion": base.nv}, {"prescribed"}
+
+
+def carriers(base: Struct, motions: PrescribedMotions) -> More:
+    """Mocap bodies whose motions are prescribed: movers, under any law of contact."""
+    if not motions.carriers:
+        return {}, {}, set()
+    sizes = {"ncarrier": len(motions.carriers), "nmover": base.nmocap, "nmover_motion": base.nmocap}
+    sizes["nrow_carried"] = base.sizes["nrowmax"]
+    values = {
+        "carrier_mocapid": np.array(motions.carriers),
+        "collision_moves": base.views["collision_moves"] | carried(base),
+    }
+    return values, sizes, {"carriers", "movers"}
+
+
+def without_idle(base: Struct, motions: PrescribedMotions) -> Struct:
+    """The kernels' Model without contacts, limits and dry friction that act on prescribed joints alone.
+
+    Hard constraints there would have no degree of freedom to act on.
+
+    Raises:
+        OptionError: an equality acts on prescribed joints alone.
+    """
+    if not motions.joints:
+        return base
+    there = _prescribed_dofs(base, motions)
+    dofs, first, count = (base.views[name] for name in ("chain_dof", "chain_adr", "chain_num"))
+    idle = np.array([n > 0 and there[dofs[a : a + n]].all() for a, n in zip(first, count, strict=True)], bool)
+    keep = {
+        size: np.array([c < 0 or not idle[c] for c in base.views[f"{kind}_chain"]], bool)
+        for size, kind in (("ncollision", "collision"), ("nlimit", "limit"), ("nfriction", "friction"), ("neq", "eq"))
+    }
+    if not keep["neq"].all():
+        number = int(base.views["eq_id"][~keep["neq"]][0])
+        raise OptionError(
+            f"motions: equality {number} acts on joints with prescribed motions alone, which it cannot move; leave out "
+            "one of their motions, or the equality (active='false')"
+        )
+    if all(kept.all() for kept in keep.values()):
+        return base
+    sizes = base.sizes | {size: int(kept.sum()) for size, kept in keep.items()}
+    sizes["njntlimit"] = int(keep["nlimit"][: base.njntlimit].sum())
+    sizes["ndoffriction"] = int(keep["nfriction"][: base.ndoffriction].sum())
+    struct = Struct(model_layout(base.layout.features), sizes, base.kind)
+    for name, view in struct.views.items():
+        shape = base.layout.fields[name].shape
+        kept = keep.get(shape[0]) if shape else None
+        view[...] = base.views[name] if kept is None else base.views[name][kept]
+    return struct
+
+
+def _prescribed_dofs(base: Struct, motions: PrescribedMotions) -> np.ndarray:
+    """Which degrees of freedom are prescribed [nv]."""
+    found = np.zeros(base.nv, bool)
+    found[base.views["jnt_dofadr"][list(motions.joints)]] = True
+    return found
