@@ -65,12 +65,15 @@ def positive(name: str, value: Any) -> float:
     return number
 
 
+def usable_cores() -> int:
+    """How many processors this process may run on."""
+    affinity = getattr(os, "sched_getaffinity", None)
+    return len(affinity(0)) if affinity else os.cpu_count() or 1
+
+
 def thread_count(value: Any) -> int:
     """A number of threads; None: as many as this process may use."""
-    if value is None:
-        affinity = getattr(os, "sched_getaffinity", None)
-        return len(affinity(0)) if affinity else os.cpu_count() or 1
-    return whole_number("threads", value, 1)
+    return usable_cores() if value is None else whole_number("threads", value, 1)
 
 
 def path_of(name: str, value: Any) -> str | os.PathLike[str]:

@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from saltus.arguments import usable_cores
 from saltus.bench.harness.timing import Contender, Timing, in_turn
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ def bench_film(*, quick: bool, json_path: Path | None, extra: list[str]) -> None
             progress(1.0)
     for warning in said:
         screen.say(f"warning: {warning}")
-    about = machine.description(machine.cores())
+    about = machine.description(usable_cores())
     print(f"pictures and films of {SIZE[0]}x{SIZE[1]} pixels, {FPS} frames a second, with shadow and text")
     headers = ("model", "what", "Saltus", "frames a second", "MuJoCo's renderer", "faster")
     print_table(headers, [_cells(f) for f in figures], left=("model", "what"))

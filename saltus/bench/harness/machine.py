@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import platform
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from saltus.arguments import usable_cores
 from saltus.version import __version__
 
 
@@ -17,7 +17,7 @@ def description(threads: int) -> dict[str, Any]:
 
     return {
         "cpu": cpu(),
-        "cores": cores(),
+        "cores": usable_cores(),
         "simd_bits": register_bits(),
         "threads": threads,
         "system": f"{platform.system()} {platform.machine()}",
@@ -35,9 +35,3 @@ def cpu() -> str:
         lines = []
     names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
     return names[0] if names else platform.processor() or platform.machine()
-
-
-def cores() -> int:
-    """CPU cores that this process may use."""
-    affinity = getattr(os, "sched_getaffinity", None)
-    return len(affinity(0)) if affinity else os.cpu_count() or 1

@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from saltus.arguments import usable_cores
 from saltus.errors import OptionError
 
 
@@ -90,7 +91,7 @@ class Benchmark:
             check_writable(json_path, what="benchmark")
         if threads is not None and threads < 1:
             raise OptionError(f"threads must be at least 1, got {threads}")
-        threads = threads or machine.cores()
+        threads = threads or usable_cores()
         effort = QUICK if quick else Effort()
         cases, notes = self.cases(quick)
         rows: list[Row] = []

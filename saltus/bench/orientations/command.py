@@ -15,6 +15,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from saltus.arguments import usable_cores
 from saltus.bench.harness.fresh import Outcome, run_fresh
 from saltus.bench.orientations.case import ORIENTATIONS, Answer, Case
 from saltus.bench.orientations.plan import Found, Plan, Row
@@ -42,7 +43,7 @@ def bench_orientations(plan: Plan, json_path: Path | None, plot_path: Path | Non
         check_figure(plot_path)
     with screen.Activity() as activity:
         found = measure(plan, activity)
-    about = machine.description(machine.cores())
+    about = machine.description(usable_cores())
     for warning in found.warnings:
         screen.say(warning)
     print_report(plan, found, about)

@@ -13,6 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from saltus.arguments import usable_cores
 from saltus.number.cache.storage import cache_directory, cache_key, is_kept
 
 MOST = 4  # processes
@@ -72,11 +73,7 @@ def _free_cores() -> int:
     """How many processes would not hold up others; none where they would not be a Python with the same cache."""
     if not Path(sys.executable or "").name.startswith("python") or cache_directory().name != cache_key():
         return 0
-    return min(_cores() - 1 - _processes, _cores() - round(_running()))
-
-
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return min(usable_cores() - 1 - _processes, usable_cores() - round(_running()))
 
 
 def _running() -> float:

@@ -7,7 +7,6 @@ Frame k shows the time k speed / fps after the first sample. There are ceil(dura
 from __future__ import annotations
 
 import math
-import os
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -20,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from saltus.arguments import text_of
+from saltus.arguments import text_of, usable_cores
 from saltus.draw.scene.snapshot import Still
 from saltus.draw.scene.view import View
 from saltus.errors import OptionError
@@ -126,7 +125,7 @@ class Film:
         """The frames [height, width, 3], or pictures at other times; drawn in threads of their own, ahead of use."""
         count = self.count if times is None else len(times)
         # MuJoCo's renderer draws with threads or hardware of its own
-        most = 1 if self.renderer == "mujoco" else min(THREADS, os.cpu_count() or 1)
+        most = 1 if self.renderer == "mujoco" else min(THREADS, usable_cores())
         with ExitStack() as stack:
             artists = [stack.enter_context(_artist(self)) for _ in range(max(1, min(most, count // WORTH)))]
             pending: deque[Future[Any]] = deque()

@@ -18,7 +18,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any, BinaryIO
 
-from saltus.arguments import whole_number
+from saltus.arguments import usable_cores, whole_number
 from saltus.errors import OptionError
 
 START = "import sys; sys.path[:] = {path!r}; from saltus.study.executors.workers import serve; serve()"
@@ -30,10 +30,7 @@ class Lost(Exception):
 
 def worker_count(workers: int | None) -> int:
     """How many workers to use; None: as many as processors that this process may use."""
-    if workers is None:
-        affinity = getattr(os, "sched_getaffinity", None)
-        return len(affinity(0)) if affinity else os.cpu_count() or 1
-    return whole_number("workers", workers, least=1)
+    return usable_cores() if workers is None else whole_number("workers", workers, least=1)
 
 
 def _outcome(work: Callable[..., Any], *job: Any) -> Any:

@@ -24,7 +24,7 @@ import time
 import saltus
 from saltus.number.compile import worker_pool
 from saltus.number.compile import function_cache
-worker_pool._running, worker_pool._cores = lambda: 0, lambda: 2
+worker_pool._running, worker_pool.usable_cores = lambda: 0, lambda: 2
 made = []
 save = function_cache.PartCache._save_overload
 def saved(self, sig, data):

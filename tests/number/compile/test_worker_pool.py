@@ -15,7 +15,7 @@ from saltus.number.compile import worker_pool
 from saltus.number.compile import parts
 from saltus.number.compile import units
 parts.LARGE = 10
-worker_pool._running, worker_pool._cores = lambda: {running}, lambda: 4
+worker_pool._running, worker_pool.usable_cores = lambda: {running}, lambda: 4
 {setup}
 from saltus.number.kernels import Entry, kernel
 from saltus.number.structs import Field, Layout, Struct

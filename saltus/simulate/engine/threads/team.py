@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 
 from numba import types
 
+from saltus.arguments import usable_cores
 from saltus.contact.broad.grid import compare_part
 from saltus.contact.collide import collide_part
 from saltus.contact.mujoco.collision import attach
@@ -58,18 +58,13 @@ def dismiss(m, d):
     finish(m, d)
 
 
-def processors() -> int:
-    """How many processors this process may run on."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
 def threads_for(model: Model, m: Struct, wanted: int, *, hard: bool) -> int:
     """How many threads share a model's steps, under the `hard` law or the soft one; what is not as wanted is told."""
     if wanted > 1 and (hard or "threads" not in m.layout.features):
         warn(f"the steps of {model.name!r} have no work for several threads: one is used")
         return 1
-    if wanted > processors():
-        warn(f"{wanted} threads on {processors()} processors wait for each other; use at most {processors()}")
+    if wanted > usable_cores():
+        warn(f"{wanted} threads on {usable_cores()} processors wait for each other; use at most {usable_cores()}")
     return wanted
 
 
