@@ -31,6 +31,10 @@ from saltus.number.conditions import has
 from saltus.number.kernels import kernel
 from saltus.spatial.vectors import add_scaled3, dot3, scale3, sub3
 
+# relative difference of areas below which rounding would decide, from one moment to the next, which corners of a
+# cylinder's end are the contacts
+ALIKE = 1e-9
+
 
 @kernel
 def face_contacts(m, p, v, n, reach, found):
@@ -129,7 +133,7 @@ def clipped(m, p, side, own, corner, end, face, reach, found):
     n, polygon = clip(base, corners, normal, reach + radius, polygon, n, spare)
     chosen = (0, 1, 2, 3)
     if n > 4:
-        chosen = widest_four(polygon, n)
+        chosen = widest_four(polygon, n, ALIKE if has(m, "event") else 0.0)
         n = 4
     elif own < 0 and n > 2:
         one, two = ends_of(polygon, n)
