@@ -33,10 +33,10 @@ def test_random_worlds(name, seeds):
     assert not {seed: what for seed, what in failed.items() if what}
 
 
-def touching(fixed: str, body: str, quat: np.ndarray, reach: float) -> np.ndarray:
+def touching(fixed: str, body: str, quat: np.ndarray, reach: float, assets: str = "") -> np.ndarray:
     """The direction of the impulse on a body that is lowered from `reach` (m) until it almost touches, and falls."""
     sim = saltus.Simulation(
-        campaign_worlds.world(f"{fixed}<body><freejoint/>{body}</body>"), "dopri5", contact=saltus.Hard()
+        campaign_worlds.world(f"{fixed}<body><freejoint/>{body}</body>", assets), "dopri5", contact=saltus.Hard()
     )
     m, z, ends = sim.model.mujoco, reach, np.zeros(6)
     d, (one, other) = mujoco.MjData(m), campaign.pairs(m)[0]
@@ -72,6 +72,16 @@ def test_energy_in_samples_does_not_rise_over_dense_events():
     _, recording = campaign.simulated(campaign.pile(124), "dopri5")
     assert (recording.events["kind"] == "dense").any()
     assert campaign.gain(recording) < 1e-4  # from the corrections of positions, g h² each
+
+
+@pytest.mark.parametrize("tilt", [0.02, 0.06])
+def test_a_tilted_mesh_stands_on_a_corner_along_the_normal_of_the_floor(tilt):
+    """Its face is nearly parallel to the floor's, but what lies on it is a corner: the impulse is vertical."""
+    corners = " ".join(f"{x} {y} {z}" for x in (-0.05, 0.05) for y in (-0.04, 0.04) for z in (-0.06, 0.06))
+    asset = f'<mesh name="block" vertex="{corners}"/>'
+    box, body = '<geom type="box" size="1 1 .1" pos="0 0 -.1"/>', '<geom type="mesh" mesh="block" mass="1"/>'
+    quat = np.array([math.cos(tilt / 2), 0.6 * math.sin(tilt / 2), 0.8 * math.sin(tilt / 2), 0.0])
+    assert np.abs(touching(box, body, quat, 0.2, asset)[:2]).max() < 1e-10
 
 
 @pytest.mark.parametrize("spin", [0.0, 0.3])

@@ -34,6 +34,7 @@ from saltus.spatial.vectors import add_scaled3, dot3, scale3, sub3
 # relative difference of areas below which rounding would decide, from one moment to the next, which corners of a
 # cylinder's end are the contacts
 ALIKE = 1e-9
+TIE = 1e-12  # difference of cosines below which faces are parallel
 MET = 0.98  # cosine of the angle between the normals of a contact and of a face that is met
 FLAT = 1e-6  # rad: so nearly parallel, no corner is the deepest
 
@@ -47,6 +48,8 @@ def face_contacts(m, p, v, n, reach, found):
     one, two = corners_of(p, v, n, FIRST, ID1), corners_of(p, v, n, SECOND, ID2)
     face1, face2 = parallel_faces(m, p, one, two)
     if face1 >= 0 and is_met(m, p, FIRST, face1):
+        if has(m, "event", "stepping") and lies_on_second(m, p, face1, face2):
+            return clipped(m, p, FIRST, face1, -1, -1, face2, reach, found)
         return clipped(m, p, SECOND, face2, -1, -1, face1, reach, found)
     # an edge of the geom that meets the other with less comes first
     dim1, dim2 = different(one), different(two)
@@ -114,6 +117,16 @@ def is_met(m, p, side, face):
 
 
 @kernel
+def lies_on_second(m, p, face1, face2):
+    """Whether the first geom lies with corners or edges on a face of the second, rather than the other way round.
+
+    The normal is that of the face that is lain on: a body that is tilted a little stands on an edge.
+    """
+    normal = get3(p, NORMAL)
+    return -dot3(normal_of(m, p, SECOND, face2), normal) > dot3(normal_of(m, p, FIRST, face1), normal) + TIE
+
+
+@kernel
 def edge_on_face(m, p, side, corners, dim, others):
     """An edge of one geom, as its two corners, that lies on a face of the other, and that face; -1 for none."""
     face, i = next_face(m, p, 1 - side, others, 0)
@@ -156,8 +169,9 @@ def clipped(m, p, side, own, corner, end, face, reach, found):
         one, two = ends_of(polygon, n)
         chosen = (one, two, 0, 0)
         n = 2
-    # the normal is that of the second geom's face, or of the only face
-    outward = normal_of(m, p, SECOND, own) if own >= 0 else scale3(-1.0, normal)
+    # the normal is that of the second geom's face, or of the only face; under hard contact of the one that is lain on
+    of_second = own >= 0 and not has(m, "event", "stepping")
+    outward = normal_of(m, p, SECOND, own) if of_second else scale3(-1.0, normal)
     towards = scale3(-1.0, outward) if side == SECOND else outward
     origin = get3(base, 0)
     for k in range(n):
