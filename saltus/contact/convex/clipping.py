@@ -100,10 +100,10 @@ def area(polygon, i, j, k, o):
 
 
 @kernel
-def widest_four(polygon, n):
+def widest_four(polygon, n, margin):
     """Four corners of a convex polygon that span a large area: calipers that turn once around it.
 
-    For each first corner the last three go on while that adds to the area.
+    For each first corner the last three go on while that adds to the area, by more than `margin` times the area.
     """
     i, j, k, o = 0, 1, 2, 3
     most, best = area(polygon, i, j, k, o), (0, 1, 2, 3)
@@ -112,15 +112,15 @@ def widest_four(polygon, n):
         turning = True
         while turning:
             wider = area(polygon, i, j, k, (o + 1) % n)
-            turning = wider > most
+            turning = wider > most + margin * most
             if turning:
                 most, o = wider, (o + 1) % n
                 wider = area(polygon, i, j, (k + 1) % n, o)
-                while wider > most:
+                while wider > most + margin * most:
                     most, k = wider, (k + 1) % n
                     wider = area(polygon, i, j, (k + 1) % n, o)
                 wider = area(polygon, i, (j + 1) % n, k, o)
-                while wider > most:
+                while wider > most + margin * most:
                     most, j = wider, (j + 1) % n
                     wider = area(polygon, i, (j + 1) % n, k, o)
                 best = (i, j, k, o)

@@ -31,6 +31,13 @@ from saltus.number.intrinsics.memory import get3, get_int, put3, stack_area
 from saltus.number.kernels import kernel
 from saltus.spatial.vectors import add_scaled3, dot3, scale3, sub3
 
+# relative difference of areas below which rounding would decide, from one moment to the next, which corners of a
+# cylinder's end are the contacts
+ALIKE = 1e-9
+TIE = 1e-12  # difference of cosines below which faces are parallel
+MET = 0.98  # cosine of the angle between the normals of a contact and of a face that is met
+FLAT = 1e-6  # rad: so nearly parallel, no corner is the deepest
+
 
 @kernel
 def face_contacts(m, p, v, n, reach, found):
@@ -40,7 +47,9 @@ def face_contacts(m, p, v, n, reach, found):
     """
     one, two = corners_of(p, v, n, FIRST, ID1), corners_of(p, v, n, SECOND, ID2)
     face1, face2 = parallel_faces(m, p, one, two)
-    if face1 >= 0:
+    if face1 >= 0 and is_met(m, p, FIRST, face1):
+        if has(m, "event", "stepping") and lies_on_second(m, p, face1, face2):
+            return clipped(m, p, FIRST, face1, -1, -1, face2, reach, found)
         return clipped(m, p, SECOND, face2, -1, -1, face1, reach, found)
     # an edge of the geom that meets the other with less comes first
     dim1, dim2 = different(one), different(two)
@@ -49,7 +58,7 @@ def face_contacts(m, p, v, n, reach, found):
         own, others, dim = (one, two, dim1) if side == FIRST else (two, one, dim2)
         if dim < 3:
             corner, end, face = edge_on_face(m, p, side, own, dim, others)
-            if face >= 0:
+            if face >= 0 and is_met(m, p, 1 - side, face):
                 return clipped(m, p, side, -1, corner, end, face, reach, found)
         side = 1 - side
     return 0
@@ -95,6 +104,29 @@ def parallel_faces(m, p, one, two):
 
 
 @kernel
+def is_met(m, p, side, face):
+    """Whether the geoms meet along the normal of a face, as far as hard contact asks for it.
+
+    An edge may be parallel to a face about the nearest corner that it does not meet, beyond another edge. MuJoCo takes
+    that face's normal even so, with which bodies would pass into each other.
+    """
+    if not has(m, "event", "stepping"):
+        return True
+    cosine = dot3(normal_of(m, p, side, face), get3(p, NORMAL))
+    return cosine > MET if side == FIRST else cosine < -MET
+
+
+@kernel
+def lies_on_second(m, p, face1, face2):
+    """Whether the first geom lies with corners or edges on a face of the second, rather than the other way round.
+
+    The normal is that of the face that is lain on: a body that is tilted a little stands on an edge.
+    """
+    normal = get3(p, NORMAL)
+    return -dot3(normal_of(m, p, SECOND, face2), normal) > dot3(normal_of(m, p, FIRST, face1), normal) + TIE
+
+
+@kernel
 def edge_on_face(m, p, side, corners, dim, others):
     """An edge of one geom, as its two corners, that lies on a face of the other, and that face; -1 for none."""
     face, i = next_face(m, p, 1 - side, others, 0)
@@ -129,14 +161,17 @@ def clipped(m, p, side, own, corner, end, face, reach, found):
     n, polygon = clip(base, corners, normal, reach + radius, polygon, n, spare)
     chosen = (0, 1, 2, 3)
     if n > 4:
-        chosen = widest_four(polygon, n)
+        chosen = widest_four(polygon, n, ALIKE if has(m, "event") else 0.0)
+        if has(m, "event"):
+            chosen = with_deepest(polygon, n, chosen, get3(base, 0), normal)
         n = 4
     elif own < 0 and n > 2:
         one, two = ends_of(polygon, n)
         chosen = (one, two, 0, 0)
         n = 2
-    # the normal is that of the second geom's face, or of the only face
-    outward = normal_of(m, p, SECOND, own) if own >= 0 else scale3(-1.0, normal)
+    # the normal is that of the second geom's face, or of the only face; under hard contact of the one that is lain on
+    of_second = own >= 0 and not has(m, "event", "stepping")
+    outward = normal_of(m, p, SECOND, own) if of_second else scale3(-1.0, normal)
     towards = scale3(-1.0, outward) if side == SECOND else outward
     origin = get3(base, 0)
     for k in range(n):
@@ -147,3 +182,34 @@ def clipped(m, p, side, own, corner, end, face, reach, found):
         on_face, dist = add_scaled3(x, -height, normal), -height * dot3(normal, outward) - radius
         write_contact(contact_at(found, k), dist, add_scaled3(on_face, -0.5 * dist, outward), towards)
     return n
+
+
+@kernel
+def with_deepest(polygon, n, chosen, origin, normal):
+    """Four of a polygon's n corners, the chosen ones or, in the place of the next of them, the deepest of all.
+
+    Depth is along `normal` below `origin` (m). Differences of `FLAT` times the polygon's extent count as none.
+    """
+    deepest, span = chosen[0], 0.0
+    least = dot3(sub3(get3(polygon, 3 * deepest), origin), normal)
+    for k in range(4):
+        i = chosen[1] if k == 1 else chosen[2] if k == 2 else chosen[3]
+        apart = sub3(get3(polygon, 3 * i), get3(polygon, 3 * chosen[0]))
+        span = max(span, dot3(apart, apart) ** 0.5)
+        height = dot3(sub3(get3(polygon, 3 * i), origin), normal)
+        if k > 0 and height < least:
+            deepest, least = i, height
+    for i in range(n):
+        height = dot3(sub3(get3(polygon, 3 * i), origin), normal)
+        if height < least - FLAT * span:
+            deepest, least = i, height
+    a, b, c, d = chosen
+    if deepest == a or deepest == b or deepest == c or deepest == d:
+        return chosen
+    if (deepest - a) % n < (b - a) % n:
+        return a, deepest, c, d
+    if (deepest - b) % n < (c - b) % n:
+        return a, b, deepest, d
+    if (deepest - c) % n < (d - c) % n:
+        return a, b, c, deepest
+    return deepest, b, c, d

@@ -95,7 +95,7 @@ def far_corners(m, first, n, start):
     for k in range(n):
         x = m.hull_vert[m.hull_corner[first + (start + k) % n]]
         put3(polygon, 3 * k, (1.0 * x[0], 1.0 * x[1], 1.0 * x[2]))
-    a, b, c, d = widest_four(polygon, n)
+    a, b, c, d = widest_four(polygon, n, 0.0)
     of_b, of_c, of_d = square(polygon, b), square(polygon, c), square(polygon, d)
     least = min(min(square(polygon, a), of_b), min(of_c, of_d))
     one, two, three = b, c, d

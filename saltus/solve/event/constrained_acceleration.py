@@ -30,8 +30,9 @@ from saltus.solve.event.shared_forces import closing_forces
 from saltus.solve.status import OK
 from saltus.spatial.vectors import dot3, sub3
 
-JUMP = 0.05  # of the smaller bounding radius: farther from each other, contacts at a seam are not one point that moved
 MOVE = 2e-5  # rad, m: displacement for the finite differences of J̇ v
+# of the smaller bounding radius, and m: farther from each other, contacts are not one point that moved
+JUMP, TRAVEL = 0.05, 4.0 * MOVE
 
 
 @only_with("event")
@@ -96,16 +97,23 @@ def points_end(m, d):
     for s in range(m.nslot):
         sides = d.slot_sides[s]
         found = found or sides == 1 or sides == 2
-        if sides == 3 and at_seam(m, s):
+        if sides == 3 and may_jump(m, s):
             found = found or is_other(m, s, get3(d.slot_reached, s, 0), get3(d.slot_reached, s, 1))
     return found
+
+
+@kernel(inline=True)
+def may_jump(m, s):
+    """Whether the point of slot s may be another one beside: at a seam, or where faces lie over one another."""
+    return m.slot_varies[m.slot_pair[s]] or at_seam(m, s)
 
 
 @kernel
 def is_other(m, s, place, other):
     """Whether two places (m) are so far apart that a point cannot have moved from one to the other."""
     c = m.slot_pair[s]
-    apart, far = sub3(place, other), JUMP * smaller_radius(m, m.collision_geom1[c], m.collision_geom2[c])
+    far = JUMP * smaller_radius(m, m.collision_geom1[c], m.collision_geom2[c]) + TRAVEL
+    apart = sub3(place, other)
     return dot3(apart, apart) > far * far
 
 
@@ -132,7 +140,7 @@ def drifts_at_ends(m, d, step):
         if 0 <= s < m.nslot:
             sides, place = d.slot_sides[s], d.contact_pos[d.slot_contact[s]]
             for side in range(2):
-                if at_seam(m, s) and is_other(m, s, get3(d.slot_reached, s, side), place):
+                if may_jump(m, s) and is_other(m, s, get3(d.slot_reached, s, side), place):
                     sides = sides & (2 - side)
             for r in range(d.block_dim[b]):
                 here, ahead, behind = d.row_velocity[row + r], d.slot_rate[s, r], d.slot_rate[s, 3 + r]

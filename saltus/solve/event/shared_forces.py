@@ -30,7 +30,7 @@ def closing_forces(m, d):
     d.event_count[SHARED] = UNIQUE
     d.active_rank[0, SHARED_ROWS] = 0.0 * d.time
     if rank < n and not feasible(d):
-        share(d)
+        share(m, d)
 
 
 @kernel
@@ -83,15 +83,32 @@ def feasible(d):
 
 
 @kernel
-def share(d):
+def share(m, d):
     """hard_r, hard_u ← the least forces within cones and bounds, where those of least norm violate them.
 
-    If no such forces keep all rows closed, they are those of the motion that begins, and hard_u is not zero.
+    If no such forces keep all rows closed, hard_u is the motion that begins, an event. The rows are then kept closed by
+    the forces of least norm, so that accelerations are smooth until the event is located.
     """
     residual = solve_cones(d, TOLERANCE)
     d.event_count[SHARED] = EXACTLY if residual <= SOLVED else ROUGHLY
-    if residual <= SOLVED:
+    if residual > SOLVED:
+        return
+    if not begins_to_move(d):
         keep_forces(d)
+        return
+    least_forces(m, d)
+    for i in range(d.hard_count[ROWS]):
+        d.hard_r[i] = -d.hard_r[i]
+
+
+@kernel
+def begins_to_move(d):
+    """Whether hard_u is more than rounding beside the accelerations without forces, hard_q."""
+    motion = largest = 0.0 * d.time
+    for j in range(d.hard_count[ROWS]):
+        motion = maximum(motion, absolute(d.hard_u[j]))
+        largest = maximum(largest, absolute(d.hard_q[j]))
+    return motion > ROUNDING * largest
 
 
 @kernel

@@ -5,6 +5,7 @@ from saltus.dynamics.equations import bias_force, joint_inertia
 from saltus.dynamics.smooth import force_stage, solve_stage
 from saltus.dynamics.tree.factor import multiply_by
 from saltus.dynamics.tree.prescribed import put_prescribed, solve_hybrid
+from saltus.number.conditions import has
 from saltus.number.kernels import kernel, only_with
 from saltus.solve.soft.dual.problem import dual_matrices, dual_problem, free_residuals
 from saltus.solve.status import CONTACTS_FULL, OK, UNSOLVED
@@ -15,6 +16,7 @@ from saltus.solve.stepping.nonlinear_gauss_seidel import moreau
 from saltus.solve.stepping.warm_start import recall_forces
 
 LEAST_SWEEPS, WORK = 300, 300000.0  # Gauss-Seidel limit: so many sweeps, or more within so many row updates
+DENSE_SWEEPS = 100  # the same in steps over dense events, which are short and begin from the last one's forces
 PREDICTIONS = 2  # predictions of the velocities v⁻ + θ (v⁺ - v⁻) within a step
 ROUGH, ROUGH_SWEEPS = 1e-3, 10  # tolerance and sweeps of a prediction
 
@@ -104,6 +106,8 @@ def push_apart(m, d, tolerance, last):
     if not last:
         moreau(m, d, tolerance, ROUGH_SWEEPS, 0.0)
         return OK
+    if has(m, "event"):
+        return note_unsolved(d) if moreau(m, d, tolerance, DENSE_SWEEPS, 0.0) else OK
     return note_unsolved(d) if moreau(m, d, tolerance, LEAST_SWEEPS, WORK) else OK
 
 

@@ -1,18 +1,20 @@
-"""A robot that stands: more rows than freedoms, so that forces are shared out among feet and dry friction.
+"""Forces that are shared out where there are more rows than freedoms: a robot that stands, a box that lifts off.
 
-The model is a trunk on four legs, each a hip, a telescope and a ball for a foot, all with servos and dry friction; an
+The robot is a trunk on four legs, each a hip, a telescope and a ball for a foot, all with servos and dry friction; an
 arm on the trunk lies at the end of its range, held by nothing. Laws: statics. At rest the feet carry the weight; by
 symmetry a quarter on each, which its telescope's servo holds up to the bound of dry friction, so that the height is
 known to that over the stiffness. Forces balance to the tolerance of the solver, 1e-9. Energy: the ledger's residual is
 that of the integrator, 1e-6 of the energy that flowed.
 """
 
+import math
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
 import saltus
-from saltus.integrate.adaptive.memory import TAKEN
+from saltus.integrate.adaptive.memory import REJECTED, TAKEN
 from saltus.model.enums import ROWS
 from saltus.solve.event.redundant_rows import SHARED_ROWS
 
@@ -106,3 +108,28 @@ def test_shared_forces_are_kept_while_the_active_set_is(stood):
     W = W[: n * n].reshape(n, n)
     assert_allclose(W @ kept, -q[:n], rtol=0, atol=1e-6 * np.abs(q[:n]).max())
     assert np.linalg.norm(least[:n]) <= np.linalg.norm(kept) * (1 + 1e-9)
+
+
+@pytest.mark.slow
+def test_a_redundant_contact_lifts_off_in_time_and_without_rejected_steps():
+    """A box on four corners lifts off when a mass on a spring above it pulls with its weight: M g = k x.
+
+    Until that is located the rows stay closed, with forces that pull, and the motion is smooth: steps are rejected for
+    nothing but their size at the start. The time is known to the tolerance of the integrator, 1e-8 of velocities.
+    """
+    box, mass, stiffness, drop = 1.0, 2.0, 200.0, 0.2  # kg, N/m, m below the equilibrium of the mass
+    sim = saltus.Simulation(
+        f"""<mujoco><worldbody><geom type="plane" size="5 5 .1"/><body pos="0 0 .1">
+        <joint type="slide" axis="0 0 1"/><geom type="box" size=".2 .1 .1" mass="{box}"/>
+        <body pos="0 0 .5"><joint type="slide" axis="0 0 1" stiffness="{stiffness}"/>
+        <geom type="sphere" size=".01" mass="{mass}" contype="0" conaffinity="0"/></body></body></worldbody>
+        </mujoco>""",
+        contact="hard",
+    )
+    rest, rate = -mass * G / stiffness, math.sqrt(stiffness / mass)
+    sim.qpos[1] = rest - drop
+    events = sim.run(0.3, sample=0.3).events
+    lifts = math.acos((rest - box * G / stiffness) / drop) / rate  # x = rest - drop cos(rate t)
+    assert list(events["kind"]) == ["liftoff"] * 4
+    assert_allclose(events["time"], lifts, rtol=0, atol=1e-8)
+    assert sim.engine.d.views["memory"][REJECTED] <= 3
