@@ -131,3 +131,34 @@ def widest_four(polygon, n):
                 if o == k:
                     o = (o + 1) % n
     return best
+
+
+@kernel
+def with_lowest(polygon, n, chosen, normal):
+    """Four chosen corners, the nearest of them replaced by the one lowest along `normal` unless that is among them.
+
+    Between events no corner may lie deeper than those that are followed.
+    """
+    lowest, least = 0, dot3(get3(polygon, 0), normal)
+    for k in range(1, n):
+        height = dot3(get3(polygon, 3 * k), normal)
+        if height < least:
+            lowest, least = k, height
+    i, j, k, o = chosen
+    one, two = distance_of(polygon, i, lowest), distance_of(polygon, j, lowest)
+    three, four = distance_of(polygon, k, lowest), distance_of(polygon, o, lowest)
+    nearest = min(min(one, two), min(three, four))
+    if nearest == one:
+        return lowest, j, k, o
+    if nearest == two:
+        return i, lowest, k, o
+    if nearest == three:
+        return i, j, lowest, o
+    return i, j, k, lowest
+
+
+@kernel
+def distance_of(polygon, i, j):
+    """Distance (m), squared, of two corners."""
+    between = sub3(get3(polygon, 3 * i), get3(polygon, 3 * j))
+    return dot3(between, between)
