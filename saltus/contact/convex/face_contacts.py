@@ -7,6 +7,7 @@ the largest area. The normal is then a face's, and each contact has its own dist
 
 from saltus.contact.convex.clipping import POLYGON_AREA, clip, ends_of, widest_four
 from saltus.contact.convex.contact_record import contact_at, write_contact
+from saltus.contact.convex.corner_normals import corner_normal
 from saltus.contact.convex.faces import (
     FACE,
     FIRST,
@@ -145,18 +146,18 @@ def clipped(m, p, side, own, corner, end, face, reach, found):
     """Contacts where a face of one geom, or an edge (own -1), lies over a face of the other; returns their number."""
     base, polygon = stack_area(3 * MOST_CORNERS), stack_area(POLYGON_AREA)
     spare = stack_area(POLYGON_AREA)
-    corners = write_corners(m, p, 1 - side, face, base)
+    normal = normal_of(m, p, 1 - side, face)
+    corners = write_corners(m, p, 1 - side, face, base, normal_of(m, p, side, own) if own >= 0 else normal)
     # the line along a cylinder's side that is nearest to the face itself, free of the search's rounding
     if has(m, "event") and own < 0:
         towards_face = normal_of(m, p, 1 - side, face)
         put3(p, NORMAL, scale3(-1.0, towards_face) if side == FIRST else towards_face)
     if own >= 0:
-        n = write_corners(m, p, side, own, polygon)
+        n = write_corners(m, p, side, own, polygon, normal)
     else:
         n = 2
         put3(polygon, 0, place_of(m, p, side, corner))
         put3(polygon, 3, place_of(m, p, side, end))
-    normal = normal_of(m, p, 1 - side, face)
     radius = rounding_radius(kind_of(p, side), size_of(p, side))
     n, polygon = clip(base, corners, normal, reach + radius, polygon, n, spare)
     chosen = (0, 1, 2, 3)
@@ -169,18 +170,28 @@ def clipped(m, p, side, own, corner, end, face, reach, found):
         one, two = ends_of(polygon, n)
         chosen = (one, two, 0, 0)
         n = 2
-    # the normal is that of the second geom's face, or of the only face; under hard contact of the one that is lain on
+    # the normal is that of the second geom's face, or of the only face; under time stepping of the one that is lain on,
+    # where contacts are located of what meets in each
     of_second = own >= 0 and not has(m, "event", "stepping")
     outward = normal_of(m, p, SECOND, own) if of_second else scale3(-1.0, normal)
-    towards = scale3(-1.0, outward) if side == SECOND else outward
+    kept, count = stack_area(3 * MOST_CORNERS if has(m, "event") else 1), 2
+    if has(m, "event"):
+        outward = normal_of(m, p, side, own) if own >= 0 else scale3(-1.0, normal)
+        if own >= 0:
+            count = write_corners(m, p, side, own, kept, normal)
+        else:
+            put3(kept, 0, place_of(m, p, side, corner))
+            put3(kept, 3, place_of(m, p, side, end))
     origin = get3(base, 0)
     for k in range(n):
         i = chosen[0] if k == 0 else chosen[1] if k == 1 else chosen[2] if k == 2 else chosen[3]
         x = get3(polygon, 3 * i)
+        away = corner_normal(base, corners, normal, kept, count, outward, x) if has(m, "event") else outward
+        towards = scale3(-1.0, away) if side == SECOND else away
         height = dot3(sub3(x, origin), normal)
         # from the face to the surface over it
-        on_face, dist = add_scaled3(x, -height, normal), -height * dot3(normal, outward) - radius
-        write_contact(contact_at(found, k), dist, add_scaled3(on_face, -0.5 * dist, outward), towards)
+        on_face, dist = add_scaled3(x, -height, normal), -height * dot3(normal, away) - radius
+        write_contact(contact_at(found, k), dist, add_scaled3(on_face, -0.5 * dist, away), towards)
     return n
 
 

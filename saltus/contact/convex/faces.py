@@ -10,6 +10,7 @@ import math
 
 from saltus.contact.convex.search.pair_area import KIND1, KIND2, NORMAL, ROT, SHIFT, SIZE1, SIZE2
 from saltus.model.enums import BOX, CAPSULE, CYLINDER, MESH
+from saltus.number.conditions import has
 from saltus.number.intrinsics.memory import get3, get9, get_int, put3
 from saltus.number.kernels import kernel
 from saltus.spatial.vectors import add3, dot3, matrix_times_vector, transpose_times_vector
@@ -17,6 +18,7 @@ from saltus.spatial.vectors import add3, dot3, matrix_times_vector, transpose_ti
 FIRST, SECOND = range(2)  # which geom of the pair
 FACE, EDGE = 0.996, 0.0888  # cosines of the angles within which faces face each other, and edges lie on faces
 ROUND_CORNERS = 16  # of the polygon that stands for a cylinder's end
+LEAST_TILT = 1e-9  # rad: an end that is more parallel to a face has no nearest point
 FIRST_CORNERS = (0, 3, 2, 3, 3, 0)  # of a box's faces, of the four in turn
 COSINES = tuple(math.cos(k * (2.0 * math.pi / ROUND_CORNERS)) for k in range(ROUND_CORNERS))
 SINES = tuple(math.sin(k * (2.0 * math.pi / ROUND_CORNERS)) for k in range(ROUND_CORNERS))
@@ -127,8 +129,12 @@ def normal_of(m, p, side, face):
 
 
 @kernel
-def write_corners(m, p, side, face, area):
-    """Write a face's corners (m, in the frame of the first geom), clockwise as seen from outside; their number."""
+def write_corners(m, p, side, face, area, opposite):
+    """Write a face's corners (m, in the frame of the first geom), clockwise as seen from outside; their number.
+
+    opposite: the outward normal of a face that it meets. Where contacts are located in time, the first corner of a
+    cylinder's end is the point of its rim that is nearest to that face.
+    """
     kind = kind_of(p, side)
     if kind == MESH:
         first, n = m.hull_corneradr[face], m.hull_corneradr[face + 1] - m.hull_corneradr[face]
@@ -141,10 +147,23 @@ def write_corners(m, p, side, face, area):
         return 4
     size = size_of(p, side)
     sign = 1.0 - 2.0 * (face & 1)
+    first = nearest_of_rim(p, side, opposite) if has(m, "event") else (1.0, 0.0)
     for k in range(ROUND_CORNERS):
         x = size[0] * COSINES[k], size[0] * (-sign * SINES[k]), sign * size[1]
+        if has(m, "event"):
+            x = first[0] * x[0] - first[1] * x[1], first[1] * x[0] + first[0] * x[1], x[2]
         put3(area, 3 * k, placed(p, side, x))
     return ROUND_CORNERS
+
+
+@kernel
+def nearest_of_rim(p, side, opposite):
+    """Cosine and sine of the place on a cylinder's rim that is nearest to a face with this outward normal."""
+    x = opposite if side == FIRST else transpose_times_vector(get9(p, ROT), opposite)
+    tilt = math.sqrt(x[0] * x[0] + x[1] * x[1])
+    if tilt < LEAST_TILT:
+        return 1.0, 0.0
+    return -x[0] / tilt, -x[1] / tilt
 
 
 @kernel

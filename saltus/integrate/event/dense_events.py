@@ -25,6 +25,7 @@ from saltus.dynamics.tree.kinematics import kinematics
 from saltus.dynamics.tree.manifold import difference, displace
 from saltus.integrate.dense.motion_bounds import body_velocities, velocity_of
 from saltus.integrate.event.energy_kept import take_gain, total_energy
+from saltus.integrate.event.shallow_steps import shallow_step
 from saltus.integrate.fixed import moreau_jean
 from saltus.integrate.manifold import save_state
 from saltus.integrate.passing import may_pass, note_passing
@@ -57,7 +58,6 @@ from saltus.solve.event.redundant_rows import forget_rank
 from saltus.solve.status import CHATTER, CROWDED, DIVERGED, JAMMED, OK, TOO_DENSE, UNRESOLVED
 from saltus.spatial.vectors import dot3, sub3
 
-METHOD = (0.5, 1e-6)  # θ and tolerance of the steps
 CROWDED_STEP = 2.0  # times opt_dense_step, where the active set has no room for event location
 
 FEWEST, MOST, CROWD = 4.0, 256.0, 8.0  # number of steps at first; at most; more where there is no room
@@ -122,10 +122,10 @@ def step_over(m, d, end):
     """
     left, start = end - d.time, d.time
     size = short_enough(m, d)
-    h = size if left > 1.5 * size else left
+    whole = size if left > 1.5 * size else left
     save_state(m, d)
-    followed = may_pass(m, d, h)
-    status = moreau_jean.uncorrected_step(m, d, h, METHOD)
+    followed = may_pass(m, d, whole)
+    status, h = shallow_step(m, d, whole)
     if not bad_state(m, d) < 0.5:
         return DIVERGED
     note_impacts(m, d, h)
@@ -135,7 +135,7 @@ def step_over(m, d, end):
     record_controls(m, d, start)
     if h == left:
         d.time = end
-    d.dense[LEFT] = d.dense[LEFT] - 1.0
+    d.dense[LEFT] = d.dense[LEFT] - h / whole
     return status
 
 

@@ -1,0 +1,61 @@
+"""Normals of contacts where faces lie over one another at a small angle, each by what meets in it.
+
+Where contacts are located in time the normal must be the gradient of the gap: a body that slides on a corner under the
+normal of its own face, which is tilted, would sink or rise. A corner of one geom over the other's face has that face's
+normal, and two edges that cross have the normal across both.
+"""
+
+from saltus.contact.convex.faces import FACE
+from saltus.number.intrinsics.memory import get3
+from saltus.number.kernels import kernel
+from saltus.spatial.vectors import cross, dot3, scale3, sub3
+
+SAME = 1e-9  # of the length of an edge: points nearer to it are on it
+PARALLEL = 1e-6  # sine of the angle of edges that cross nowhere
+
+
+@kernel
+def corner_normal(base, corners, normal, own, count, outward, x):
+    """Unit normal of a contact at the point x (m) of a clipped face, or edge, towards the face that clipped it.
+
+    The latter has `corners` corners at `base`, and its outward normal; the clipped one has `count` at `own`, and its
+    outward normal, of an edge that opposite to the face's.
+    """
+    opposite = scale3(-1.0, normal)
+    for i in range(count):
+        apart = sub3(x, get3(own, 3 * i))
+        if dot3(apart, apart) == 0.0:
+            return opposite
+    # edges of the face that pass under the point
+    found, along = 0, opposite
+    for i in range(corners):
+        a, b = get3(base, 3 * i), get3(base, 3 * (i + 1) if i + 1 < corners else 0)
+        edge = sub3(b, a)
+        inward = cross(edge, normal)
+        length = dot3(edge, edge) ** 0.5
+        if abs(dot3(sub3(x, a), inward)) <= SAME * length * length:
+            found, along = found + 1, scale3(1.0 / length, edge)
+    if found > 1:
+        return outward
+    if found == 1:
+        return across_edges(own, count, along, normal, x)
+    return opposite
+
+
+@kernel
+def across_edges(own, count, along, normal, x):
+    """Unit normal across a direction and the edge, of those between corners at `own`, on which the point x (m) is."""
+    opposite = scale3(-1.0, normal)
+    for i in range(count):
+        a, b = get3(own, 3 * i), get3(own, 3 * (i + 1) if i + 1 < count else 0)
+        edge, apart = sub3(b, a), sub3(x, a)
+        length = dot3(edge, edge) ** 0.5
+        off = cross(apart, edge)
+        if dot3(off, off) <= (SAME * length * length) ** 2:
+            over = cross(scale3(1.0 / length, edge), along)
+            size = dot3(over, over) ** 0.5
+            if size > PARALLEL:
+                over = scale3((-1.0 if dot3(over, normal) > 0.0 else 1.0) / size, over)
+                if dot3(over, opposite) > FACE:
+                    return over
+    return opposite
