@@ -17,13 +17,16 @@ from saltus.record.table.energy_figure import exchanges
 from saltus.record.table.error_bound import bound_from_difference, reach, rounding_level
 from saltus.simulate.engine.engine import Engine
 from saltus.simulate.laws.contact import Hard
+from saltus.simulate.laws.control import Controller
 from saltus.simulate.running.blind_spots import (
+    OF_CONTACT,
     dense_phases,
     failed_steps,
     missed_events,
     other_order,
     pairs_that_could_pass,
 )
+from saltus.simulate.running.open_gaps import left_open
 
 if TYPE_CHECKING:
     from saltus.record.table.trajectory_table import TrajectoryTable
@@ -89,7 +92,7 @@ def certify_run(
     if certificate is None:
         return None
     certificate = _with_doubts(replace(certificate, exchanges=exchanges(first)), engine, first)
-    return _with_laws_of_time(certificate, engine, control)
+    return _with_held_controls(_with_laws_of_time(certificate, engine, control), engine, control)
 
 
 def _with_doubts(certificate: Certificate, engine: Engine, first: "Trajectory") -> Certificate:
@@ -110,16 +113,8 @@ def _with_events(certificate: Certificate, engine: Engine, first: "Trajectory", 
 
 
 def _levels(engine: Engine, first: "Trajectory") -> tuple[float, float]:
-    """The size of the coordinates (rad, m), at least 1, and what all runs leave open alike (rad, m).
-
-    Where events are located that is the gap that counts as closed and, where bounces have shrunk to it, their least
-    height.
-    """
-    size = float(np.max(np.abs(first.qpos), initial=1.0))
-    if not (engine.locates_events and isinstance(engine.law, Hard)):
-        return size, 0.0
-    bounces = engine.law.bounce_height if np.isin("zeno", first.events["kind"]) else 0.0
-    return size, engine.law.gap_tolerance + bounces
+    """The size of the coordinates (rad, m), at least 1, and what all runs leave open alike (rad, m)."""
+    return float(np.max(np.abs(first.qpos), initial=1.0)), left_open(engine, first)
 
 
 def _finer_law(engine: Engine, factor: int) -> dict[str, Any]:
@@ -153,6 +148,23 @@ def _with_laws_of_time(certificate: Certificate, engine: Engine, control: Any) -
     return certificate.noted(text)
 
 
+def _with_held_controls(certificate: Certificate, engine: Engine, control: Any) -> Certificate:
+    """The certificate with what it means for controls that are set once a step, if they follow a law of the user's."""
+    own = control if isinstance(control, Controller) else engine.control
+    if callable(control) and not isinstance(control, Controller):
+        name, verb = "the control function", "is called"
+    elif own is not None and own.hold:
+        name, verb = str(own.law.py_func.__name__), "acts"
+    else:
+        return certificate
+    if not engine.integrator.adaptive:
+        return certificate.noted(f"{name} {verb} once a step in each of the runs; what is shorter may be missed")
+    text = (
+        f"{name} {verb} once a timestep of {engine.timestep:.4g} s, in the repetition as in the run: that controls are "
+    )
+    return certificate.noted(text + "held in between is no part of the error; what is shorter may be missed")
+
+
 def _bounded(engine: Engine, control: Any) -> float:
     """The longest step (s) of a repetition of adaptive steps."""
     return min(engine.longest_step(control), engine.timestep) / FINER
@@ -180,6 +192,8 @@ def _certify_fixed(engine, again, start, first, duration, sample, control, progr
         energy=first.energy,
         scale=size,
         floor=floor,
+        jumps=engine.integrator.kind == "time-stepping"
+        and any(np.isin(OF_CONTACT, r.events["kind"]).any() for r in halves),
     )
     certificate = _at_samples(certificate, len(first))
     if certificate.ok and _parted(engine, first, differences[1]):
