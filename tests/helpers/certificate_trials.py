@@ -129,6 +129,9 @@ def _stepped(trial: Trial, sim: saltus.Simulation, times: Array, step: float) ->
     """Positions at times by MuJoCo's semi-implicit steps, which end at each of the times."""
     m = sim.model.mujoco
     m.opt.integrator = mujoco.mjtIntegrator.mjINT_EULER
+    if sim.integrator.adaptive:  # as in `_integrated`
+        for field_ in (m.geom_solref, m.jnt_solref, m.dof_solref, m.tendon_solref_lim):
+            field_[:, 0] = np.maximum(field_[:, 0], 2 * sim.timestep)
     d = mujoco.MjData(m)
     d.qpos[:], d.qvel[:] = sim.qpos, sim.qvel
     out = []
