@@ -11,6 +11,7 @@ from saltus.dynamics.tree.manifold import difference
 from saltus.errors import DivergenceError
 from saltus.integrate.adaptive.memory import ERROR_BEFORE, STEP
 from saltus.integrate.registry import find_integrator
+from saltus.model.contact.thickness import geom_pairs
 from saltus.number.kernels import entry
 from saltus.record.table.certificate import Certificate, certify_from_runs, energy_drift
 from saltus.record.table.energy_figure import exchanges
@@ -19,7 +20,6 @@ from saltus.simulate.engine.engine import Engine
 from saltus.simulate.laws.contact import Hard
 from saltus.simulate.laws.control import Controller
 from saltus.simulate.running.blind_spots import (
-    OF_CONTACT,
     dense_phases,
     failed_steps,
     missed_events,
@@ -37,6 +37,11 @@ Again = Callable[..., Any]
 FINER = 4  # times shorter than the timestep, or the longest step, are the steps of a repetition of adaptive ones
 SHORTER = 1e-3  # of these is the first step of a repetition of adaptive ones
 DENSER = 4  # times shorter are its steps over dense events
+GOLDEN = 0.5 * (1.0 + 5.0**0.5)
+UNEVEN = (
+    GOLDEN,
+    2.0 * GOLDEN,
+)  # the same where jumps are stepped over, besides 2 and 4: their steps meet those at no time
 PARTED = 0.1  # rad, or of a length's range: runs with this difference no longer show the same motion
 
 
@@ -178,7 +183,13 @@ def _certify_fixed(engine, again, start, first, duration, sample, control, progr
         halves.append(_repeat(again, start, duration, sample, steps, progress, **changes))
         if _interrupted(halves[-1]):
             return None
-    if why := _ended_apart(halves):
+    others = []
+    for factor in UNEVEN if _steps_over_jumps(engine) and (callable(control) or np.ndim(control) < 2) else ():
+        changes = {"timestep": longest / factor, **_finer_law(engine, factor)}
+        others.append(_repeat(again, start, duration, sample, control, progress, **changes))
+        if _interrupted(others[-1]):
+            return None
+    if why := _ended_apart([*halves, *others]):
         return _without_error_bar(engine, first, why)
     differences = [state_difference(engine.model, a, b, end=True) for a, b in pairwise(halves)]
     size, floor = _levels(engine, first)
@@ -192,14 +203,22 @@ def _certify_fixed(engine, again, start, first, duration, sample, control, progr
         energy=first.energy,
         scale=size,
         floor=floor,
-        jumps=engine.integrator.kind == "time-stepping"
-        and any(np.isin(OF_CONTACT, r.events["kind"]).any() for r in halves),
+        others=[state_difference(engine.model, first, other, end=True) for other in others],
     )
     certificate = _at_samples(certificate, len(first))
     if certificate.ok and _parted(engine, first, differences[1]):
         notes = ["runs with half and a quarter of the step separate: the stated error is a lower bound"]
         certificate = replace(certificate, warnings=[]).refuted(*notes)
     return _with_events(certificate, engine, first, halves[-1])
+
+
+def _steps_over_jumps(engine: Engine) -> bool:
+    """Whether steps pass over impacts, or changes between sticking and slipping, without locating them."""
+    m = engine.model.mj_model
+    dry = m.dof_frictionloss.any() or m.tendon_frictionloss.any()
+    limited = m.jnt_limited.any() or m.tendon_limited.any()
+    meets = dry or limited or len(geom_pairs(m, engine.m)) > 0
+    return engine.integrator.kind == "time-stepping" and bool(meets)
 
 
 def _at_samples(certificate: Certificate, samples: int) -> Certificate:
