@@ -3,7 +3,8 @@
 `PYTHONPATH=tests:. python -m helpers.campaign scenes --count 2000 --seed 0` prints a line for each failure with the
 seed that reproduces it, and a summary. Campaigns: scenes (bodies thrown at obstacles or each other), piles, mechanisms.
 Judges: no error but Painlevé's; distances between geoms at samples, MuJoCo's or in closed form; sides of obstacles;
-energy that never grows; rest. Lengths in m, masses in kg, times in s.
+energy that never grows; rest. `certificates` is a campaign of its own, see `helpers.certificates`. Lengths in m, masses
+in kg, times in s.
 """
 
 import argparse
@@ -20,6 +21,7 @@ import numpy as np
 
 import saltus
 from helpers import campaign_worlds as worlds
+from helpers import certificates
 
 G = 9.81
 SAMPLES = 200
@@ -484,11 +486,14 @@ def campaign(name: str, count: int, seed: int = 0, integrators: tuple[str, ...] 
 def main() -> None:
     """The command line."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("name", choices=CAMPAIGNS)
+    parser.add_argument("name", choices=[*CAMPAIGNS, "certificates"])
     parser.add_argument("--count", type=int, default=100)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--integrators", nargs="*", default=())
     given = parser.parse_args()
+    if given.name == "certificates":
+        certificates.campaign(given.count, given.seed)
+        return
     campaign(given.name, given.count, given.seed, tuple(given.integrators))
 
 

@@ -59,7 +59,8 @@ def judge(made: Trial) -> Verdict:
     except saltus.SaltusError as error:
         return Verdict(FAILED, warned=True, words=" ".join(str(error).split()))
     stated = run.certificate
-    verdict = Verdict(HELD, not stated.ok, seconds=seconds, plain=plain, words="; ".join(stated.warnings))
+    words = "; ".join(stated.warnings)
+    verdict = Verdict(HELD, not stated.ok or "may be missed" in words, seconds=seconds, plain=plain, words=words)
     verdict.estimate, verdict.bound = stated.largest_error, stated.largest_bound
     try:
         true, verdict.unsure = made.truth(made, made.simulation(), run.time - run.time[0])

@@ -14,8 +14,14 @@ three grids show the order, 3 for two grids.
 
 An error may pass through zero at a sample, as that of an oscillator does in its extremes, so that each part of a bound
 is the largest up to the sample. Samples inside the first step are reached by the same part of a step in all runs, whose
-differences there say nothing; the largest is therefore taken up to a step beyond the sample (see `reach`). What rounding
-leaves is added (see `rounding_level`).
+differences there say nothing, and an impact or a change between sticking and slipping just before a sample may show in
+the one after it alone; the largest is therefore taken beyond the sample (see `reach`). What rounding leaves is added
+(see `rounding_level`).
+
+Errors of time stepping over impacts depend on where in a step these fall. Two differences can have the ratio of a
+higher order there by chance, and since all times of steps of h are among those of h/2 and h/4, an impact may be late by
+the same time in all three runs. So two more runs have steps of h/φ and h/2φ, with the golden ratio φ, and the bound is
+no smaller than `SAFETY` times the differences to them, and than that times |d1| + |d2|.
 """
 
 from __future__ import annotations
@@ -38,8 +44,10 @@ def rounding_level(size: float, steps: float) -> float:
 
 
 def reach(times: NDArray[np.float64], step: float) -> NDArray[np.intp]:
-    """For each of ascending times [T] (s), the last of those that are at most a step (s) later."""
-    return np.searchsorted(times, times + step * (1.0 + 1e-9), "right") - 1
+    """For each of ascending times [T] (s), the last of those that are at most a step (s) later, or else the next."""
+    last = np.searchsorted(times, times + step * (1.0 + 1e-9), "right") - 1
+    following = np.minimum(np.arange(1, len(times) + 1), len(times) - 1)
+    return np.maximum(last, following)
 
 
 def bound_from_extrapolation(

@@ -72,10 +72,16 @@ def dense_phases(run: "TrajectoryTable") -> list[str]:
 def failed_steps(run: "TrajectoryTable") -> tuple[list[str], list[str]]:
     """Warnings of steps whose equations were not solved, and of contacts that were missed or may have been."""
     unsolved, unproved = run.attrs.get("unconverged", 0), run.attrs.get("unproved", 0)
-    solves = [f"in {unsolved} steps a solver did not reach its tolerance"] if unsolved else []
-    text = f"in {unproved} steps not all pairs of geoms were proved apart: a contact may have been missed"
+    solves = [f"in {_steps(unsolved)} a solver did not reach its tolerance"] if unsolved else []
+    if solves and run.attrs.get("integrator") == "dopri5":
+        solves = [solves[0] + ", or that of the step was relaxed where a force jumps back and forth"]
+    text = f"in {_steps(unproved)} not all pairs of geoms were proved apart: a contact may have been missed"
     passed = [str(run.attrs["passed"])] if "passed" in run.attrs else []
     return solves, ([text] if unproved else []) + passed
+
+
+def _steps(count: int) -> str:
+    return f"{count} step" if count == 1 else f"{count} steps"
 
 
 def pairs_that_could_pass(engine: Engine, run: "TrajectoryTable") -> list[str]:

@@ -11,12 +11,14 @@ from saltus.dynamics.tree.manifold import difference
 from saltus.errors import DivergenceError
 from saltus.integrate.adaptive.memory import ERROR_BEFORE, STEP
 from saltus.integrate.registry import find_integrator
+from saltus.model.contact.thickness import geom_pairs
 from saltus.number.kernels import entry
 from saltus.record.table.certificate import Certificate, certify_from_runs, energy_drift
 from saltus.record.table.energy_figure import exchanges
 from saltus.record.table.error_bound import bound_from_difference, reach, rounding_level
 from saltus.simulate.engine.engine import Engine
 from saltus.simulate.laws.contact import Hard
+from saltus.simulate.laws.control import Controller
 from saltus.simulate.running.blind_spots import (
     dense_phases,
     failed_steps,
@@ -24,6 +26,7 @@ from saltus.simulate.running.blind_spots import (
     other_order,
     pairs_that_could_pass,
 )
+from saltus.simulate.running.open_gaps import left_open
 
 if TYPE_CHECKING:
     from saltus.record.table.trajectory_table import TrajectoryTable
@@ -34,6 +37,11 @@ Again = Callable[..., Any]
 FINER = 4  # times shorter than the timestep, or the longest step, are the steps of a repetition of adaptive ones
 SHORTER = 1e-3  # of these is the first step of a repetition of adaptive ones
 DENSER = 4  # times shorter are its steps over dense events
+GOLDEN = 0.5 * (1.0 + 5.0**0.5)
+UNEVEN = (
+    GOLDEN,
+    2.0 * GOLDEN,
+)  # the same where jumps are stepped over, besides 2 and 4: their steps meet those at no time
 PARTED = 0.1  # rad, or of a length's range: runs with this difference no longer show the same motion
 
 
@@ -89,7 +97,7 @@ def certify_run(
     if certificate is None:
         return None
     certificate = _with_doubts(replace(certificate, exchanges=exchanges(first)), engine, first)
-    return _with_laws_of_time(certificate, engine, control)
+    return _with_held_controls(_with_laws_of_time(certificate, engine, control), engine, control)
 
 
 def _with_doubts(certificate: Certificate, engine: Engine, first: "Trajectory") -> Certificate:
@@ -110,16 +118,8 @@ def _with_events(certificate: Certificate, engine: Engine, first: "Trajectory", 
 
 
 def _levels(engine: Engine, first: "Trajectory") -> tuple[float, float]:
-    """The size of the coordinates (rad, m), at least 1, and what all runs leave open alike (rad, m).
-
-    Where events are located that is the gap that counts as closed and, where bounces have shrunk to it, their least
-    height.
-    """
-    size = float(np.max(np.abs(first.qpos), initial=1.0))
-    if not (engine.locates_events and isinstance(engine.law, Hard)):
-        return size, 0.0
-    bounces = engine.law.bounce_height if np.isin("zeno", first.events["kind"]) else 0.0
-    return size, engine.law.gap_tolerance + bounces
+    """The size of the coordinates (rad, m), at least 1, and what all runs leave open alike (rad, m)."""
+    return float(np.max(np.abs(first.qpos), initial=1.0)), left_open(engine, first)
 
 
 def _finer_law(engine: Engine, factor: int) -> dict[str, Any]:
@@ -153,6 +153,23 @@ def _with_laws_of_time(certificate: Certificate, engine: Engine, control: Any) -
     return certificate.noted(text)
 
 
+def _with_held_controls(certificate: Certificate, engine: Engine, control: Any) -> Certificate:
+    """The certificate with what it means for controls that are set once a step, if they follow a law of the user's."""
+    own = control if isinstance(control, Controller) else engine.control
+    if callable(control) and not isinstance(control, Controller):
+        name, verb = "the control function", "is called"
+    elif own is not None and own.hold:
+        name, verb = str(own.law.py_func.__name__), "acts"
+    else:
+        return certificate
+    if not engine.integrator.adaptive:
+        return certificate.noted(f"{name} {verb} once a step in each of the runs; what is shorter may be missed")
+    text = (
+        f"{name} {verb} once a timestep of {engine.timestep:.4g} s, in the repetition as in the run: that controls are "
+    )
+    return certificate.noted(text + "held in between is no part of the error; what is shorter may be missed")
+
+
 def _bounded(engine: Engine, control: Any) -> float:
     """The longest step (s) of a repetition of adaptive steps."""
     return min(engine.longest_step(control), engine.timestep) / FINER
@@ -166,7 +183,13 @@ def _certify_fixed(engine, again, start, first, duration, sample, control, progr
         halves.append(_repeat(again, start, duration, sample, steps, progress, **changes))
         if _interrupted(halves[-1]):
             return None
-    if why := _ended_apart(halves):
+    others = []
+    for factor in UNEVEN if _steps_over_jumps(engine) and (callable(control) or np.ndim(control) < 2) else ():
+        changes = {"timestep": longest / factor, **_finer_law(engine, factor)}
+        others.append(_repeat(again, start, duration, sample, control, progress, **changes))
+        if _interrupted(others[-1]):
+            return None
+    if why := _ended_apart([*halves, *others]):
         return _without_error_bar(engine, first, why)
     differences = [state_difference(engine.model, a, b, end=True) for a, b in pairwise(halves)]
     size, floor = _levels(engine, first)
@@ -180,12 +203,22 @@ def _certify_fixed(engine, again, start, first, duration, sample, control, progr
         energy=first.energy,
         scale=size,
         floor=floor,
+        others=[state_difference(engine.model, first, other, end=True) for other in others],
     )
     certificate = _at_samples(certificate, len(first))
     if certificate.ok and _parted(engine, first, differences[1]):
         notes = ["runs with half and a quarter of the step separate: the stated error is a lower bound"]
         certificate = replace(certificate, warnings=[]).refuted(*notes)
     return _with_events(certificate, engine, first, halves[-1])
+
+
+def _steps_over_jumps(engine: Engine) -> bool:
+    """Whether steps pass over impacts, or changes between sticking and slipping, without locating them."""
+    m = engine.model.mj_model
+    dry = m.dof_frictionloss.any() or m.tendon_frictionloss.any()
+    limited = m.jnt_limited.any() or m.tendon_limited.any()
+    meets = dry or limited or len(geom_pairs(m, engine.m)) > 0
+    return engine.integrator.kind == "time-stepping" and bool(meets)
 
 
 def _at_samples(certificate: Certificate, samples: int) -> Certificate:

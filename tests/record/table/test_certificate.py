@@ -81,6 +81,16 @@ def test_what_all_runs_leave_open_is_part_of_the_bound():
     assert "gaps that count as closed" in more.warnings[0]
 
 
+def test_runs_whose_steps_meet_at_no_time_count_where_jumps_are_stepped_over():
+    """Halves may err alike over an impact, or show an order by chance: at least 3 (4 + 1) 1e-3 and 3 · 1e-2."""
+    d = np.full((3, 1), 1e-3)
+    near, far = (
+        certify_from_runs(2, [0, 1, 2], 4 * d, d, timestep=0.1, run=0, others=[2 * d, other]) for other in (d, 10 * d)
+    )
+    assert near.ok and near.final_bound == pytest.approx(0.015) and near.largest_error < 0.006
+    assert far.largest_error == pytest.approx(0.01) and far.final_bound == pytest.approx(0.03)
+
+
 def test_rounding_is_said_in_the_place_of_a_number_below_it():
     """Ten units in the last place of 1 m, √400 of them for 400 steps of h/4: 10 · 2.2e-16 · 20."""
     zero = np.zeros((3, 1))

@@ -82,4 +82,6 @@ def test_steps_that_failed():
     assert failed_steps(with_events()) == ([], [])
     solves, apart = failed_steps(with_events(unconverged=3, unproved=2))
     assert "in 3 steps a solver" in solves[0] and "in 2 steps not all pairs" in apart[0]
+    relaxed, _ = failed_steps(with_events(unconverged=1, integrator="dopri5"))
+    assert "in 1 step a solver" in relaxed[0] and "relaxed" in relaxed[0] and "relaxed" not in solves[0]
     assert np.all([isinstance(text, str) for text in (*solves, *apart)])

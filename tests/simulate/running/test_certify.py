@@ -82,6 +82,14 @@ def test_controls_are_repeated_in_time():
     assert "outside the asymptotic range" in function.certificate.warnings[0]
 
 
+def test_controls_that_are_held_are_said_to_be():
+    """Under controlled steps the run and its repetition hold them alike, 0.01 s, which no difference shows."""
+    sim = saltus.Simulation("pendulum", "dopri5", timestep=0.01)
+    certificate = sim.run(0.5, control=lambda s: [5 * np.sin(20 * s.time)], certify=True).certificate
+    assert certificate.ok and "called once a timestep of 0.01 s" in certificate.warnings[-1]
+    assert "held" not in str(sim.run(0.5, control=[1.0], certify=True).certificate)
+
+
 @pytest.mark.slow
 def test_it_warns_outside_the_asymptotic_range():
     """A chaotic motion after many Lyapunov times: the runs part, whatever order their differences show by chance."""
