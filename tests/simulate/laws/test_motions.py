@@ -93,6 +93,21 @@ def test_a_value_that_changes_after_its_first_use_is_refused():
         sim.run(0.1, 0.05, certify=True)
 
 
+def test_a_resumed_run_needs_its_motions(tmp_path):
+    def half(done):
+        if done > 0.5:
+            raise KeyboardInterrupt
+
+    sim = simulation("rk4", timestep=0.01)
+    with pytest.warns(SaltusWarning, match="interrupted"):
+        sim.run(1.0, 0.1, progress=half, save=tmp_path / "run.zarr")
+    with pytest.raises(OptionError, match="the motions of the run are those of x, z, crank"):
+        saltus.resume(tmp_path / "run.zarr", progress=False)
+    run = saltus.resume(tmp_path / "run.zarr", progress=False, motions=SHAKEN)
+    whole = simulation("rk4", timestep=0.01).run(1.0, 0.1, progress=False)
+    assert (run.qpos == whole.qpos).all() and (run.prescribed_force == whole.prescribed_force).all()
+
+
 def test_copies_and_resets_go_on_with_the_motion():
     sim = simulation("rk4", timestep=0.01)
     sim.step(10)
