@@ -37,6 +37,7 @@ class TrajectoryBuilder(SampleBuffer):
         nactuation: int = 0,
         nledger: int = 0,
         ntree: int = 0,
+        nmotion: int = 0,
         expected: int = 64,
         names: Mapping[str, Sequence[str]] | None = None,
         units: Mapping[str, Sequence[str]] | None = None,
@@ -51,7 +52,7 @@ class TrajectoryBuilder(SampleBuffer):
             OptionError: a size is negative.
         """
         sizes = {"nq": nq, "nv": nv, "na": na, "nu": nu, "ncontact": ncontact, "nmocap": nmocap}
-        sizes |= {"npoint": npoint, "nactuation": nactuation, "nledger": nledger, "ntree": ntree}
+        sizes |= {"npoint": npoint, "nactuation": nactuation, "nledger": nledger, "ntree": ntree, "nmotion": nmotion}
         for name, size in {**sizes, "expected": expected}.items():
             if size < 0:
                 raise OptionError(f"{name} cannot have a negative size, got {size}")

@@ -48,6 +48,8 @@ class Trajectory(HumansNames, TrajectoryTable):
             runs that keep a ledger (`sim.run(..., ledger=True)`), otherwise [T, 0]. See `energy_report`.
         tree_asleep [T, ntree]: which kinematic trees sleep, int32, of models whose trees may: the next of those that
             sleep together, or below 0 for those awake; otherwise [T, 0].
+        prescribed_force [T, k]: forces that prescribed motions of joints need (N m, N), in the order of
+            `names["motion"]`; [T, 0] without any.
         mocap_pos [T, nmocap, 3], mocap_quat [T, nmocap, 4]: poses of bodies that are moved from outside (m).
         end: the row at the run's end, by the names of these columns, where no sample lies there; otherwise None.
         events: structured array [E] with the fields of `saltus.record.EVENT_DTYPE`: time (s), kind ("impact",

@@ -83,6 +83,19 @@ def test_the_forces_of_prescriptions_are_those_of_inverse_dynamics():
     assert force[SWING] == 0.0
 
 
+@pytest.mark.parametrize("integrator", ["dopri5", "rk4"])
+def test_the_forces_of_prescriptions_are_recorded(integrator):
+    sim = simulation(integrator, timestep=0.01)
+    run = sim.run(0.5, 0.1)
+    assert run.names["motion"] == ["x", "z", "crank"]
+    twist = -7.5 * np.sin(5 * run.time) + 2.0
+    torque = (INERTIA + 0.03) * twist + M * G * L * np.sin(run.qpos[:, CRANK])
+    np.testing.assert_allclose(run.prescribed_force[:, 2], torque, atol=1e-11)
+    assert run.prescribed_force[-1] == pytest.approx(sim.data.qfrc_prescribed[[X, Z, CRANK]], abs=1e-11)
+    dataset = run.to_xarray()
+    assert dataset.prescribed_force.sel(motion_name="crank").shape == run.time.shape
+
+
 @pytest.mark.parametrize(
     ("integrator", "order"), [("rk4", 4), ("euler", 1), ("implicitfast", 1), ("implicit", 1), ("moreau_jean", 2)]
 )

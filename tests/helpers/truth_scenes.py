@@ -162,6 +162,15 @@ CLOTH = f"""<mujoco><option timestep="{H}" cone="elliptic"/><size nuserdata="2"/
   <flexcomp name="cloth" type="grid" count="3 3 1" spacing=".1 .1 .1" pos="0 0 {CLOTH_RADIUS + 0.05}" dim="2"
     radius="{CLOTH_RADIUS}" mass="{MASS}"><edge equality="true"/>
     <contact selfcollide="none" friction="0 0 0" solref="{TAU} 1"/></flexcomp></worldbody></mujoco>"""
+TOP = '<geom type="box" size="1 1 .1" pos="0 0 -.1" mass="1000"/>'
+LIFTS = f"""<mujoco><option timestep="{H}" cone="elliptic"/><size nuserdata="2"/>
+  <default><geom friction="0 0 0" solref="{TAU} 1"/></default><worldbody>
+  <body><joint name="joint" type="slide" axis="0 0 1"/>{TOP}</body>
+  <body name="mocap" mocap="true" pos="5 0 0">{TOP}</body>
+  <body pos="0 0 {RADIUS}"><freejoint/><geom size="{RADIUS}" mass="{MASS}"/></body>
+  <body pos="5 0 {RADIUS}"><freejoint/><geom size="{RADIUS}" mass="{MASS}"/></body></worldbody></mujoco>"""
+#: A lift's way up: half the height (m), and the frequency (1/s) of the cosine that it follows.
+HALF, RATE = 0.2, 10.0
 
 
 # ---------------------------------------------------------------- scenes
@@ -382,6 +391,32 @@ def lifted(place: str, mover: int) -> Callable[[Law, tuple[str, ...]], dict[str,
     return play
 
 
+def rise(t: float) -> float:
+    """The way of a lift up to 2 HALF (m)."""
+    return HALF * (1.0 - math.cos(RATE * t)) if RATE * t < math.pi else 2.0 * HALF
+
+
+def rise_of_mocap(t: float) -> tuple[float, float, float]:
+    """The place of the mocap lift (m)."""
+    return 5.0, 0.0, HALF * (1.0 - math.cos(RATE * t)) if RATE * t < math.pi else 2.0 * HALF
+
+
+def tossed(law: Law, _: tuple[str, ...]) -> dict[str, list[Check]]:
+    """Balls on lifts with prescribed motions leave them where these fall behind by g, and rest on them at the end."""
+    motions = {"joint": rise, "mocap": rise_of_mocap}
+    sim = saltus.Simulation(LIFTS, law.integrator, contact=law.contact(), motions=motions)
+    sim.userdata[:] = 0.0, 0.0
+    trajectory = sim.run(1.5, sample=2 * H)
+    z = trajectory.qpos[:, [3, 10]] - RADIUS
+    checks = [Check("height", z[-1], 2 * HALF, law.place + 1e-5)]
+    if law.hard:
+        leaves = math.acos(-G / (HALF * RATE**2)) / RATE
+        summit = rise(leaves) + (HALF * RATE * math.sin(RATE * leaves)) ** 2 / (2 * G)
+        rough = G * H**2 / 2 + (4 * H if law.kind == "stepped" else 1e-6)
+        checks.append(Check("summit", z.max(axis=0), summit, rough))
+    return {"": checks}
+
+
 # ---------------------------------------------------------------- readers and carriers, in the small world
 
 DROP = 0.05
@@ -589,6 +624,12 @@ MOVERS = [
     Scene("hit by a free body", ("",), "momentum, restitution (soft: no energy gained)", collides),
     Scene("on a mocap lift", ALL, "thrown v²/(2 g) high (hard); rests 0.4 m higher", lifted("mocap lift", 0)),
     Scene("on a plate welded to a mocap body", ALL, "the same", lifted("plate welded to mocap", 1)),
+    Scene(
+        "on lifts with prescribed motions: a joint, a mocap body",
+        ("",),
+        "thrown v²/(2 g) high from where z'' = -g (hard); rests on the lift",
+        tossed,
+    ),
     Scene("an equality switched off in the run", ("",), "free flight", switched),
 ]
 READERS = [

@@ -19,6 +19,7 @@ from saltus.contact.event.gap_functions import bounding_distance, gaps
 from saltus.contact.event.modes import count_closed, log_event
 from saltus.contact.rows.blocks import FRICTION, times_block
 from saltus.dynamics.history import record_controls
+from saltus.dynamics.motions import prescribe
 from saltus.dynamics.smooth import energy_of_state
 from saltus.dynamics.tree.factor import solve
 from saltus.dynamics.tree.kinematics import kinematics
@@ -50,6 +51,7 @@ from saltus.model.event_enums import (
     STIFF,
     TRIES,
 )
+from saltus.number.conditions import has
 from saltus.number.functions import maximum, sqrt
 from saltus.number.kernels import kernel, only_with
 from saltus.solve.event.constraint_stabilization import project, project_positions
@@ -314,7 +316,8 @@ def state_inside(m, d, h, theta):
 
     Positions go straight from the start to the end, so that they are nowhere deeper than there. Velocities are
     interpolated linearly; where there was an impact, its impulses are felt from the start on, as by the positions: with
-    the velocities before, a body would be fast and already thrown up again, and energy would rise.
+    the velocities before, a body would be fast and already thrown up again, and energy would rise. Prescribed motions
+    are as they are at that time.
     """
     collided = d.dense[COLLIDED] > 0.0
     jumped = 1.0 if collided and theta > 0.0 else 0.0 * theta
@@ -326,3 +329,8 @@ def state_inside(m, d, h, theta):
     displace(m, d.qpos_saved, theta * h, d.qstep, d.qpos)
     for k in range(m.nact):
         d.act[k] = d.act_saved[k] + theta * (d.act_start[k] - d.act_saved[k])
+    if has(m, "prescribed", "carriers"):
+        end = d.time
+        d.time = end - (1.0 - theta) * h
+        prescribe(m, d)
+        d.time = end

@@ -128,7 +128,7 @@ def why_all_pairs(laws: UserLaws, vary: frozenset[str]) -> str:
 def with_laws(base: Struct, laws: UserLaws) -> Struct:
     """A copy of the kernels' Model with the user's laws: their feature keys, and their states at the end of `act`."""
     if laws.hard is not None:
-        base = with_hard(without_idle(base, laws.motions), laws.hard)
+        base = with_hard(*without_idle(base, laws.motions, laws.hard))
     keys = {laws.controller, "actuation"} if laws.controller else set()
     keys |= {"act"} if laws.states else set()
     keys |= laws.reads | ({laws.equations, laws.events, laws.method, laws.touch} - {""})

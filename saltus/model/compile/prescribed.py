@@ -5,7 +5,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from saltus.errors import OptionError
-from saltus.model.compile.constraints.hard import carried
+from saltus.model.compile.constraints.hard import HardLaw, carried
 from saltus.model.layout import model_layout
 from saltus.number.structs import Struct
 
@@ -48,8 +48,8 @@ def carriers(base: Struct, motions: PrescribedMotions) -> More:
     return values, sizes, {"carriers", "movers"}
 
 
-def without_idle(base: Struct, motions: PrescribedMotions) -> Struct:
-    """The kernels' Model without contacts, limits and dry friction that act on prescribed joints alone.
+def without_idle(base: Struct, motions: PrescribedMotions, law: HardLaw) -> tuple[Struct, HardLaw]:
+    """The kernels' Model and its law without contacts, limits and dry friction that act on prescribed joints alone.
 
     Hard constraints there would have no degree of freedom to act on.
 
@@ -57,7 +57,7 @@ def without_idle(base: Struct, motions: PrescribedMotions) -> Struct:
         OptionError: an equality acts on prescribed joints alone.
     """
     if not motions.joints:
-        return base
+        return base, law
     there = _prescribed_dofs(base, motions)
     dofs, first, count = (base.views[name] for name in ("chain_dof", "chain_adr", "chain_num"))
     idle = np.array([n > 0 and there[dofs[a : a + n]].all() for a, n in zip(first, count, strict=True)], bool)
@@ -72,7 +72,7 @@ def without_idle(base: Struct, motions: PrescribedMotions) -> Struct:
             "one of their motions, or the equality (active='false')"
         )
     if all(kept.all() for kept in keep.values()):
-        return base
+        return base, law
     sizes = base.sizes | {size: int(kept.sum()) for size, kept in keep.items()}
     sizes["njntlimit"] = int(keep["nlimit"][: base.njntlimit].sum())
     sizes["ndoffriction"] = int(keep["nfriction"][: base.ndoffriction].sum())
@@ -81,7 +81,18 @@ def without_idle(base: Struct, motions: PrescribedMotions) -> Struct:
         shape = base.layout.fields[name].shape
         kept = keep.get(shape[0]) if shape else None
         view[...] = base.views[name] if kept is None else base.views[name][kept]
-    return struct
+    pairs, limits = keep["ncollision"], keep["nlimit"]
+    return struct, law._replace(
+        restitution=_kept(law.restitution, pairs),
+        friction=_kept(law.friction, pairs),
+        tangential_restitution=_kept(law.tangential_restitution, pairs),
+        limit_restitution=_kept(law.limit_restitution, limits),
+    )
+
+
+def _kept(numbers: tuple[float, ...], keep: np.ndarray) -> tuple[float, ...]:
+    """Those of a law's numbers that are kept; it may have none at all."""
+    return tuple(np.array(numbers)[keep].tolist()) if numbers else numbers
 
 
 def _prescribed_dofs(base: Struct, motions: PrescribedMotions) -> np.ndarray:

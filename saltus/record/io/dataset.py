@@ -30,6 +30,7 @@ LONG_NAMES = {
     "contact_force": "contact force on the second geom, in world axes",
     "contact_pos": "position of the contact point",
     "actuation_state": "discrete state of actuation",
+    "prescribed_force": "force or torque that a prescribed motion needs",
     "ledger": "energies, and work since the start",
     "tree_asleep": "next of the trees that sleep together; below 0: awake",
     "certificate_error": "estimated error of the generalized positions",
@@ -122,6 +123,10 @@ def _hybrid_variables(trajectory: TrajectoryTable, coordinates: dict[str, Any]) 
     if trajectory.tree_asleep.shape[1]:
         variables["tree_asleep"] = (("time", "tree_name"), trajectory.tree_asleep, _about("tree_asleep", None))
         coordinates["tree_name"] = ("tree_name", _text(trajectory.names["tree"]))
+    if trajectory.prescribed_force.shape[1]:
+        about = _about("prescribed_force", "N m or N")
+        variables["prescribed_force"] = (("time", "motion_name"), trajectory.prescribed_force, about)
+        coordinates["motion_name"] = ("motion_name", _text(trajectory.names["motion"]))
     return variables
 
 

@@ -164,7 +164,8 @@ def _from_dataset(dataset: xarray.Dataset, path: str | os.PathLike[str]) -> Traj
         end=ends or None,
         events=_read_events(dataset, json.loads(stored[_EVENTS])),
         names={
-            group: _labels(dataset, f"{group}_name") for group in (*groups, "contact", "mocap", "actuation", "tree")
+            group: _labels(dataset, f"{group}_name")
+            for group in (*groups, "contact", "mocap", "actuation", "tree", "motion")
         },
         units={group: _labels(dataset, f"{group}_unit") for group in groups},
         attrs=_read_attributes(stored),

@@ -41,12 +41,13 @@ class SampleBuffer:
         actuation_state: ArrayLike = (),
         ledger: ArrayLike = (),
         tree_asleep: ArrayLike = (),
+        prescribed_force: ArrayLike = (),
     ) -> None:
         """Copy one sample.
 
         time s, qpos [nq], qvel [nv], act [na], ctrl [nu], energy [2] J, contact_state [n], mocap_pos [nmocap, 3] m,
         mocap_quat [nmocap, 4]; where there are such columns contact_mode [n], contact_force [n, 3] N, contact_pos
-        [n, 3] m, actuation_state [k], ledger [n] J and tree_asleep [ntree].
+        [n, 3] m, actuation_state [k], ledger [n] J, tree_asleep [ntree] and prescribed_force [k] (N m, N).
         """
         if self._count == len(self._columns["time"]):
             self._make_room()
@@ -71,6 +72,8 @@ class SampleBuffer:
             columns["ledger"][row] = ledger
         if columns["tree_asleep"].shape[1]:
             columns["tree_asleep"][row] = tree_asleep
+        if columns["prescribed_force"].shape[1]:
+            columns["prescribed_force"][row] = prescribed_force
         # the sample counts only once it is complete
         self._count = row + 1
 

@@ -21,6 +21,7 @@ DIMENSIONS: dict[str, tuple[str, ...]] = {
     "actuation_state": ("actuation_name",),
     "ledger": ("account",),
     "tree_asleep": ("tree_name",),
+    "prescribed_force": ("motion_name",),
 }
 
 #: What is known of contact points; empty in recordings of pairs of geoms alone.
@@ -38,12 +39,13 @@ def row_shapes(
     nactuation: int = 0,
     nledger: int = 0,
     ntree: int = 0,
+    nmotion: int = 0,
 ) -> dict[str, tuple]:
     """The shape of a sample in each column.
 
     `npoint`: contact points with a mode and a force: `ncontact`, or 0 where contacts are pairs of geoms.
     `nactuation`: discrete states of actuation. `nledger`: accounts of a ledger of energy, where one is kept.
-    `ntree`: kinematic trees, where they may fall asleep.
+    `ntree`: kinematic trees, where they may fall asleep. `nmotion`: joints with prescribed motions.
     """
     return {
         "time": (),
@@ -61,6 +63,7 @@ def row_shapes(
         "actuation_state": (nactuation,),
         "ledger": (nledger,),
         "tree_asleep": (ntree,),
+        "prescribed_force": (nmotion,),
     }
 
 

@@ -24,6 +24,7 @@ _GROUPS = {
     **{group: group for group in ("qpos", "qvel", "act", "ctrl")},
     **{"contact": "contact_state", "mocap": "mocap_pos", "actuation": "actuation_state"},
     "tree": "tree_asleep",
+    "motion": "prescribed_force",
 }
 _END = (
     "time",
@@ -38,6 +39,7 @@ _END = (
     "actuation_state",
     "ledger",
     "tree_asleep",
+    "prescribed_force",
 )
 
 
@@ -65,6 +67,7 @@ class TrajectoryTable:
         actuation_state: ArrayLike | None = None,
         ledger: ArrayLike | None = None,
         tree_asleep: ArrayLike | None = None,
+        prescribed_force: ArrayLike | None = None,
         end: Mapping[str, ArrayLike] | None = None,
         events: NDArray[np.void] | None = None,
         names: Mapping[str, Sequence[str]] | None = None,
@@ -103,6 +106,8 @@ class TrajectoryTable:
             raise OptionError(f"ledger must have shape [{count}, {len(ACCOUNTS)}], got {list(self.ledger.shape)}")
         asleep = nothing if tree_asleep is None else tree_asleep
         self.tree_asleep: NDArray[np.int32] = _table("tree_asleep", asleep, count, dtype=np.int32)
+        needed = nothing if prescribed_force is None else prescribed_force
+        self.prescribed_force: NDArray[np.float64] = _table("prescribed_force", needed, count)
         self.end: dict[str, NDArray[np.float64]] | None = None if end is None else self._end_row(mapping("end", end))
         self.events: EventTable = event_table(np.empty(0, EVENT_DTYPE) if events is None else events)
         self.names: dict[str, list[str]] = self._labels("names", names)

@@ -95,6 +95,7 @@ class Engine:
         self._touch = law.feature_key if isinstance(law, Compliant) else ""
         given = {"equations of motion of one's own (dynamics=...)": dynamics is not None and bool(self.motions.joints)}
         check_motions(self.motions, self.model, self.model.struct(), self.integrator, given, self.hard is not None)
+        self._prescribed_at: float | None = None  # when prescribed motions were last set
         self._jumped = False  # whether a mocap body has been put elsewhere since the last step
         self._allocate(control, threads)
         self.events: EventTable = event_table(np.empty(0, EVENT_DTYPE))  # of steps since the last reset
@@ -153,6 +154,8 @@ class Engine:
         for name, addresses in self.motions.addresses().items():
             self.d.views[name][:] = addresses
         check_values(self.motions, self.time, self.motion_values)
+        if self.motions.bodies:
+            self._warn_of_unfelt()
 
     def motion_values(self) -> list[np.ndarray]:
         """Numbers of all prescribed motions at the present time, a row for each."""
@@ -251,6 +254,7 @@ class Engine:
     def place(self, key: int | str | None) -> None:
         """Put the state at a keyframe or the model's start."""
         parameters = self.control_prm.copy()
+        self._prescribed_at = None
         self.state[:] = 0.0
         self.control_prm[:] = parameters
         for name, value in start_state(self.model, key, self.timestep).items():
@@ -267,7 +271,24 @@ class Engine:
     def prescribe(self) -> None:
         """Joints and mocap bodies with prescribed motions are where these have them at the present time."""
         if self.motions:
+            before, time = self._moved_by_motions(), self.time
             loops.prescribe(self.m, self.d)
+            after = self._moved_by_motions()
+            if self._prescribed_at == time and not np.array_equal(before, after) and "overwritten" not in self.memo:
+                self.memo["overwritten"] = True
+                names = ", ".join(map(repr, self.motions.names))
+                warn(
+                    f"positions and velocities of {names} are those of their motions; others that were set are not used"
+                )
+            self._prescribed_at = time
+
+    def _moved_by_motions(self) -> np.ndarray:
+        """What prescribed motions set of the state."""
+        views, m = self.d.views, self.m
+        bodies = views["mocap_pos"][m.carrier_mocapid], views["mocap_vel"][m.carrier_mocapid if m.nmover else []]
+        return np.concatenate(
+            [views["qpos"][m.motion_qposadr], views["qvel"][m.motion_dofadr], *(part.ravel() for part in bodies)]
+        )
 
     def was_moved(self) -> bool:
         """Whether positions or velocities are others than those that the last step left."""

@@ -24,6 +24,11 @@ def sample_row(engine: Engine) -> dict[str, Any]:
     """The present state as a sample."""
     if engine.control is not None and not engine.control.hold:
         stepping.forward(engine)  # the controls that belong to this state
+    forces = {}
+    if engine.motions.joints:
+        if not engine.is_computed():
+            stepping.forward(engine)
+        forces["prescribed_force"] = engine.d.views["qfrc_prescribed"][engine.m.motion_dofadr]
     energy, contacts = energy_and_contacts(engine)
     state = {"time": engine.time, "qpos": engine.qpos, "qvel": engine.qvel, "act": engine.act, "ctrl": engine.ctrl}
     poses = dict(zip(("mocap_pos", "mocap_quat"), engine.mocap_poses(), strict=True))
@@ -32,6 +37,7 @@ def sample_row(engine: Engine) -> dict[str, Any]:
         | poses
         | {"energy": energy, "actuation_state": engine.actuation_state, "tree_asleep": engine.tree_asleep}
         | contacts
+        | forces
     )
 
 

@@ -110,6 +110,7 @@ def about_run(
     sizes = {"nq": model.nq, "nv": model.nv, "na": len(engine.act), "nu": model.nu}
     sizes |= {"ncontact": pairs, "nmocap": model.nmocap, "npoint": point_count(engine)}
     sizes |= {"nactuation": len(engine.actuation_state), "ntree": len(engine.tree_asleep)}
+    sizes["nmotion"] = len(engine.motions.joints)
     if book is not None:
         sizes["nledger"] = len(ACCOUNTS)
         about["attrs"][ATTRIBUTE] = book.rule

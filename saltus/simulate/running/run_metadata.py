@@ -35,6 +35,7 @@ def names_and_units(engine: Engine) -> tuple[dict[str, list[str]], dict[str, lis
     bodies, mocap = model.names("body"), model.body_mocapid
     names["actuation"] = [f"state {i}" for i in range(len(engine.actuation_state))]
     names["tree"] = [bodies[b] for b in model.tree_bodyadr] if engine.sleeps else []
+    names["motion"] = list(engine.motions.joints)
     names["mocap"] = [bodies[b] for b in sorted(np.flatnonzero(mocap >= 0), key=lambda b: mocap[b])]
     return names, {"qpos": qpos, "qvel": qvel, "act": [""] * len(names["act"]), "ctrl": [""] * model.nu}
 

@@ -8,7 +8,7 @@ from saltus.simulate.engine.data import CONSTRAINTS, SHOWN
 from saltus.simulate.engine.data_fields import DataFields
 
 # sizes that users know by other names
-NAMES = {"nact_room": "na", "nbody_sense": "nbody", "nv_constraint": "nv", "ntenJ": "nJten"}
+NAMES = {"nv_motion": "nv", "nact_room": "na", "nbody_sense": "nbody", "nv_constraint": "nv", "ntenJ": "nJten"}
 
 
 def test_all_that_is_shown_is_declared():

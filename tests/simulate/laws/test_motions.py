@@ -93,6 +93,21 @@ def test_a_value_that_changes_after_its_first_use_is_refused():
         sim.run(0.1, 0.05, certify=True)
 
 
+def test_a_resumed_run_needs_its_motions(tmp_path):
+    def half(done):
+        if done > 0.5:
+            raise KeyboardInterrupt
+
+    sim = simulation("rk4", timestep=0.01)
+    with pytest.warns(SaltusWarning, match="interrupted"):
+        sim.run(1.0, 0.1, progress=half, save=tmp_path / "run.zarr")
+    with pytest.raises(OptionError, match="the motions of the run are those of x, z, crank"):
+        saltus.resume(tmp_path / "run.zarr", progress=False)
+    run = saltus.resume(tmp_path / "run.zarr", progress=False, motions=SHAKEN)
+    whole = simulation("rk4", timestep=0.01).run(1.0, 0.1, progress=False)
+    assert (run.qpos == whole.qpos).all() and (run.prescribed_force == whole.prescribed_force).all()
+
+
 def test_copies_and_resets_go_on_with_the_motion():
     sim = simulation("rk4", timestep=0.01)
     sim.step(10)
@@ -125,3 +140,22 @@ def test_hard_contact_says_that_limits_of_prescribed_joints_do_nothing():
     sim.step(250)
     assert sim.qpos[0] == pytest.approx(2.0, abs=1e-12)
     assert np.isfinite(sim.data.qfrc_prescribed).all()
+
+
+def test_positions_that_are_set_are_not_used_and_a_warning_says_so():
+    sim = simulation("rk4", timestep=0.01)
+    sim.step(3)
+    sim.qpos[SWING] = 0.2  # free
+    sim.time = 1.0  # and so is the time
+    sim.step()
+    with pytest.warns(SaltusWarning, match="'x', 'z', 'crank' are those of their motions"):
+        sim.qpos[X] = 0.3
+        sim.step()
+    assert sim.qpos[X] == shake(sim.time)
+
+
+def test_joints_on_a_mocap_body_are_said_not_to_feel_its_motion():
+    source = """<mujoco><worldbody><body name="lift" mocap="true"><geom size=".1"/><body name="arm"><joint name="arm"/>
+    <geom size=".1" pos="0 .5 0"/></body></body></worldbody></mujoco>"""
+    with pytest.warns(SaltusWarning, match="not on the joints of body 'arm'"):
+        made({"lift": lambda t: (0, 0, t * t)}, source)
