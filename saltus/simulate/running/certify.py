@@ -83,11 +83,12 @@ def certify_run(
 ) -> Certificate | None:
     """Repeat a run of an engine from the snapshot `start` with finer steps and compare.
 
-    Fixed steps are halved and quartered. Adaptive integrators repeat once, with a hundredth of the tolerance and in
-    steps of at most a quarter of the timestep, or of the longest step if that is shorter: these look anew, and at
-    other times, at contacts, events and laws that a long step may have passed over. Where events are located, phases
-    of dense events are stepped over in shorter steps, too. A control function is called in each run; one that
-    remembers must begin anew when `sim.time` does. Returns None if interrupted.
+    Fixed steps are halved and quartered, and where jumps may be stepped over, divided by the golden ratio and twice
+    that, since halves end where the whole does and may err alike. Adaptive integrators repeat once, with a hundredth of
+    the tolerance and in steps of at most a quarter of the timestep, or of the longest step if that is shorter: these
+    look anew, and at other times, at contacts, events and laws that a long step may have passed over. Where events are
+    located, phases of dense events are stepped over in shorter steps, too. A control function is called in each run;
+    one that remembers must begin anew when `sim.time` does. Returns None if interrupted.
     """
     certify = _certify_adaptive if engine.integrator.adaptive else _certify_fixed
     try:
