@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from saltus.errors import OptionError
 from saltus.record.table.error_bound import (
+    SAFETY,
     bound_from_difference,
     bound_from_extrapolation,
     largest_entry,
@@ -206,9 +207,8 @@ def certify_from_runs(
         energy [T, 2]: potential and kinetic energy of that run, J.
         scale: size of the coordinates (rad, m), against which round-off is judged.
         floor: what all runs leave open alike (rad, m), such as gaps that count as closed; part of the bound.
-        others: differences [T, n] of the first run to more runs, with steps that are no halves of h: where impacts, or
-            changes between sticking and slipping, are stepped over, runs whose times of steps are in each other may
-            err alike. For run 0.
+        others: differences [T, n] of the first run to more runs, with steps that are no halves of h: where forces or
+            velocities jump within steps, runs whose steps end at common times may err alike. For run 0.
 
     Raises:
         OptionError: shapes do not fit, or order, timestep, run or scale is out of range.
@@ -225,6 +225,12 @@ def certify_from_runs(
         apart = np.max([largest_entry(np.asarray(d, float)[:, :positions]) for d in others], axis=0)
         error, both = np.maximum(error, apart), largest_entry(first) + largest_entry(second)
         bound = np.maximum(bound, bound_from_difference(np.maximum(both, apart), rounding + floor, last))
+        if ok and np.max(apart, initial=0.0) > SAFETY * np.max(both, initial=0.0) + rounding + floor:
+            ok, text = (
+                False,
+                "the run and its halves err alike: one whose steps are no parts of its own differs by more",
+            )
+            warnings = [f"{text}; the bound is three times that; try a smaller timestep"]
     steps = (timestep, timestep / 2, timestep / 4)
     return Certificate(
         order=order,

@@ -20,8 +20,9 @@ the one after it alone; the largest is therefore taken beyond the sample (see `r
 
 Errors of time stepping over impacts depend on where in a step these fall. Two differences can have the ratio of a
 higher order there by chance, and since all times of steps of h are among those of h/2 and h/4, an impact may be late by
-the same time in all three runs. So two more runs have steps of h/φ and h/2φ, with the golden ratio φ, and the bound is
-no smaller than `SAFETY` times the differences to them, and than that times |d1| + |d2|.
+the same time in all three runs. So may be the beginning and the end of a force that depends on time. Two more runs
+therefore have steps of h/φ and h/2φ, with the golden ratio φ, and the bound is no smaller than `SAFETY` times the
+differences to them, and than that times |d1| + |d2|.
 """
 
 from __future__ import annotations

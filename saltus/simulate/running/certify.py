@@ -83,11 +83,12 @@ def certify_run(
 ) -> Certificate | None:
     """Repeat a run of an engine from the snapshot `start` with finer steps and compare.
 
-    Fixed steps are halved and quartered. Adaptive integrators repeat once, with a hundredth of the tolerance and in
-    steps of at most a quarter of the timestep, or of the longest step if that is shorter: these look anew, and at
-    other times, at contacts, events and laws that a long step may have passed over. Where events are located, phases
-    of dense events are stepped over in shorter steps, too. A control function is called in each run; one that
-    remembers must begin anew when `sim.time` does. Returns None if interrupted.
+    Fixed steps are halved and quartered, and where jumps may be stepped over, divided by the golden ratio and twice
+    that, since halves end where the whole does and may err alike. Adaptive integrators repeat once, with a hundredth of
+    the tolerance and in steps of at most a quarter of the timestep, or of the longest step if that is shorter: these
+    look anew, and at other times, at contacts, events and laws that a long step may have passed over. Where events are
+    located, phases of dense events are stepped over in shorter steps, too. A control function is called in each run;
+    one that remembers must begin anew when `sim.time` does. Returns None if interrupted.
     """
     certify = _certify_adaptive if engine.integrator.adaptive else _certify_fixed
     try:
@@ -184,7 +185,7 @@ def _certify_fixed(engine, again, start, first, duration, sample, control, progr
         if _interrupted(halves[-1]):
             return None
     others = []
-    for factor in UNEVEN if _steps_over_jumps(engine) and (callable(control) or np.ndim(control) < 2) else ():
+    for factor in UNEVEN if _steps_over_jumps(engine, control) else ():
         changes = {"timestep": longest / factor, **_finer_law(engine, factor)}
         others.append(_repeat(again, start, duration, sample, control, progress, **changes))
         if _interrupted(others[-1]):
@@ -212,8 +213,15 @@ def _certify_fixed(engine, again, start, first, duration, sample, control, progr
     return _with_events(certificate, engine, first, halves[-1])
 
 
-def _steps_over_jumps(engine: Engine) -> bool:
-    """Whether steps pass over impacts, or changes between sticking and slipping, without locating them."""
+def _steps_over_jumps(engine: Engine, control: Any) -> bool:
+    """Whether steps pass over jumps, of velocities under time stepping or of forces by laws of time, unlocated.
+
+    Not where controls are given for each step, which no other steps have.
+    """
+    if not callable(control) and not isinstance(control, Controller) and np.ndim(control) == 2:
+        return False
+    if callable(control) or engine.laws_of_time(control):
+        return True
     m = engine.model.mj_model
     dry = m.dof_frictionloss.any() or m.tendon_frictionloss.any()
     limited = m.jnt_limited.any() or m.tendon_limited.any()

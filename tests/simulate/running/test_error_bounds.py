@@ -148,6 +148,24 @@ def test_a_law_that_all_runs_may_step_over_leaves_no_bound():
     assert not certificate.ok and np.isinf(certificate.final_bound) and "not bounded" in str(certificate)
 
 
+def test_a_pulse_that_all_halves_of_a_step_see_alike():
+    """From 0.3738 to 0.4038 s: two steps of 1/64 s begin within it, four of half and eight of a quarter of the length.
+
+    So all of them push for 1/32 s, 4 % too long, and differ by what they know of where that begins; truth: 0.03 s.
+    """
+    model = """<mujoco><option gravity="0 0 0" timestep="0.015625"/><worldbody><body><joint name="x" type="slide"/>
+    <geom size=".05" mass="1"/></body></worldbody><actuator><motor joint="x"/></actuator></mujoco>"""
+    sim = saltus.Simulation(model, "euler")
+    begin, end = 0.3738, 0.4038
+    trajectory = sim.run(1.0, 0.1, control=lambda s: [100.0 if begin < s.time < end else 0.0], certify=True)
+    since = np.clip(trajectory.time - begin, 0.0, end - begin)
+    truth = 50.0 * since**2 + 100.0 * (end - begin) * np.maximum(trajectory.time - end, 0.0)
+    certificate = trajectory.certificate
+    error = np.abs(trajectory.qpos[:, 0] - truth)
+    assert error[-1] > 0.05 and np.all(error <= certificate.bound)
+    assert not certificate.ok and "err alike" in certificate.warnings[0]
+
+
 def test_bodies_that_could_pass_each_other_in_a_step():
     """At 50 m/s and 2 ms the bullet moves 0.1 m a step; bullet and wall are .02 and .01 m thick, the block .4 m."""
     model = saltus.load(GALLERY)
