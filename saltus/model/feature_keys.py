@@ -72,7 +72,7 @@ FEATURES = {
         "mocap bodies under hard contact, which have velocities", ("contact", "dynamics", "integrate", "solve")
     ),
     # prescribed motions
-    "prescribed": Feature("prescribed motions of joints", ("dynamics", "solve")),
+    "prescribed": Feature("prescribed motions of joints", ("dynamics", "integrate", "solve")),
     "carriers": Feature("prescribed motions of mocap bodies", ("contact", "dynamics", "integrate", "solve")),
     # hard contact
     "event": Feature("events located in time", ("contact", "integrate", "solve")),

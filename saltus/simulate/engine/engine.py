@@ -39,6 +39,7 @@ from saltus.simulate.laws.motions import MotionLaws, Motions, check_motions, che
 from saltus.simulate.laws.step_bounds import check_bounds, laws_of_time
 from saltus.solve.status import DIVERGED, EVENTS_FULL
 
+OTHER = 1e-9  # relative to 1 and to the value: what differs by more was set by someone
 _HAS_XFRC = DATA.slot["has_xfrc"]
 
 
@@ -268,13 +269,19 @@ class Engine:
             movers.place(self.d.views)
         self.prescribe()
 
-    def prescribe(self) -> None:
-        """Joints and mocap bodies with prescribed motions are where these have them at the present time."""
+    def prescribe(self, by_users: bool = False) -> None:
+        """Joints and mocap bodies with prescribed motions are where these have them at the present time.
+
+        `by_users`: the state may have been changed by them since; a warning says once what of it is not used.
+        """
         if self.motions:
             before, time = self._moved_by_motions(), self.time
             loops.prescribe(self.m, self.d)
             after = self._moved_by_motions()
-            if self._prescribed_at == time and not np.array_equal(before, after) and "overwritten" not in self.memo:
+            was_set = (
+                by_users and self._prescribed_at == time and not np.allclose(before, after, rtol=OTHER, atol=OTHER)
+            )
+            if was_set and "overwritten" not in self.memo:
                 self.memo["overwritten"] = True
                 names = ", ".join(map(repr, self.motions.names))
                 warn(
@@ -378,7 +385,7 @@ class Engine:
         An adaptive one forgets its slopes where an input was. Mocap bodies set out for where they have been put.
         """
         self.note_forces()
-        self.prescribe()
+        self.prescribe(by_users=True)
         if self.locates_events and not self.modes_are_known():
             check_start(self.model, self.m, self.d, started=self._jumped)
         if self.has_movers:
@@ -461,7 +468,7 @@ class Engine:
     def forward(self) -> int:
         """Compute everything from the present state and inputs; returns a status. Where the solver begins is kept."""
         self.note_forces()
-        self.prescribe()
+        self.prescribe(by_users=True)
         self.place_if_new()
         before = self.state.copy()
         if self.locates_events:

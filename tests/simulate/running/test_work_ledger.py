@@ -76,7 +76,7 @@ def test_the_names_are_those_of_the_kernels():
     places = [work.ACTUATORS, work.APPLIED, work.DAMPERS, work.ELASTIC_DAMPING, work.MEDIUM, work.COMPENSATION]
     places += [work.CONTACT, work.LIMITS, work.DRY, work.EQUALITIES]
     assert places == list(range(len(WORKS)))
-    assert (*ENERGIES, *WORKS, "impacts", "equations") == ACCOUNTS
+    assert (*ENERGIES, *WORKS, "impacts", "equations", "motions") == ACCOUNTS
 
 
 # ---------------------------------------------------------------- smooth motion
