@@ -119,7 +119,7 @@ def _hybrid_variables(trajectory: TrajectoryTable, coordinates: dict[str, Any]) 
         coordinates["actuation_name"] = ("actuation_name", _text(trajectory.names["actuation"]))
     if trajectory.ledger.shape[1]:
         variables["ledger"] = (("time", "account"), trajectory.ledger, _about("ledger", "J"))
-        coordinates["account"] = ("account", _text(list(ACCOUNTS)))
+        coordinates["account"] = ("account", _text(list(ACCOUNTS[: trajectory.ledger.shape[1]])))
     if trajectory.tree_asleep.shape[1]:
         variables["tree_asleep"] = (("time", "tree_name"), trajectory.tree_asleep, _about("tree_asleep", None))
         coordinates["tree_name"] = ("tree_name", _text(trajectory.names["tree"]))

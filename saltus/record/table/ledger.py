@@ -14,5 +14,6 @@ WORKS = (
 #: and the weights of the bodies: damping in their bias, or that they are another mechanism's; motions the forces that
 #: prescribed motions of joints need.
 ACCOUNTS = (*ENERGIES, *WORKS, "impacts", "equations", "motions")
+WITHOUT_MOTIONS = len(ACCOUNTS) - 1  # columns of runs in which none are prescribed
 
 ATTRIBUTE = "ledger"  # of the recording: how work was found

@@ -14,7 +14,7 @@ from saltus.errors import OptionError, RecordError
 from saltus.record.table.certificate import Certificate, energy_drift
 from saltus.record.table.columns import POINTS, dtype_of
 from saltus.record.table.events import EVENT_DTYPE, EventTable, event_table
-from saltus.record.table.ledger import ACCOUNTS
+from saltus.record.table.ledger import ACCOUNTS, WITHOUT_MOTIONS
 from saltus.record.table.stored_model import StoredModel, described
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ class TrajectoryTable:
         discrete = nothing if actuation_state is None else actuation_state
         self.actuation_state: NDArray[np.float64] = _table("actuation_state", discrete, count)
         self.ledger: NDArray[np.float64] = _table("ledger", nothing if ledger is None else ledger, count)
-        if self.ledger.shape[1] not in (0, len(ACCOUNTS)):
+        if self.ledger.shape[1] not in (0, WITHOUT_MOTIONS, len(ACCOUNTS)):
             raise OptionError(f"ledger must have shape [{count}, {len(ACCOUNTS)}], got {list(self.ledger.shape)}")
         asleep = nothing if tree_asleep is None else tree_asleep
         self.tree_asleep: NDArray[np.int32] = _table("tree_asleep", asleep, count, dtype=np.int32)

@@ -10,7 +10,7 @@ import numpy as np
 from saltus.arguments import flag, numbers, path_of, positive
 from saltus.errors import OptionError
 from saltus.record.recorder import TrajectoryBuilder
-from saltus.record.table.ledger import ACCOUNTS, ATTRIBUTE
+from saltus.record.table.ledger import ACCOUNTS, ATTRIBUTE, WITHOUT_MOTIONS
 from saltus.record.trajectory import Trajectory
 from saltus.simulate.diagnosis.instability import warn_if_unstable
 from saltus.simulate.engine.engine import Engine
@@ -112,7 +112,7 @@ def about_run(
     sizes |= {"nactuation": len(engine.actuation_state), "ntree": len(engine.tree_asleep)}
     sizes["nmotion"] = len(engine.motions.joints)
     if book is not None:
-        sizes["nledger"] = len(ACCOUNTS)
+        sizes["nledger"] = len(ACCOUNTS) if engine.motions.joints else WITHOUT_MOTIONS
         about["attrs"][ATTRIBUTE] = book.rule
     return sizes, about | {"model": model}
 

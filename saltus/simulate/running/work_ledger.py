@@ -7,7 +7,7 @@ import numpy as np
 
 from saltus.integrate.work import CONTACT, DRY, EQUALITIES, LIMITS
 from saltus.model.event_enums import LEFT
-from saltus.record.table.ledger import ACCOUNTS, ENERGIES, WORKS
+from saltus.record.table.ledger import ACCOUNTS, ENERGIES, WITHOUT_MOTIONS, WORKS
 from saltus.simulate import stepping
 from saltus.simulate.engine import loops
 from saltus.simulate.engine.engine import Engine
@@ -70,7 +70,8 @@ class Ledger:
         energies = np.zeros(len(ENERGIES))
         loops.energies(self.engine.m, self.engine.d, energies)
         self.engine.computed = None
-        return np.concatenate([energies, self.work])
+        found = np.concatenate([energies, self.work])
+        return found if self.engine.motions.joints else found[:WITHOUT_MOTIONS]
 
     def step(self, h: float) -> bool:
         """Take a step of h seconds and account for it; returns whether an event has ended the run."""
