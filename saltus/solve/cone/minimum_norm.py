@@ -18,6 +18,7 @@ from saltus.number.functions import absolute, maximum, sqrt
 from saltus.number.kernels import kernel
 
 RANK = 1e-12  # smallest remaining column length, relative to the longest, that counts towards the rank
+FEW = 6  # rows of a system that is not worth a search for islands
 PIVOT = 1e-8  # smallest pivot of an elimination, relative to the largest, that proves full rank
 
 
@@ -29,6 +30,8 @@ def minimum_norm(p, n, a, b, x):
     hard_order, hard_island and hard_member of `p`.
     """
     # islands of rows and columns that nothing couples to others: systems by themselves
+    if n <= FEW:
+        return minimum_norm_of_rank(p, n, a, b, x, n, RANK)
     islands(p, n, a)
     rank, missed, first = 0, 0.0, 0
     while first < n:
