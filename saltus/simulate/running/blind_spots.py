@@ -6,7 +6,7 @@ events that only one of them has show that one did.
 
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import mujoco
 import numpy as np
@@ -71,7 +71,8 @@ def dense_phases(run: "TrajectoryTable") -> list[str]:
 
 def failed_steps(run: "TrajectoryTable") -> tuple[list[str], list[str]]:
     """Warnings of steps whose equations were not solved, and of contacts that were missed or may have been."""
-    unsolved, unproved = run.attrs.get("unconverged", 0), run.attrs.get("unproved", 0)
+    attrs: Any = run.attrs
+    unsolved, unproved = attrs.get("unconverged", 0), attrs.get("unproved", 0)
     solves = [f"in {_steps(unsolved)} a solver did not reach its tolerance"] if unsolved else []
     if solves and run.attrs.get("integrator") == "dopri5":
         solves = [solves[0] + ", or that of the step was relaxed where a force jumps back and forth"]
