@@ -23,6 +23,7 @@ def closing_forces(m, d):
     if n > 0 and d.active_rank[0, SHARED_ROWS] == n and nearest_forces(m, d):
         d.event_count[SHARED] = EXACTLY
         return
+    shown = d.active_rank[0, SHARED_ROWS] < 0.0
     rank = least_forces(m, d)
     for i in range(n):
         d.hard_r[i] = -d.hard_r[i]
@@ -30,7 +31,7 @@ def closing_forces(m, d):
     d.event_count[SHARED] = UNIQUE
     d.active_rank[0, SHARED_ROWS] = 0.0 * d.time
     if rank < n and not feasible(d):
-        share(m, d)
+        share(m, d, shown)
 
 
 @kernel
@@ -83,17 +84,18 @@ def feasible(d):
 
 
 @kernel
-def share(m, d):
+def share(m, d, shown):
     """hard_r, hard_u ← the least forces within cones and bounds, where those of least norm violate them.
 
     If no such forces keep all rows closed, hard_u is the motion that begins, an event. The rows are then kept closed by
-    the forces of least norm, so that accelerations are smooth until the event is located.
+    the forces of least norm, so that accelerations are smooth until the event is located; not where the forces are
+    `shown`, which are those within the cones.
     """
     residual = solve_cones(d, TOLERANCE)
     d.event_count[SHARED] = EXACTLY if residual <= SOLVED else ROUGHLY
     if residual > SOLVED:
         return
-    if not begins_to_move(d):
+    if shown or not begins_to_move(d):
         keep_forces(d)
         return
     least_forces(m, d)
@@ -123,5 +125,5 @@ def keep_forces(d):
 @only_with("event")
 @kernel
 def forget_forces(m, d):
-    """Take the least forces at the next evaluation, whatever the last were."""
-    d.active_rank[0, SHARED_ROWS] = 0.0 * d.time
+    """Take the least forces within the cones at the next evaluation, which is to be shown, whatever the last were."""
+    d.active_rank[0, SHARED_ROWS] = -1.0 + 0.0 * d.time

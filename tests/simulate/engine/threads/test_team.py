@@ -36,7 +36,7 @@ def every_pair_is_found_by_threads(monkeypatch, by_trees):
 
 @pytest.fixture(autouse=True)
 def enough_processors(monkeypatch):
-    monkeypatch.setattr("saltus.simulate.engine.threads.team.processors", lambda: 8)
+    monkeypatch.setattr("saltus.simulate.engine.threads.team.usable_cores", lambda: 8)
 
 
 def heap(n=24, option="", spacing=0.2):
@@ -140,7 +140,7 @@ def test_threads_that_cannot_help_are_told():
 
 
 def test_more_threads_than_processors_are_told(monkeypatch):
-    monkeypatch.setattr("saltus.simulate.engine.threads.team.processors", lambda: 2)
+    monkeypatch.setattr("saltus.simulate.engine.threads.team.usable_cores", lambda: 2)
     with pytest.warns(SaltusWarning, match="3 threads on 2 processors wait for each other"):
         assert saltus.Simulation(heap(), threads=3).threads == 3
 
