@@ -17,7 +17,7 @@ from numba.extending import intrinsic, lower_builtin, lower_cast, models, overlo
 
 from saltus.number import functions
 from saltus.number.internals import AbstractTemplate, Conversion, cgutils, infer_global, signature, struct_value
-from saltus.number.kernels import kernel
+from saltus.number.kernels import PLAIN, kernel
 from saltus.number.kinds import is_real
 
 
@@ -437,3 +437,10 @@ def motion_caller(count):
 
 
 call_joint, call_body = motion_caller(JOINT), motion_caller(POSE)
+
+
+def _only_compiled(address, time):
+    raise NotImplementedError("prescribed motions are machine code, which kernels call where they are compiled alone")
+
+
+PLAIN.update({call_joint: _only_compiled, call_body: _only_compiled})
