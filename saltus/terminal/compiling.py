@@ -35,6 +35,7 @@ OTHERS = {
     "points": "contact points of samples",
     "closed_rows": "active constraints",
     "separate": "starts that overlap",
+    "prescribe": "prescribed motions",
     "sense": "sensors",
     "read_sensors": "sensors of batches",
     **dict.fromkeys(("read_contacts", "read_one"), "contacts of batches"),

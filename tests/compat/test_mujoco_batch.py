@@ -208,7 +208,7 @@ def test_names():
     """Fields that are bound are MuJoCo's, and all that Saltus computes."""
     ours = mujoco_batch.DATA_FIELDS
     assert ours <= mujoco.batch.DATA_FIELDS
-    own = {"control_prm", "actuation_state", "cfrc_body", "mocap_vel"}
+    own = {"control_prm", "actuation_state", "cfrc_body", "mocap_vel", "qfrc_prescribed"}
     own |= {"actuator_moment"}  # dense here, sparse there
     assert fields.READABLE - ours == own
     public = {name for name in dir(mujoco.batch.Batch) if not name.startswith("_")}
