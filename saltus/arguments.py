@@ -1,4 +1,4 @@
-"""What users pass, as what it should be: an OptionError that names the argument for anything else."""
+"""Checks of users' arguments: each gives the value as it should be, or an OptionError that names the argument."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def positive(name: str, value: Any) -> float:
 
 
 def usable_cores() -> int:
-    """How many processors this process may run on."""
+    """The number of processors that this process may run on."""
     affinity = getattr(os, "sched_getaffinity", None)
     return len(affinity(0)) if affinity else os.cpu_count() or 1
 
@@ -105,7 +105,7 @@ def words(name: str, value: Any) -> list[str]:
 
 
 def several(name: str, value: Any) -> list[Any]:
-    """What can be gone through, as a list."""
+    """A list of the items of an iterable."""
     if not isinstance(value, Iterable):
         raise OptionError(f"{name} must be a list, got {value!r}")
     return list(value)
@@ -119,7 +119,7 @@ def mapping(name: str, value: Any) -> Mapping[Any, Any]:
 
 
 def function(name: str, value: Any) -> Callable[..., Any]:
-    """What can be called."""
+    """A callable."""
     if not callable(value):
         raise OptionError(f"{name} must be a function, got {value!r}")
     return value

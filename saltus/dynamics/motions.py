@@ -8,7 +8,7 @@ Positions and velocities are set wherever forces are evaluated, at every stage o
 error enters. What they do to the free joints: `saltus.dynamics.tree.prescribed`.
 """
 
-from saltus.number.jets import call_body, call_joint
+from saltus.number.jets.functions_of_time import call_body, call_joint
 from saltus.number.kernels import kernel, only_with
 from saltus.spatial.quaternions import quat_conjugate, quat_multiply, quat_normalize
 
@@ -27,10 +27,10 @@ def prescribe(m, d):
 @only_with("prescribed")
 @kernel
 def prescribe_joints(m, d):
-    """`prescribe` for joints alone."""
+    """Set the positions, velocities and accelerations of prescribed joints at the present time."""
     for k in range(m.nmotion):
         i = m.motion_dofadr[k]
-        q, v, a = call_joint(d.motion_address[k], d.time)
+        q, v, a = call_joint(d.motion_address[k], (d.time,))
         d.qpos[m.motion_qposadr[k]] = q
         d.qvel[i], d.qacc_prescribed[i] = v, a
 
@@ -44,21 +44,25 @@ def prescribe_mean(m, d, start, h):
     """
     for k in range(m.nmotion):
         i = m.motion_dofadr[k]
-        before, after = call_joint(d.motion_address[k], start)[1], call_joint(d.motion_address[k], start + h)[1]
+        address = d.motion_address[k]
+        before, after = call_joint(address, (start,))[1], call_joint(address, (start + h,))[1]
         d.qvel[i], d.qacc_prescribed[i] = before, (after - before) / h
 
 
 @only_with("carriers")
 @kernel
 def prescribe_carriers(m, d):
-    """`prescribe` for mocap bodies alone; those whose orientation is not given keep theirs."""
+    """Set the poses and motions of prescribed mocap bodies at the present time.
+
+    Bodies whose orientation is not given keep theirs.
+    """
     for k in range(m.ncarrier):
-        place_carrier(m, d, m.carrier_mocapid[k], call_body(d.carrier_address[k], d.time))
+        place_carrier(m, d, m.carrier_mocapid[k], call_body(d.carrier_address[k], (d.time,)))
 
 
 @kernel
 def place_carrier(m, d, c, n):
-    """Mocap body c as the 22 numbers n say, see `saltus.number.jets.pose_numbers`.
+    """Mocap body c as the 22 numbers n say, see `saltus.number.jets.functions_of_time.pose_numbers`.
 
     Quaternions of any length: with q' q⁻¹ = s + ω/2, the angular acceleration is the vector part of 2 q'' q⁻¹ - 2 s ω.
     """

@@ -54,7 +54,7 @@ _WORDS: dict[int, str] = {}  # of their kernels, at the first use
 
 
 def value_count(name: str, function: Kernel, structs: tuple[Struct, Struct, Struct]) -> int:
-    """How many numbers a term gives in a tuple; 0 if it gives a number. OptionError where it cannot be compiled."""
+    """Size of the tuple that a term gives; 0 if it gives a number. OptionError where it cannot be compiled."""
     found = result_type(name, function, structs)
     if isinstance(found, types.BaseTuple):
         kinds = [*getattr(found, "types", ())]
@@ -75,7 +75,7 @@ def result_type(name: str, function: Any, structs: tuple[Struct, Struct, Struct]
 
 
 def _reason(text: str) -> str:
-    """What Numba says of a term, in the words of its author."""
+    """The reason that Numba gives for refusing a term, in the words of its author."""
     missing = re.search(r"Unknown attribute '(\w+)' of type (Model|Data|Episode)", text)
     if missing:
         return f"{missing[2].lower()[0]} has no field {missing[1]!r}"

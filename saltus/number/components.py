@@ -1,4 +1,4 @@
-"""What numbers are made of, one at a time: the lanes of a register, the value and the tangents of a dual, bits."""
+"""Parts of numbers, one at a time: the lanes of a register, the value and the tangents of a dual, bits."""
 
 from llvmlite import ir
 from numba import types
@@ -75,7 +75,7 @@ def lowest_bits(typingctx, x, bits):
 
 @intrinsic
 def trailing_zeros(typingctx, bits):
-    """How many zeros follow the lowest bit of an integer that is set."""
+    """Number of zeros that follow the lowest bit of an integer that is set."""
 
     def codegen(context, builder, sig, args):
         return builder.cttz(args[0], ir.Constant(ir.IntType(1), 1))

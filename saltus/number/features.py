@@ -30,7 +30,7 @@ def looks_at(*begun: str):
 
 
 def looked_at(kernel: Any, features: Features) -> Features:
-    """Those of a struct's features on which a kernel may depend where a struct has these features."""
+    """The features of a struct on which a kernel may depend."""
     return _Look(features).into(kernel.py_func)
 
 
@@ -46,7 +46,7 @@ class _Look:
         self._back = 0  # the least depth of those that were met again since a function was opened
 
     def into(self, function: Any) -> Features:
-        """What a function depends on, but for what one of the open functions does that it calls."""
+        """Features that a function depends on, but for those of the open functions that it calls."""
         found = _LOOKED_AT.get((function, self.features))
         if found is not None:
             return found
@@ -70,7 +70,7 @@ class _Look:
         return live.met.union(*[self._in_value(names[name]) for name in live.names])
 
     def _in_value(self, value: Any) -> Features:
-        """Of what a kernel refers to."""
+        """Features that a value depends on to which a kernel refers."""
         features = self.features
         if isinstance(value, int | float | str | tuple | Intrinsic) or any(value is known for known in CONDITIONS):
             return NONE

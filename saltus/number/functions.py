@@ -24,7 +24,7 @@ def _is_symbol(x):
 
 
 def _symbols():
-    """What the functions here mean on symbols; imported with the first one."""
+    """Meanings of this module's functions on symbols; imported with the first one."""
     from saltus.number import symbols
 
     return symbols

@@ -156,7 +156,7 @@ class Library(JITCodeLibrary):
 
     @property
     def module(self) -> llvm.ModuleRef:
-        """Its intermediate code, as a whole."""
+        """The whole intermediate code of the library."""
         return self._final_module
 
     @module.setter
@@ -199,7 +199,7 @@ class Library(JITCodeLibrary):
         self._finalized = True
 
     def say_finished(self) -> None:
-        """It was finished before, in another process."""
+        """Note that the library was finished before, in another process."""
         self._finalized = True
 
     def finish(self) -> None:
@@ -271,7 +271,7 @@ class FileCacheOfFunction(FunctionCache):
 
     @property
     def folder(self) -> str:
-        """Where Numba's locator says that files are."""
+        """The directory in which Numba's locator keeps files."""
         return self._cache_path
 
     @property

@@ -174,7 +174,7 @@ class Entry:
         prefetch.begin(function, self._structs(layouts, [kind_of_buffer(t) for t in types[: 2 * len(layouts) : 2]]))
 
     def soon(self, *structs):
-        """It will be called with such structs: free cores begin with it as soon as anything must be compiled."""
+        """Have free cores begin with this entry for such structs as soon as anything must be compiled."""
         layouts = tuple(struct.layout.name for struct in structs)
         prefetch.soon(self.compiled(*layouts).py_func, self._structs(layouts, [KINDS[s.kind] for s in structs]))
 
@@ -189,7 +189,7 @@ class Entry:
         return functools.partial(dispatcher, *flat)
 
     def address(self, *arguments: Any, result: Any) -> int:
-        """Where the machine code for such a call lies in this process; see `saltus.number.intrinsics.calls`.
+        """Address of the machine code for such a call in this process; see `saltus.number.intrinsics.calls`.
 
         `result`: the type of what it returns, as who calls it there expects it.
         """

@@ -83,7 +83,7 @@ class _Reads(ast.NodeTransformer):
 
 
 def _variable(name: str) -> str:
-    """What the variable for an attribute is called."""
+    """The name of the variable for an attribute."""
     return f"_self_{name}"
 
 
@@ -99,7 +99,7 @@ def _free_variables(function: FunctionType) -> dict[str, Any]:
 
 
 def _value(method: MethodType, name: str, made: Callable[[Any], Any]) -> Any:
-    """What an attribute is to compiled code."""
+    """The value of an attribute as compiled code has it."""
     about = f"{method.__func__.__qualname__} reads self.{name}"
     try:
         value = getattr(method.__self__, name)

@@ -1,4 +1,4 @@
-"""What kernels see of a struct: fields without reference counts, bounds checks or copies.
+"""Structs as kernels see them: fields without reference counts, bounds checks or copies.
 
 In a kernel, `d.xpos[i, 2]` is a number and `d.xpos[i]` a tuple in registers; a field's last extents are part of its
 type. Each field is its own alias class, so that the compiler knows that writing one leaves the others alone; fields of
@@ -80,7 +80,7 @@ class FieldType(types.Type):
 
     @property
     def row_type(self):
-        """What one leading index gives: a number, or a tuple of numbers."""
+        """The type that one leading index gives: a number, or a tuple of numbers."""
         return types.UniTuple(self.element, self.row[0]) if self.row else self.element
 
 

@@ -70,7 +70,7 @@ def _next(context, builder, sig, args, result):
 
 
 def _made(field, first, last, step):
-    """What an intrinsic returns: the type of a walk, and how it is made."""
+    """The two values that an intrinsic returns: the type of a walk, and how it is made."""
     if not (isinstance(field, FieldType) and field.element == types.int64 and not field.row):
         return None
 
@@ -92,7 +92,7 @@ def walk(typingctx, field, first, last):
 
 @intrinsic
 def walk_back(typingctx, field, first, last):
-    """The same entries, the last one first."""
+    """The entries of a field from the last one back to the first."""
     return _made(field, first, last, -1)
 
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class Trajectory(HumansNames, TrajectoryTable):
-    """What a run recorded.
+    """A recorded run.
 
     Attributes:
         time [T]: s.
@@ -55,7 +55,7 @@ class Trajectory(HumansNames, TrajectoryTable):
         events: structured array [E] with the fields of `saltus.record.EVENT_DTYPE`: time (s), kind ("impact",
             "liftoff", "stick", "slip", ...), name, other, gap (m), velocity (m/s), impulse [3] (N s), energy_before
             and energy_after (J), nan or "" where not known; and fields of one's own.
-        names: labels of the columns, by group: qpos, qvel, act, ctrl, contact, mocap, actuation, tree.
+        names: labels of the columns, by group: qpos, qvel, act, ctrl, contact, mocap, actuation, tree, motion.
         units: units of the columns, by the same groups; "" for a quaternion part.
         attrs: where it comes from: model text, integrator, timestep, options, versions, ...; plain Python values.
         certificate: how accurate it is, where that was measured, otherwise None.
@@ -77,7 +77,7 @@ class Trajectory(HumansNames, TrajectoryTable):
         return made
 
     def energy_report(self) -> EnergyReport:
-        """Where the energy is and where it went, of a run that kept a ledger.
+        """Report on where the energy is and where it went, of a run that kept a ledger.
 
         Raises:
             OptionError: it did not.

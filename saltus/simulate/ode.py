@@ -37,7 +37,7 @@ Slope = Callable[..., NDArray[np.float64]]
 
 @dataclass(frozen=True)
 class OdeSolution:
-    """What `integrate_ode` found.
+    """Solution of an ordinary differential equation by `integrate_ode`.
 
     Attributes:
         t: [T] times, the first that of the start.

@@ -130,7 +130,7 @@ class Simulation(StateAttributes):
 
     @property
     def threads(self) -> int:
-        """How many threads share the work of each step."""
+        """The number of threads that share the work of each step."""
         return self.engine.threads
 
     @property
@@ -333,7 +333,7 @@ class Simulation(StateAttributes):
 
     @in_turn
     def impact_report(self, within: float = 10.0) -> "ImpactReport":
-        """What all laws and treatments make of the next impact, at most `within` s away: an `ImpactReport`.
+        """The next impact, at most `within` s away, under all laws and treatments: an `ImpactReport`.
 
         Its text says where Newton's and Poisson's law, and simultaneous, sequential and Moreau's treatment differ.
         The simulation stays where it is. OptionError if there is no impact, or events are not located in time.

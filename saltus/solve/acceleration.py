@@ -66,7 +66,7 @@ def forward(m, d):
 
 @kernel
 def forward_of_all(m, d):
-    """`forward` where no trees sleep, without the forces that prescribed motions need."""
+    """Fields of Data at the present state where no trees sleep, without the forces that prescribed motions need."""
     prescribe(m, d)
     forget_forces(m, d)
     count_closed(m, d)
@@ -85,7 +85,7 @@ def forward_of_all(m, d):
 
 @kernel
 def forward_of_awake(m, d):
-    """`forward` where trees may sleep: those asleep have neither accelerations nor constraint forces."""
+    """Fields of Data at the present state where trees may sleep: those asleep have neither accelerations nor forces."""
     begin_sleeping(m, d)
     wake(m, d, 1)
     grip(m, d)

@@ -1,4 +1,4 @@
-"""What is being compiled, and for about how long, for those who wait for it."""
+"""Words on what is being compiled, and for about how long, for those who wait for it."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def in_words(about: float | None) -> str:
 
 
 def purpose(kernel: str) -> str:
-    """What a compiled function is for: "entry_advance_euler" is "integrator euler"."""
+    """The purpose of a compiled function in words: "entry_advance_euler" is "integrator euler"."""
     name = kernel.removeprefix("entry_")
     for beginning, what in PURPOSES.items():
         if name.startswith(beginning):

@@ -57,7 +57,7 @@ class Trial:
         return sim
 
     def description(self) -> str:
-        """What it is, in a line."""
+        """A line that describes the trial."""
         given = {key: value for key, value in self.options.items() if key in ("tolerance", "breaks")}
         law = self.options.get("contact")
         bounce = f"e {law.restitution:.2g}, limits {law.limits:.2g}, " if isinstance(law, saltus.Hard) else ""
@@ -401,7 +401,7 @@ def soft_box(rng: np.random.Generator) -> Trial:
 
 
 def hard_box(rng: np.random.Generator) -> Trial:
-    """The same under hard contact."""
+    """A box thrown on the floor under hard contact."""
     made = _box(rng, "hard box", ("dopri5", "rk4", "dopri5", "moreau_jean"))
     made.options["contact"] = saltus.Hard(restitution=float(rng.choice([0.0, rng.uniform(0, 0.8)])))
     return made

@@ -37,7 +37,7 @@ STILL, CREEPING = math.sqrt(2 * G * 1e-8), 0.02
 
 @dataclass(frozen=True)
 class Scene:
-    """What is simulated, from which state, for how long, and what is known of its end.
+    """A simulation from a state for a time, and what is known of its end.
 
     `push`: seconds and a force (N, world axes) on a body, before the rest of the duration; `rests`: it must lie still
     at the end, slower than `still` (m/s); `events`: how many it may log.
@@ -66,7 +66,7 @@ class Scene:
         return self.start(saltus.Simulation(self.model, integrator, contact=self.law, control=control))
 
     def start(self, sim: saltus.Simulation) -> saltus.Simulation:
-        """The same simulation at the scene's start."""
+        """The simulation put at the scene's start."""
         sim.reset(self.key)
         for name, value in (("qpos", self.qpos), ("qvel", self.qvel)):
             if value is not None:
@@ -86,7 +86,7 @@ class Scene:
         return [first, sim.run(self.duration - seconds, **options)]
 
     def measured(self, patience: float = 300.0) -> "Outcome":
-        """Its run after compilation, given up with an AssertionError after `patience` s."""
+        """The scene's run after compilation, given up with an AssertionError after `patience` s."""
         sim = self.simulation()
         sim.run(1e-3, sample=5e-4, progress=False)  # compiles
         sim.forward()
@@ -585,5 +585,5 @@ def random_scenes(count: int = COUNT) -> list[Scene]:
 
 
 def lasting(scene: Scene, duration: float) -> Scene:
-    """The same scene for another time, with any number of events."""
+    """A scene for another time, with any number of events."""
     return replace(scene, duration=duration, events=1 << 30)

@@ -27,7 +27,7 @@ pytestmark = pytest.mark.slow
 )
 @pytest.mark.filterwarnings("ignore::saltus.SaltusWarning")
 def test_random_worlds(name, seeds):
-    """Those named first have failed: missed contacts, trembling normals, time steps too long for fast bodies.
+    """The seeds named first have failed: missed contacts, trembling normals, time steps too long for fast bodies.
 
     Of the mechanisms, two whose positions were corrected at the cost of nothing, and a planar loop that sank.
     """

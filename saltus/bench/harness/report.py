@@ -1,4 +1,4 @@
-"""What all benchmarks share: how much is measured, the table of comparisons, the figures as JSON."""
+"""Parts that all benchmarks share: how much is measured, the table of comparisons, the figures as JSON."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def compared(case: Case, nv: int, what: str, found: dict[str, Any], own: str, di
 
 @dataclass(frozen=True)
 class Benchmark:
-    """What is measured, and how it is shown.
+    """A benchmark: the cases that it measures, and how they are shown.
 
     `cases(quick)`: what to measure and what is to be said about it. `measure(case, effort, threads, show)`: rows and,
     if there is more to tell, an object for it; `show` is told the fraction that is done. `tell`: prints those objects.

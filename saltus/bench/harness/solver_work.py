@@ -42,7 +42,7 @@ CHAINS = 16  # fused multiply-adds that do not wait for each other
 
 @dataclass(frozen=True)
 class Work:
-    """What one side's solver has to do in a step of one simulation, as means over simulations and steps.
+    """Work of one side's solver in a step of one simulation, as means over simulations and steps.
 
     `who`: "mujoco", "saltus" (one simulation), or "saltus float64", "saltus float32": batches, whose lanes share what
     any of them needs. `flops`: operations of Newton's method, for each lane; nan for MuJoCo and for other methods.

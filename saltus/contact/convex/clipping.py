@@ -81,7 +81,7 @@ def clip_by_plane(source, n, first, heights, target):
 
 @kernel
 def ends_of(polygon, n):
-    """Of an edge that was clipped, the two corners farthest from each other."""
+    """The two corners of a clipped edge that are farthest from each other."""
     one, two, most = 0, 1, 0.0
     for i in range(n):
         for j in range(i + 1, n):

@@ -84,7 +84,7 @@ def convex_pair(m, d, n, c, reach):
 @only_with("field", otherwise="n")
 @kernel
 def field_pair(m, d, n, c, reach):
-    """The same for a height field and a convex shape."""
+    """Contacts of pair c, a height field and a convex shape; returns the new number of contacts."""
     p, own, counts = stack_area(PAIR_NUMBERS), stack_area(LANE_AREA), stack_area(LANES)
     found = stack_area(FIELD_AREA)
     g1, g2 = pair_geom1(m, d, c), pair_geom2(m, d, c)

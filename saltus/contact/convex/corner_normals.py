@@ -18,8 +18,8 @@ PARALLEL = 1e-6  # sine of the angle of edges that cross nowhere
 def corner_normal(base, corners, normal, own, count, outward, x):
     """Unit normal of a contact at the point x (m) of a clipped face, or edge, towards the face that clipped it.
 
-    The latter has `corners` corners at `base`, and its outward normal; the clipped one has `count` at `own`, and its
-    outward normal, of an edge that opposite to the face's.
+    base: the `corners` corners of the face that clips, with the outward unit `normal`. own: the `count` corners of the
+    clipped face or edge, with the unit normal `outward`; that of an edge is opposite to the face's.
     """
     opposite = scale3(-1.0, normal)
     for i in range(count):

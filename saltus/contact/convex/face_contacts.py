@@ -78,7 +78,7 @@ def corners_of(p, v, n, side, which):
 
 @kernel(inline=True)
 def different(corners):
-    """How many of three corners, as `corners_of` gives them, are different."""
+    """Number of different ones among three corners, as `corners_of` gives them."""
     if corners[0] == corners[1]:
         return 1
     return 2 if corners[2] == corners[0] or corners[2] == corners[1] else 3

@@ -74,7 +74,7 @@ def corners_of_cylinder(p, side):
 
 @kernel(inline=True)
 def faces_about(m, kind, corner):
-    """How many faces a corner of a box or a mesh has."""
+    """Number of faces of a corner of a box or a mesh."""
     if kind == BOX:
         return 3
     return m.hull_faceadr[corner + 1] - m.hull_faceadr[corner]
@@ -185,7 +185,7 @@ def corner_of_box(face, k):
 
 @kernel
 def place_of(m, p, side, corner):
-    """Where a corner is (m), in the frame of the first geom."""
+    """Position (m) of a corner in the frame of the first geom."""
     kind, size = kind_of(p, side), size_of(p, side)
     if kind == MESH:
         v = m.hull_vert[corner]
@@ -207,7 +207,7 @@ def place_of(m, p, side, corner):
 
 @kernel(inline=True)
 def edges_about(m, p, side, corner):
-    """How many edges a corner has."""
+    """Number of edges of a corner."""
     kind = kind_of(p, side)
     if kind < BOX:
         return 1 if kind == CAPSULE else 0

@@ -1,7 +1,7 @@
-"""What parted two shapes when they were last looked at: a direction in which they were far enough apart.
+"""Directions in which pairs of shapes were far enough apart when they were last looked at.
 
-Mostly they still are, which two support points tell, and the search for their distance would only tell again. It says
-so with room for rounding: contacts are the same whatever is remembered.
+Mostly the shapes still are, which two support points tell, and the search for their distance would only tell again. A
+pair counts as apart with room for rounding: contacts are the same whatever is remembered.
 """
 
 import math
@@ -19,7 +19,7 @@ ROOM = 1e-9  # by the size of the shapes: what must be between them beside `enou
 
 @kernel
 def slot_of(m, d, c, g1, g2):
-    """Where it is kept what parted pair c; what was there of another pair is forgotten."""
+    """Place at which the direction that parted pair c is kept; that of another pair there is forgotten."""
     # the numbers of pairs that are found change from step to step
     slot, key = (31 * g1 + g2 if has(m, "broad") else c) % LAST_PAIRS, (g1 + 1 << 32) + g2
     if d.last_pair[slot] != key:

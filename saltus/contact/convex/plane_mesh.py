@@ -55,7 +55,7 @@ def write_corner(m, p, i, dist, at):
 
 @kernel
 def lowest_face(m, corner, down):
-    """Of the faces of a corner the one that looks most downwards; -1 if there is none."""
+    """The face of a corner that looks most downwards; -1 if there is none."""
     best, most = -1, -2.0
     for k in range(m.hull_faceadr[corner], m.hull_faceadr[corner + 1]):
         x = m.hull_normal[m.hull_face[k]]
@@ -67,7 +67,7 @@ def lowest_face(m, corner, down):
 
 @kernel
 def corners_from(m, d, last, face, corner):
-    """How many corners of a face count, at most four, and which: a given one, and those that follow.
+    """Number of a face's corners that count, at most four, and these: a given one, and those that follow.
 
     Where the four that span a large area are others, the given one stands for that which is nearest to it. Those that
     were found last are kept, as it is mostly the same face that looks down.
@@ -90,7 +90,7 @@ def corners_from(m, d, last, face, corner):
 
 @kernel
 def far_corners(m, first, n, start):
-    """Of a face's n corners from `first` on, the one at `start` and three that span a large area with it."""
+    """Four of a face's n corners from `first` on: the one at `start` and three that span a large area with it."""
     polygon = stack_area(3 * MOST_CORNERS)
     for k in range(n):
         x = m.hull_vert[m.hull_corner[first + (start + k) % n]]

@@ -236,7 +236,10 @@ def nearest_point(m, p, v, prism, field, r, j, half, reach, same, found, count):
 
 @kernel
 def number_of(m, field, r, j, half, x, normal):
-    """What of the field a point (m) of a prism is on, where a normal leaves it; `FACE` if others answer for it."""
+    """Number of the part of the field that a point x (m) of a prism is on; `FACE` if others answer for it.
+
+    `normal`: the direction in which the contact leaves the field at the point.
+    """
     up = triangle_normal(m, field, r, j, half)
     size = m.hfield_size[field]
     scale = size[0] / (m.hfield_ncol[field] - 1) + size[1] / (m.hfield_nrow[field] - 1)

@@ -282,7 +282,7 @@ def carried_dual(m, d, c, elem1, elem2, vert, dist, pos, normal):
 
 @kernel
 def fixed_to_element(m, d, e, point):
-    """`point` with the tangents of the nearest point of an element at fixed barycentric coordinates."""
+    """A point (m) with the tangents of the nearest point of an element, whose barycentric coordinates stay fixed."""
     w = element_weights(m, d, e, point)
     fixed = frozen(w[0]), frozen(w[1]), frozen(w[2]), frozen(w[3])
     return with_tangents(point, element_point(m, d, e, fixed))

@@ -87,7 +87,7 @@ def fetch_bodies(m, d, c):
 
 @kernel(inline=True)
 def fetch_body(m, d, body):
-    """The same of one body: those of its own degrees of freedom."""
+    """Bring the motion of a body's own degrees of freedom here, which another thread has computed."""
     first, n = m.body_dofadr[body], m.body_dofnum[body]
     if n > 0:
         fetch_range(m, d, d.cdof, 6 * first, 6 * (first + n))

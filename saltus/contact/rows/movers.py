@@ -1,6 +1,4 @@
-"""What moving mocap bodies add to the velocities and accelerations of constraint rows; see
-`saltus.dynamics.tree.movers`.
-"""
+"""Velocities and accelerations that moving mocap bodies add to constraint rows; see `saltus.dynamics.tree.movers`."""
 
 from saltus.contact.counts import NBLOCK
 from saltus.contact.pairs import pair_geom1, pair_geom2

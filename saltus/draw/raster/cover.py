@@ -78,7 +78,7 @@ def offsets(x, y):
 
 @part(strict=True)
 def tie(x, y):
-    """What an edge function loses so that samples on the edge are outside: nothing for left and upper edges."""
+    """Amount taken off an edge function so that samples on the edge are outside: nothing for left and upper edges."""
     return 0.0 if x > 0.0 or (x == 0.0 and y > 0.0) else TIE
 
 

@@ -29,7 +29,7 @@ def take_prescribed(m, d, x, matrix):
 @only_with("prescribed")
 @kernel
 def take_prescribed_at(m, d, x, at, matrix):
-    """`take_prescribed` for nv entries of a field from index `at`."""
+    """x ← x - A_fp a_p for the nv entries of a field x from index `at`; see `take_prescribed`."""
     for i in range(m.nv):
         first, last = m.M_rowadr[i], m.M_rowadr[i] + m.M_rownnz[i] - 1
         for k in range(first, last):

@@ -50,7 +50,7 @@ class Program(NamedTuple):
 
 @kernel(inline=True)
 def load_episode(e, e_real, own, random, group, own_rows, width):
-    """What a group of lanes keeps of its episode, into e."""
+    """The episodes' values that a group of lanes keeps between steps, into e."""
     for k in range(own_rows):
         for lane in range(width):
             e_real[k, lane] = own[group, k, lane]
@@ -61,7 +61,7 @@ def load_episode(e, e_real, own, random, group, own_rows, width):
 
 @kernel(inline=True)
 def store_episode(e, e_real, own, random, flags, which, group, own_rows, width):
-    """The same from e, for the lanes that a row of flags chooses."""
+    """The episodes' values of e, into what a group of lanes keeps, for the lanes that a row of flags chooses."""
     for lane in range(width):
         i = group * width + lane
         if flags[which, i]:
@@ -206,7 +206,7 @@ def keep_final(flags, shown, group, width):
 
 @kernel(inline=True)
 def take_next(m, m_real, coming, varied, fields, own, flags, group, width):
-    """What lanes that begin take over for their next episode: numbers of the model, and parameters.
+    """Numbers of the model and parameters of the next episode, for the lanes that begin one.
 
     `coming`: those numbers for several episodes [episodes, groups, numbers, width]; those parameters in the same way,
     and their places in `own`; which episode is the next one [simulations].

@@ -71,7 +71,7 @@ def gap_motion(m, d, item):
 
 @kernel
 def limit_motion(m, d, item):
-    """`gap_motion` of an end of a joint limit."""
+    """Gap of an end of a joint limit and bounds of its motion; see `gap_motion`."""
     k, end = (item - points(m)) // 2, (item - points(m)) % 2
     j = m.limit_obj[k]
     low, high = joint_gaps(m, d, k)
@@ -86,7 +86,9 @@ def limit_motion(m, d, item):
 @only_with("contact", otherwise="(d.time, d.time, d.time, d.time, d.time)")
 @kernel
 def geoms_motion(m, d, item):
-    """`gap_motion` of a contact point with an identity, or of the pair of geoms whose first point the item is."""
+    """Gap of a contact point with an identity, or of the pair of geoms whose first point the item is, and bounds of its
+    motion; see `gap_motion`.
+    """
     c = pair_of(m, item)
     g1, g2 = m.collision_geom1[c], m.collision_geom2[c]
     margin = m.law_margin[m.collision_law[c]]

@@ -91,7 +91,7 @@ def without_idle(base: Struct, motions: PrescribedMotions, law: HardLaw) -> tupl
 
 
 def _kept(numbers: tuple[float, ...], keep: np.ndarray) -> tuple[float, ...]:
-    """Those of a law's numbers that are kept; it may have none at all."""
+    """The numbers of a law that are kept; it may have none at all."""
     return tuple(np.array(numbers)[keep].tolist()) if numbers else numbers
 
 

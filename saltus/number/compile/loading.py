@@ -15,7 +15,10 @@ HASHES = b"_numba_hashsecret_"
 
 
 class LoadingCache(EntryCache):
-    """The same cache of entries. `missing` is called with the types of arguments for which nothing is found."""
+    """A cache of entries that loads machine code without what only the compiler needs.
+
+    `missing` is called with the types of arguments for which nothing is found.
+    """
 
     def __init__(self, py_func, also="", room=None, missing=None):
         super().__init__(py_func, also, room)

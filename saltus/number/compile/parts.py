@@ -151,7 +151,7 @@ def unit_name(file: str) -> str:
 
 
 def unit_path(file: str) -> str:
-    """Where that is."""
+    """The path of the file of the machine code of a part, if that is a unit."""
     return str(cache_directory() / unit_name(file))
 
 

@@ -34,7 +34,7 @@ def soon(function: Any, structs: Structs) -> None:
 
 
 def begin(function: Any, structs: Structs) -> None:
-    """It is compiled now: free cores begin with what it calls, and what is needed soon."""
+    """Have free cores begin with the kernels that a function, compiled now, calls, and with those needed soon."""
     soon(function, structs)
     missing: dict[str, Work] = {}
     for wanted in (function, *(other for other in _soon if other is not function)):
@@ -55,7 +55,7 @@ def compile_kernel(asked: str) -> None:
 
 
 class _Kernels:
-    """Those of model and data with these types that are not in the cache, with those first that others call."""
+    """Kernels of model and data with these types that are not in the cache, those first that others call."""
 
     def __init__(self, m: StructType, d: StructType):
         self.missing: dict[str, Work] = {}  # by their files

@@ -40,7 +40,7 @@ _processes = _waiting = 0  # how many there are, and how many of them have nothi
 
 
 def offer(works: Iterable[Work]) -> None:
-    """These will be needed soon, the first ones first."""
+    """Have free cores do work that will be needed soon, the first item first."""
     global _processes
     with _changed:
         works = [work for work in works if work.file not in _begun]
@@ -64,20 +64,20 @@ def wait_for(file: str) -> bool:
 
 
 def something_is_ready() -> None:
-    """This process has made a file, for which some work may have waited."""
+    """Let work go on that may have waited for a file that this process has made."""
     with _changed:
         _changed.notify_all()
 
 
 def _free_cores() -> int:
-    """How many processes would not hold up others; none where they would not be a Python with the same cache."""
+    """Number of processes that would not hold up others; none where they would not be a Python with the same cache."""
     if not Path(sys.executable or "").name.startswith("python") or cache_directory().name != cache_key():
         return 0
     return min(usable_cores() - 1 - _processes, usable_cores() - round(_running()))
 
 
 def _running() -> float:
-    """How many threads of this computer run or would like to."""
+    """Number of threads of this computer that run or would like to."""
     with suppress(OSError, ValueError, IndexError):
         return int(Path("/proc/loadavg").read_text().split()[3].partition("/")[0])
     with suppress(OSError, AttributeError):
@@ -143,7 +143,7 @@ def _next() -> Work | None:
 
 
 def _answer(process: subprocess.Popen, work: Work) -> bytes:
-    """What the process says when it has finished; nothing where it has died."""
+    """The answer of a process that has finished; nothing where it has died."""
     process.stdin.write(work.asked.encode() + b"\n")
     process.stdin.flush()
     return process.stdout.readline()

@@ -23,14 +23,18 @@ def caller(result: types.Type):
     @intrinsic
     def call(typingctx, address, arguments):
         def codegen(context, builder, sig, args):
-            convention, taken = context.call_conv, sig.args[1].types
-            function = builder.inttoptr(args[0], convention.get_function_type(result, taken).as_pointer())
-            values = cgutils.unpack_tuple(builder, args[1])
-            return convention.call_function(builder, function, result, taken, values)[1]  # kernels raise nothing
+            return called_at(context, builder, result, sig, args)[1]  # kernels raise nothing
 
         return result(types.int64, arguments), codegen
 
     return call
+
+
+def called_at(context, builder, result, sig, args):
+    """Status and result of compiled code for a call by address, whose arguments are the address and a tuple."""
+    convention, taken = context.call_conv, sig.args[1].types
+    function = builder.inttoptr(args[0], convention.get_function_type(result, taken).as_pointer())
+    return convention.call_function(builder, function, result, taken, cgutils.unpack_tuple(builder, args[1]))
 
 
 #: Types of C's numbers by the words that tell them. In kernels all but "double" are integers.

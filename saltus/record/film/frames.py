@@ -58,7 +58,7 @@ def frame_count(duration: float, rate: Fraction, speed: float = 1.0) -> int:
 
 @dataclass(frozen=True, eq=False)
 class Film:
-    """What a film shows. Made by `Film.of`, which checks its arguments."""
+    """Contents of a film. Made by `Film.of`, which checks its arguments."""
 
     trajectory: TrajectoryTable
     model: Model
@@ -82,7 +82,7 @@ class Film:
         ghosts: Sequence[TrajectoryTable] = (),
         **view: Any,
     ) -> Film:
-        """See `Trajectory.video`."""
+        """A film with the arguments of `Trajectory.video`, checked."""
         if text_of("renderer", renderer) not in RENDERERS:
             raise OptionError.unknown("renderer", renderer, RENDERERS)
         if not isinstance(text, bool | str):
@@ -108,7 +108,7 @@ class Film:
         return np.array([float(k / self.rate) for k in frames]) * self.speed
 
     def moments(self, times: NDArray[Any] | None = None) -> Iterator[tuple[Still, tuple[Still, ...], str]]:
-        """What to draw at each frame, or at other times (s after the first sample): a still, its ghosts, and text."""
+        """Still, ghosts and text of each frame, or of pictures at other times (s after the first sample)."""
         contacts = self._contacts()
         motions = [Interpolator(t, self.model) for t in (self.trajectory, *self.ghosts)]
         blocks = (self.times(range(k, min(k + BLOCK, self.count))) for k in range(0, self.count, BLOCK))

@@ -42,7 +42,7 @@ _ALWAYS = ("time", "qpos", "qvel", "act", "ctrl", "energy")
 
 
 def to_dataset(trajectory: TrajectoryTable) -> xarray.Dataset:
-    """See `Trajectory.to_xarray`."""
+    """A recording as an xarray Dataset; see `Trajectory.to_xarray`."""
     import xarray
 
     variables: dict[str, Any] = {

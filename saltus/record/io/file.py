@@ -44,7 +44,7 @@ _MODEL, _MJB = "trajectory_model", "model_mjb"
 
 
 def save(trajectory: TrajectoryTable, path: str | os.PathLike[str]) -> None:
-    """See `Trajectory.save`."""
+    """Write a recording to a file; see `Trajectory.save`."""
     path = checked_path(path)
     if path.endswith(STORE):
         from saltus.record.io.stream import save_store
@@ -68,7 +68,7 @@ def check_suffix(path: str | os.PathLike[str]) -> None:
 
 
 def load(path: str | os.PathLike[str]) -> TrajectoryTable:
-    """See `Trajectory.load`."""
+    """Read a recording from a file; see `Trajectory.load`."""
     path = checked_path(path)
     if os.path.isdir(path):
         from saltus.record.io.store import load_store
@@ -109,7 +109,7 @@ def _image(trajectory: TrajectoryTable) -> memoryview:
 
 
 def _opened(path: str) -> tuple[xarray.Dataset, bool]:
-    """What a file holds, and whether a checksum says that it is what was written."""
+    """Contents of a file, and whether a checksum says that they are what was written."""
     try:
         with open_regular(path) as file:
             behind = os.fstat(file.fileno()).st_size - stated_size(file)

@@ -226,10 +226,8 @@ def certify_from_runs(
         error, both = np.maximum(error, apart), largest_entry(first) + largest_entry(second)
         bound = np.maximum(bound, bound_from_difference(np.maximum(both, apart), rounding + floor, last))
         if ok and np.max(apart, initial=0.0) > SAFETY * np.max(both, initial=0.0) + rounding + floor:
-            ok, text = (
-                False,
-                "the run and its halves err alike: one whose steps are no parts of its own differs by more",
-            )
+            ok = False
+            text = "the run and its halves err alike: one whose steps are no parts of its own differs by more"
             warnings = [f"{text}; the bound is three times that; try a smaller timestep"]
     steps = (timestep, timestep / 2, timestep / 4)
     return Certificate(

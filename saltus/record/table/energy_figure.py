@@ -55,7 +55,7 @@ def energy_error(t: TrajectoryTable) -> float:
 
 
 def exchanges(t: TrajectoryTable) -> list[str]:
-    """What changed the energy of a run on purpose, by the names of a ledger's accounts.
+    """Causes that changed the energy of a run on purpose, by the names of a ledger's accounts.
 
     From the columns, and from the model where the recording holds one.
     """

@@ -145,7 +145,7 @@ class TrajectoryTable:
 
     @property
     def model(self) -> Model | None:
-        """What moved, rebuilt from the recording when first asked for; None where it is not known.
+        """The model that moved, rebuilt from the recording when first asked for; None where it is not known.
 
         Raises:
             RecordError: the recording holds a model that cannot be read here.

@@ -144,7 +144,7 @@ def _error(engine: Engine, bad: dict[str, np.ndarray], status: int) -> Divergenc
 
 
 def lost_motion(engine: Engine, time: float) -> str:
-    """What a prescribed motion gives that is no number, at a time (s) or within a timestep of it; "" if none does."""
+    """Words on a prescribed motion that is not finite at a time (s) or within a timestep of it; "" if all are."""
     if not engine.motions:
         return ""
     with engine.peeking():

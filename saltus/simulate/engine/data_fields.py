@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 
 class DataFields:
-    """What a user reads from a simulation, by MuJoCo's names; all in SI units, vectors in world axes."""
+    """Fields that a user reads from a simulation, by MuJoCo's names; all in SI units, vectors in world axes."""
 
     # state and inputs, to read and write
     time: NDArray[np.float64]

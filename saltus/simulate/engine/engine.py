@@ -238,7 +238,7 @@ class Engine:
         return self.law.name
 
     def rows_of(self, name: str, last: str | None = None) -> slice:
-        """Where a field lies in the state, with all fields up to the `last`."""
+        """Rows of the state that hold a field and all those after it up to the `last`."""
         rows, first = self.d.span(name, last or name), self.d.span("time", "time").start
         return slice(rows.start - first, rows.stop - first)
 
@@ -270,7 +270,7 @@ class Engine:
         self.prescribe()
 
     def prescribe(self, by_users: bool = False) -> None:
-        """Joints and mocap bodies with prescribed motions are where these have them at the present time.
+        """Put joints and mocap bodies with prescribed motions where these have them at the present time.
 
         `by_users`: the state may have been changed by them since; a warning says once what of it is not used.
         """
@@ -290,7 +290,7 @@ class Engine:
             self._prescribed_at = time
 
     def _moved_by_motions(self) -> np.ndarray:
-        """What prescribed motions set of the state."""
+        """The part of the state that prescribed motions set."""
         views, m = self.d.views, self.m
         bodies = views["mocap_pos"][m.carrier_mocapid], views["mocap_vel"][m.carrier_mocapid if m.nmover else []]
         return np.concatenate(
@@ -431,7 +431,7 @@ class Engine:
             self._jumped = self.left is not None
 
     def mocap_poses(self) -> tuple[np.ndarray, np.ndarray]:
-        """Where mocap bodies are at the present time: positions [nmocap, 3] (m), orientations [nmocap, 4]."""
+        """Poses of mocap bodies at the present time: positions [nmocap, 3] (m), orientations [nmocap, 4]."""
         return movers.poses(self.d.views) if self.has_movers else (self.mocap_pos, self.mocap_quat)
 
     def keep_left(self) -> None:

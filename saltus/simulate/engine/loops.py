@@ -95,7 +95,7 @@ def energies(m, d, out):
 
 @entry
 def whole(m, d):
-    """Where trees may sleep: lists of everything, as a state is looked at."""
+    """List everything, as a state is looked at, in models whose trees may sleep."""
     see_everything(m, d)
 
 

@@ -15,7 +15,8 @@ from saltus.model.compile.prescribed import PrescribedMotions
 from saltus.model.enums import BALL, FREE, HINGE, SLIDE
 from saltus.model.model import Model
 from saltus.number.internals import NumbaError
-from saltus.number.jets import JOINT, POSE, jet_at, joint_numbers, pose_numbers
+from saltus.number.jets.functions_of_time import JOINT, POSE, joint_numbers, pose_numbers
+from saltus.number.jets.jet import jet_at
 from saltus.number.kernels import Entry
 from saltus.number.structs import Struct
 
@@ -64,7 +65,7 @@ class MotionLaws:
 
     @property
     def key(self) -> str:
-        """What tells the motions from others; "" without any."""
+        """Words that tell the motions from others; "" without any."""
         return ",".join(f"{name}={feature_key(law)}" for name, law in self.laws.items())
 
     def prescribed(self) -> PrescribedMotions:
@@ -76,7 +77,7 @@ class MotionLaws:
         return PrescribedMotions(joints, tuple(self.bodies.values()), rescaled)
 
     def addresses(self) -> dict[str, list[int]]:
-        """Where their machine code lies, by Data's fields; OptionError for what cannot be compiled."""
+        """Addresses of the motions' machine code, by Data's fields; OptionError for what cannot be compiled."""
         if self.key != self._key:
             raise OptionError(f"motions: {', '.join(map(repr, self.laws))}: {CHANGED}")
         return {

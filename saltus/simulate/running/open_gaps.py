@@ -1,4 +1,4 @@
-"""What a run and all its repetitions leave open alike under hard contact: gaps that count as closed, and what they do.
+"""Gaps that a run and all its repetitions leave open alike under hard contact, as closed ones, and what they do.
 
 A gap g counts as closed where the exact motion would close it in a time t with g = a t² / 2, an impact at its end. In
 that time friction takes μ a t from the tangential velocity, or gives it back with the impact: positions along the

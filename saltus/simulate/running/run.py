@@ -40,7 +40,7 @@ def run(
     save: str | os.PathLike[str] | None,
     ledger: bool,
 ) -> "Trajectory":
-    """See `Simulation.run`.
+    """Run a simulation; see `Simulation.run`.
 
     `sim`: what a control function is called with. `again`: makes a simulation like it, but for the options it is given.
     """
@@ -79,13 +79,13 @@ def controlled_by(engine, control):
 
 
 def _builder(engine: Engine, plan: Plan, book: Ledger | None) -> TrajectoryBuilder:
-    """What records in memory."""
+    """The recorder of a run in memory."""
     sizes, about = about_run(engine, plan.duration, plan.sample, book)
     return TrajectoryBuilder(**sizes, **about, expected=plan.count)
 
 
 def _stream(engine: Engine, plan: Plan, control: Any, path: str | os.PathLike[str], book: Ledger | None) -> "Stream":
-    """What records to a Zarr store."""
+    """The recorder of a run to a Zarr store."""
     from saltus.record.io.stream import Stream
     from saltus.record.table.columns import row_shapes
     from saltus.simulate.running.run_setup import setup_of

@@ -61,7 +61,7 @@ def _act_names(engine: Engine, actuators: list[str]) -> list[str]:
 
 
 def description(engine: Engine) -> dict[str, Any]:
-    """What all recordings of a simulation with its controller say: `names`, `units` and `attrs`."""
+    """Words that all recordings of a simulation with its controller share: `names`, `units` and `attrs`."""
     names, units = names_and_units(engine)
     attrs = model_attributes(engine)
     if point_count(engine):
@@ -75,7 +75,7 @@ def description(engine: Engine) -> dict[str, Any]:
 
 
 def attributes(engine: Engine, duration: float, sample: float) -> dict[str, Any]:
-    """What belongs to one run."""
+    """Attributes of one run."""
     return {
         "control": "" if engine.control is None else repr(engine.control),
         "timestep": engine.timestep,
@@ -140,7 +140,7 @@ def law_of(name: str, numbers: Mapping[str, Any]) -> Any:
 
 
 def tolerances(engine: Engine) -> dict[str, float]:
-    """What a run is accurate to, by name.
+    """Tolerances of a run, by name.
 
     The relative and absolute error of a step, the constraint solver's; where events are located in time their place
     in a step, the residual of complementarity problems, and the gap (m) that counts as closed.

@@ -17,7 +17,7 @@ NONE, PID_KIND, CONTROLLER, ARRAY, FUNCTION = "none", "PID", "controller", "arra
 
 
 def setup_of(engine: Engine, plan: Plan, control: Any) -> dict[str, Any]:
-    """What it takes to make an engine and its run again, in plain values for JSON."""
+    """The set-up with which an engine and its run are made again, in plain values for JSON."""
     return {
         "integrator": engine.integrator.name,
         "tableau": _tableau(engine.integrator),

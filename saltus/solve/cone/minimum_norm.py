@@ -47,7 +47,7 @@ def minimum_norm(p, n, a, b, x):
 
 @kernel
 def minimum_norm_of_rank(p, n, a, b, x, most, small):
-    """`minimum_norm` for a matrix A that is known to some error: of rank `most` at most.
+    """The solution of least norm for a matrix A that is known to some error: of rank `most` at most.
 
     Columns shorter than `small` times the longest do not count towards the rank, once reduced by the others.
     """

@@ -68,7 +68,7 @@ def solve_cones(p, tolerance):
 
 @kernel
 def solve_islands(p, tolerance):
-    """`solve_island` for each island; returns the largest residual."""
+    """Solve each island of the scaled problem by itself; returns the largest residual."""
     blocks, n, worst = p.hard_count[BLOCKS], p.hard_count[ROWS], 0.0
     keep_whole(p)
     for island in range(blocks):

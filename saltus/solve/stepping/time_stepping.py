@@ -124,7 +124,7 @@ def accelerate(m, d, h, tolerance):
 @only_with("constraint", otherwise="-1")
 @kernel
 def constrained(m, d, h, tolerance):
-    """`accelerate` with active rows; returns a status, `FREE` without any.
+    """Mean accelerations over a step with active rows; returns a status, `FREE` without any.
 
     Where forces are not determined they are those of least norm.
     """

@@ -29,7 +29,7 @@ class Lost(Exception):
 
 
 def worker_count(workers: int | None) -> int:
-    """How many workers to use; None: as many as processors that this process may use."""
+    """Number of workers to use; None: as many as processors that this process may use."""
     return usable_cores() if workers is None else whole_number("workers", workers, least=1)
 
 

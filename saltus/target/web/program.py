@@ -203,7 +203,7 @@ def _loop(engine: Engine, law: int, number: int, image: _Image, functions: dict[
 
 
 def _fields(struct: Struct) -> dict[str, list[int]]:
-    """Where fields are: [0 real or 1 integer, place, count]; sizes and flags are integers by themselves."""
+    """Places of fields: [0 real or 1 integer, place, count]; sizes and flags are integers by themselves."""
     found = {}
     for name, what in struct.layout.fields.items():
         integer = int(what.kind == "int")

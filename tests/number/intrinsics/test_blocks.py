@@ -12,7 +12,7 @@ STARS = Layout("Stars", {"star": Field("real", ("nblock", 3 * AT_ONCE))}, frozen
 
 @entry(structs=("m",))
 def higher(m, block, x, y, z, least):
-    """See `higher_of_block`."""
+    """`higher_of_block` as Python calls it."""
     return higher_of_block(m.star, block, x, y, z, least)
 
 

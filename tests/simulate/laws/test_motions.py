@@ -1,4 +1,4 @@
-"""What prescribed motions refuse, by name, and what is said where a motion gives no numbers."""
+"""Refusals of prescribed motions by name, and the errors where a motion gives no numbers."""
 
 import copy
 import math

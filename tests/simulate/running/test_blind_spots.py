@@ -1,4 +1,4 @@
-"""What a certificate cannot vouch for, from recordings whose events and steps are made up.
+"""Warnings of what a certificate cannot vouch for, from recordings whose events and steps are made up.
 
 Law: the definitions in `saltus.simulate.running.blind_spots`; each table of events says by itself who meets whom.
 """

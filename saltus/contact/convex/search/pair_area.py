@@ -1,4 +1,4 @@
-"""What a search for the contact of two convex shapes holds in memory, in the frame of the first geom.
+"""Memory of a search for the contact of two convex shapes, in the frame of the first geom.
 
 Vertices of the Minkowski difference A - B take eight numbers each: w = a - b, a (m), and the numbers of both points.
 """

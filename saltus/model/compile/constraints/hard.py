@@ -63,7 +63,7 @@ class HardLaw(NamedTuple):
 
 
 def slot_counts(base: Struct) -> np.ndarray:
-    """How many points of contact each pair of geoms has at most [ncollision]."""
+    """Largest number of contact points of each pair of geoms [ncollision]."""
     kinds = [int(k) for k in base.views["collision_kind"]]
     return np.array([CORNERS if pair_types(k) == (PLANE, BOX) else most_contacts(k) for k in kinds], int)
 

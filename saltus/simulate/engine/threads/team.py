@@ -59,7 +59,10 @@ def dismiss(m, d):
 
 
 def threads_for(model: Model, m: Struct, wanted: int, *, hard: bool) -> int:
-    """How many threads share a model's steps, under the `hard` law or the soft one; what is not as wanted is told."""
+    """Number of threads that share a model's steps, under the `hard` law or the soft one.
+
+    A warning says where it is not as `wanted`, or where they would wait for each other.
+    """
     if wanted > 1 and (hard or "threads" not in m.layout.features):
         warn(f"the steps of {model.name!r} have no work for several threads: one is used")
         return 1
@@ -103,7 +106,7 @@ class Team:
 
     @contextmanager
     def _called(self, m: Struct) -> Iterator[None]:
-        """The same for any number of steps."""
+        """The helpers work while compiled code runs on the leader's Data, however many steps it takes."""
         # compiled here, since the leader would wait for ever for a helper that cannot be
         help_out.address(m, self._helpers[0], result=types.none)
         threads = self._threads.get()

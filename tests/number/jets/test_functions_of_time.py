@@ -11,7 +11,8 @@ import sympy
 from numba import njit
 from numba.core.errors import NumbaError
 
-from saltus.number.jets import jet_at, joint_numbers, pose_numbers
+from saltus.number.jets.functions_of_time import joint_numbers, pose_numbers
+from saltus.number.jets.jet import jet_at
 
 T = sympy.Symbol("t", positive=True)
 AT = 0.7
