@@ -38,10 +38,8 @@ FINER = 4  # times shorter than the timestep, or the longest step, are the steps
 SHORTER = 1e-3  # of these is the first step of a repetition of adaptive ones
 DENSER = 4  # times shorter are its steps over dense events
 GOLDEN = 0.5 * (1.0 + 5.0**0.5)
-UNEVEN = (
-    GOLDEN,
-    2.0 * GOLDEN,
-)  # the same where jumps are stepped over, besides 2 and 4: their steps meet those at no time
+# times shorter are the steps of two more runs where jumps are stepped over: none of them ends where a half does
+UNEVEN = (GOLDEN, 2.0 * GOLDEN)
 PARTED = 0.1  # rad, or of a length's range: runs with this difference no longer show the same motion
 
 

@@ -69,11 +69,8 @@ def take_island(p, island, blocks, n):
         count += 1
         for i in range(p.hard_whole_row[k], p.hard_whole_row[k] + p.hard_whole_dim[k]):
             p.hard_active[rows] = i
-            p.hard_b[rows], p.hard_scale[rows], p.hard_z[rows] = (
-                p.hard_whole_b[i],
-                p.hard_whole_scale[i],
-                p.hard_whole_z[i],
-            )
+            p.hard_b[rows], p.hard_scale[rows] = p.hard_whole_b[i], p.hard_whole_scale[i]
+            p.hard_z[rows] = p.hard_whole_z[i]
             rows += 1
     for i in range(rows):
         for j in range(rows):
