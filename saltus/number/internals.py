@@ -13,7 +13,7 @@ from types import FunctionType
 from typing import Any
 
 import llvmlite.binding as llvm
-from numba import config
+from numba import config, types
 from numba.core import cgutils, event, typed_passes, untyped_passes
 from numba.core import ir as numba_ir
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile, NullCache, _CacheLocator
@@ -29,9 +29,26 @@ from numba.core.registry import CPUDispatcher, cpu_target
 from numba.core.runtime import _nrt_python
 from numba.core.serialize import dumps as dumps_function
 from numba.core.typeconv import Conversion
-from numba.core.typed_passes import AnnotateTypes, NopythonRewrites
+from numba.core.typed_passes import (
+    AnnotateTypes,
+    DumpParforDiagnostics,
+    InlineOverloads,
+    NopythonRewrites,
+    NoPythonSupportedFeatureValidation,
+    NopythonTypeInference,
+)
 from numba.core.typing.templates import AbstractTemplate, AttributeTemplate, infer_getattr, infer_global, signature
-from numba.core.untyped_passes import InlineClosureLikes, IRProcessing, WithLifting
+from numba.core.untyped_passes import (
+    FindLiterallyCalls,
+    InlineClosureLikes,
+    InlineInlinables,
+    IRProcessing,
+    LiteralPropagationSubPipelinePass,
+    LiteralUnroll,
+    MakeFunctionToJitFunction,
+    RewriteDynamicRaises,
+    WithLifting,
+)
 from numba.extending import _Intrinsic as Intrinsic
 
 CacheLocator = _CacheLocator
@@ -52,6 +69,28 @@ def become_dispatcher(late: CPUDispatcher) -> None:
 def leave_out_extensions(dispatcher: Any) -> None:
     """Have a dispatcher not load other packages' extensions of Numba before it compiles; the compiler sees to them."""
     dispatcher._compilation_chain_init_hook = lambda: None
+
+
+def compile_for(dispatcher: Any, arguments: tuple) -> Any:
+    """Compile a kernel for arguments of these types, or load what was, as `Dispatcher.compile` does without its clocks.
+
+    Each of these listens to all that those inside it compile.
+    """
+    with global_compiler_lock:
+        found = dispatcher.overloads.get(arguments)
+        if found is None:
+            with dispatcher._compiling_counter:
+                found = dispatcher._cache.load_overload(arguments, dispatcher.targetctx)
+                if found is not None:
+                    dispatcher.targetctx.insert_user_function(found.entry_point, found.fndesc, [found.library])
+                    dispatcher.add_overload(found)
+                else:
+                    about = dict(dispatcher=dispatcher, args=arguments, return_type=None)
+                    with event.trigger_event("numba:compile", data=about):
+                        found = dispatcher._compiler.compile(arguments, None)
+                        dispatcher.add_overload(found)
+                    dispatcher._cache.save_overload(arguments, found)
+        return found.entry_point
 
 
 def cache_of(dispatcher: Any) -> Any:
@@ -246,14 +285,70 @@ def forget_types(result: CompileResult) -> None:
     result.fndesc.typemap = result.fndesc.calltypes = None
 
 
-def passes_without(compiler: Compiler, left_out: tuple, after: Callable[..., Any]) -> list[PassManager]:
-    """Numba's pipeline of a compiler without some passes, and with another one after its code is made."""
+class _Passes(PassManager):
+    """A pipeline whose passes run without the events and timers that Numba wraps around each."""
+
+    def _runPass(self, index: int, inst: Any, state: Any) -> None:
+        inst.analysis = self._analysis
+        inst.run_initialization(state)
+        inst.run_pass(state)
+        inst.run_finalizer(state)
+
+
+def passes_without(
+    compiler: Compiler, left_out: tuple[type, ...], after: Callable[..., Any], instead: dict[type, type]
+) -> list[PassManager]:
+    """Numba's pipeline of a compiler without some passes, with others instead, and one more after its code is made."""
     whole = DefaultPassBuilder.define_nopython_pipeline(compiler.state)
-    passes = PassManager("kernel")
-    passes.passes = [(p, about) for p, about in whole.passes if p not in left_out]
+    passes = _Passes("kernel")
+    passes.passes = [(instead.get(p, p), about) for p, about in whole.passes if p not in left_out]
     passes.add_pass_after(after, IRProcessing)
     passes.finalize()
     return [passes]
+
+
+class _RememberingContext:
+    """Numba's typing context, which looks for a function of Numba's on types once.
+
+    Type inference goes over all calls again until nothing changes.
+    """
+
+    def __init__(self, own: Any):
+        self._own = own
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._own, name)
+
+    def resolve_function_type(self, function: Any, arguments: tuple, named: dict[str, Any]) -> Any:
+        # a later definition of a function makes another type of it
+        kind = function if isinstance(function, types.Type) else self._own._lookup_global(function)
+        if named or not isinstance(kind, types.Function):
+            return self._own.resolve_function_type(function, arguments, named)
+        asked = kind, arguments
+        if asked not in _FOUND:
+            found = self._own.resolve_function_type(function, arguments, named)
+            if found is None:
+                return None
+            _FOUND[asked] = found
+        return _FOUND[asked]
+
+
+_FOUND: dict[Any, Any] = {}  # signatures, by functions and types of arguments
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class TypeInference(NopythonTypeInference):
+    """Numba's type inference that remembers signatures."""
+
+    _name = "type_inference"
+
+    def run_pass(self, state: Any) -> bool:
+        own = state.typingctx
+        state.typingctx = _RememberingContext(own)
+        try:
+            return super().run_pass(state)
+        finally:
+            state.typingctx = own
 
 
 def passes_of_the_compiler() -> list[tuple[type, bool]]:

@@ -26,6 +26,7 @@ from saltus.number.features import Choice, ChoiceType, narrowed
 from saltus.number.internals import (
     Dispatcher,
     Intrinsic,
+    compile_for,
     dumps_function,
     keep_in,
     leave_out_extensions,
@@ -77,6 +78,8 @@ def _make(function, strict, inline, sums, dispatcher):
     )
     make_dispatcher(dispatcher, function, options, PartCompiler)
     keep_in(PartCache(function, also=(strict, inline, sums)), dispatcher)
+    dispatcher.compile = functools.partial(compile_for, dispatcher)
+    dispatcher.templates = {}
     dispatcher.get_call_template = functools.partial(_template, dispatcher)
     dispatcher.__reduce_ex__ = functools.partial(_reduced, dispatcher, dict(strict=strict, inline=inline, sums=sums))
     dispatcher.__deepcopy__ = functools.partial(_itself, dispatcher)
@@ -105,7 +108,10 @@ def _template(dispatcher, args, kws, keep=frozenset()):
     """
     args = [narrowed(t, dispatcher, keep) for t in args]
     kws = {name: narrowed(t, dispatcher, keep) for name, t in kws.items()}
-    return Dispatcher.get_call_template(dispatcher, args, kws)
+    asked = tuple(args), tuple(kws.items())
+    if asked not in dispatcher.templates:
+        dispatcher.templates[asked] = Dispatcher.get_call_template(dispatcher, args, kws)
+    return dispatcher.templates[asked]
 
 
 class Entry:

@@ -7,6 +7,7 @@ new version of Numba, says what `saltus/number/internals.py` must say in another
 import ast
 import ctypes
 import importlib.metadata
+import operator
 import tomllib
 from pathlib import Path
 
@@ -147,7 +148,9 @@ def test_the_pipeline_without_some_passes():
 
     class Watched(PartCompiler):
         def define_pipelines(self):
-            found = internals.passes_without(self, (internals.AnnotateTypes, internals.WithLifting), FoldConditions)
+            left_out = internals.AnnotateTypes, internals.WithLifting
+            instead = {internals.NopythonTypeInference: internals.TypeInference}
+            found = internals.passes_without(self, left_out, FoldConditions, instead)
             seen.extend(p for p, _ in found[0].passes)
             return found
 
@@ -156,7 +159,70 @@ def test_the_pipeline_without_some_passes():
     internals.become_dispatcher(late)
     late.compile((types.int64,))
     assert internals.AnnotateTypes not in seen and internals.WithLifting not in seen
+    assert internals.NopythonTypeInference not in seen and internals.TypeInference in seen
     assert seen.index(FoldConditions) == seen.index(internals.IRProcessing) + 1
+
+
+def late_dispatcher(function, cache):
+    late = Late()
+    internals.make_dispatcher(late, function, dict(nopython=True, boundscheck=None), PartCompiler)
+    internals.become_dispatcher(late)
+    internals.keep_in(cache, late)
+    return late
+
+
+def test_a_kernel_is_compiled_once_for_the_same_types():
+    cache = Cache()
+    late = late_dispatcher(plus_one, cache)
+    for _ in range(2):
+        internals.compile_for(late, (types.float64,))
+    assert cache.asked == [(types.float64,)] and [sig for sig, _ in cache.kept] == [(types.float64,)]
+    assert late.overloads[types.float64,].signature.return_type == types.float64
+
+    class Full(Cache):
+        def load_overload(self, sig, target_context):
+            return cache.kept[0][1]
+
+    again = late_dispatcher(plus_one, Full())
+    internals.compile_for(again, (types.float64,))
+    assert again.overloads[types.float64,] is cache.kept[0][1]
+
+
+def test_an_operator_that_is_remembered_has_the_types_of_each_of_its_calls():
+    """Reference: Numba's own inference of the same function."""
+
+    def mixed(i, x):
+        return i + i, i + x, x < i, (i, x)
+
+    ints, reals = (types.int64, types.int64), (types.int64, types.float64)
+    for arguments in (ints, reals, ints):
+        late = late_dispatcher(mixed, Cache())
+        internals.compile_for(late, arguments)
+        plain = njit(mixed)
+        plain.compile(arguments)
+        returned = late.overloads[arguments].signature.return_type
+        assert returned == plain.overloads[arguments].signature.return_type
+
+
+def test_an_operator_that_is_defined_later_is_found():
+    class Kind(types.Type):
+        def __init__(self):
+            super().__init__("kind of this test")
+
+    kind = Kind()
+    arguments = kind, kind
+    late = late_dispatcher(lambda a, b: a ^ b, Cache())
+    with pytest.raises(internals.NumbaError):
+        internals.compile_for(late, arguments)
+
+    @internals.infer_global(operator.xor)
+    class Xor(internals.AbstractTemplate):
+        def generic(self, args, kws):
+            return internals.signature(types.int64, *args) if args == arguments else None
+
+    registry.cpu_target.typing_context.refresh()
+    context = internals._RememberingContext(registry.cpu_target.typing_context)
+    assert context.resolve_function_type(operator.xor, arguments, {}).return_type == types.int64
 
 
 def test_passes_of_the_compiler_are_found():

@@ -21,9 +21,20 @@ from saltus.number.compile.worker_pool import Work
 from saltus.number.internals import (
     AnnotateTypes,
     Compiler,
+    DumpParforDiagnostics,
+    FindLiterallyCalls,
     InlineClosureLikes,
+    InlineInlinables,
+    InlineOverloads,
     Library,
+    LiteralPropagationSubPipelinePass,
+    LiteralUnroll,
+    MakeFunctionToJitFunction,
     NopythonRewrites,
+    NoPythonSupportedFeatureValidation,
+    NopythonTypeInference,
+    RewriteDynamicRaises,
+    TypeInference,
     WithLifting,
     forget_types,
     passes_without,
@@ -34,8 +45,23 @@ from saltus.number.processor import code_generator
 # (at 1000 a pendulum 4 %, at 1500 2 %), larger ones time in compiling, since they share less.
 LARGE = 1500
 
-# for what the package's own kernels do not have: contexts, functions inside them, expressions of whole arrays
-NOT_IN_KERNELS = (WithLifting, InlineClosureLikes, NopythonRewrites)
+# for what nobody looks at
+REPORTS = (AnnotateTypes, DumpParforDiagnostics)
+# for what the package's own kernels do not have: contexts, functions inside them, expressions of whole arrays, loops
+# over tuples of several types, exceptions, and functions of Numba's that it writes into their callers
+NOT_IN_KERNELS = (
+    WithLifting,
+    InlineClosureLikes,
+    MakeFunctionToJitFunction,
+    NopythonRewrites,
+    LiteralUnroll,
+    LiteralPropagationSubPipelinePass,
+    FindLiterallyCalls,
+    RewriteDynamicRaises,
+    InlineInlinables,
+    InlineOverloads,
+    NoPythonSupportedFeatureValidation,
+)
 
 
 class _NoEnvironment:
@@ -202,8 +228,8 @@ class PartCompiler(Compiler):
         state.func_id.unique_id = _unique(state.func_id.func)
         state.library = self.library(state.targetctx.codegen(), state.func_id.func_qualname)
         ours = Path(state.func_id.filename).is_relative_to(PACKAGE)
-        without = (AnnotateTypes, *NOT_IN_KERNELS) if ours else (AnnotateTypes,)
-        return passes_without(self, without, FoldConditions)
+        without = (*REPORTS, *NOT_IN_KERNELS) if ours else REPORTS
+        return passes_without(self, without, FoldConditions, {NopythonTypeInference: TypeInference})
 
     def compile_extra(self, func):
         """The compile result, without what is not kept."""
