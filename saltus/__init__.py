@@ -109,6 +109,7 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
+    from saltus import algorithms as algorithms
     from saltus import env as env
     from saltus import lab as lab
     from saltus import symbolic as symbolic
@@ -152,7 +153,13 @@ if TYPE_CHECKING:
 if not TYPE_CHECKING:  # to type checkers there is what stands above, and nothing else
 
     def __getattr__(name):
-        if name in ("env", "lab", "simulate", "symbolic"):  # not one thing but a module, loaded on first use too
+        if name in (
+            "algorithms",
+            "env",
+            "lab",
+            "simulate",
+            "symbolic",
+        ):  # not one thing but a module, loaded on first use too
             return import_module(f"saltus.{name}")
         if name not in _HOME:
             raise AttributeError(f"module 'saltus' has no attribute {name!r}")

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 import saltus
 
 #: Modules whose `__all__` is public, and what else is.
-MODULES = ("saltus", "saltus.env", "saltus.lab", "saltus.symbolic")
+MODULES = ("saltus", "saltus.algorithms", "saltus.env", "saltus.lab", "saltus.symbolic")
 OTHERS = {"saltus.simulate.function": "simulate", "saltus.study.studies": "study"}
 #: Where the walk ends: kernels, which are compiled for several kinds of number and carry no types, the engine below
 #: simulations, and what the lab's page and server say to each other.
