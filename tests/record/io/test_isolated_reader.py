@@ -5,6 +5,7 @@ import sys
 
 import numpy as np
 import pytest
+from helpers.systems import needs_kill
 
 from saltus.errors import RecordError, SaltusWarning
 from saltus.record import Trajectory
@@ -47,6 +48,7 @@ def test_a_zeroed_page_of_one_does_not_hang(tmp_path, monkeypatch):
         Trajectory.load(path)
 
 
+@needs_kill
 @pytest.mark.parametrize(
     ("command", "said"),
     [
