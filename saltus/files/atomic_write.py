@@ -17,18 +17,17 @@ WAITS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
 def replaced(path: str | os.PathLike[str], *, durable: bool = True) -> Iterator[str]:
     """A path to write to inside; what was written becomes the file at `path` at the end, or nothing does.
 
-    The bytes go to a new file in the same directory, which takes the name in one step. A symbolic link is followed:
-    its target is replaced.
+    The bytes go to a new file in the same directory, which takes the name in one step.
 
     Args:
-        path: what is made or replaced: a regular file, or nothing yet.
+        path: what is made or replaced, whatever it is; `target_of` gives what a user's path means.
         durable: the bytes reach the disk before, so that the file is whole after a power failure, too. What is made
             again where it is damaged does without.
 
     Raises:
         OSError: the file cannot be written; nothing is left behind and a previous file is untouched.
     """
-    target = target_of(path)
+    target = os.fspath(path)
     temporary = new_beside(target)
     try:
         yield temporary
@@ -44,7 +43,7 @@ def replaced(path: str | os.PathLike[str], *, durable: bool = True) -> Iterator[
 
 
 def target_of(path: str | os.PathLike[str]) -> str:
-    """The file that a path means, links followed. OSError: there can be none, or it is no regular file."""
+    """The file that a path means, links followed. OSError: there can be none, or what is there is no regular file."""
     try:
         target = os.path.realpath(path)
         directory = os.path.dirname(target)
@@ -102,7 +101,7 @@ def _reach_disk(path: str) -> None:
 def _settle_directory(directory: str) -> None:
     """Make the new name durable where the system can; the content is already safe."""
     with contextlib.suppress(OSError, AttributeError):
-        descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
+        descriptor = os.open(directory or ".", os.O_RDONLY | os.O_DIRECTORY)
         try:
             os.fsync(descriptor)
         finally:

@@ -28,6 +28,16 @@ def test_what_fails_leaves_what_was_there(tmp_path, durable):
     assert path.read_bytes() == b"before" and os.listdir(tmp_path) == ["run"]
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes with names")
+def test_whatever_has_the_name_is_replaced(tmp_path):
+    """As a cache does with what is damaged; a user's path is looked at first."""
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(OSError, match="not a regular file"):
+        atomic_write.target_of(tmp_path / "pipe")
+    write(tmp_path / "pipe", b"1")
+    assert (tmp_path / "pipe").read_bytes() == b"1"
+
+
 def test_only_what_is_to_last_waits_for_the_disk(tmp_path, monkeypatch):
     reached = []
     monkeypatch.setattr(atomic_write.os, "fsync", reached.append)

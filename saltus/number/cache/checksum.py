@@ -41,4 +41,4 @@ def unsealed(name: str, whole: bytes) -> bytes:
 
 def _before(name: str) -> bytes:
     """Part of the checksum, so that another file's content is damage, too."""
-    return name.encode() + b"\0"
+    return name.encode() + b"\n"

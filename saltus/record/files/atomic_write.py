@@ -31,7 +31,7 @@ def written_whole(path: str | os.PathLike[str], *, what: str = "recording") -> I
         RecordError: the file cannot be written; nothing is left behind and a previous file is untouched.
     """
     try:
-        with replaced(path) as temporary:
+        with replaced(target_of(path)) as temporary:
             yield temporary
     except OSError as error:
         raise RecordError(path, reason_of(error), what=what) from error
