@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Run a small part of the tests on an emulated processor: 64-bit ARM under Linux, by qemu's translation of programs.
 
-    python .ci/emulated.py DIRECTORY            what is listed below, in some 20 minutes
+    python .ci/emulated.py DIRECTORY            what is listed below, in some 40 minutes
     python .ci/emulated.py DIRECTORY tests/...  other tests; arguments go to pytest
 
 DIRECTORY keeps what is fetched: Debian's Python for ARM and its libraries, qemu unless it is installed, wheels for ARM,
