@@ -4,8 +4,9 @@
     python .ci/package.py           builds both into a temporary folder, the wheel from the sdist
     python .ci/package.py dist      checks those that are in dist/, compiled kernels allowed
 
-The sdist must hold every file that git tracks, the wheel every file of the package. The wheel is installed into a fresh
-environment and used from an empty folder as README's readers use it. Needs the `dev` extra, git and a package index.
+The sdist must hold every file that git tracks, a wheel every file of the package, and compiled kernels if and only if
+its tag names a system. The wheel that pip would take here is installed into a fresh environment and used from an empty
+folder as README's readers use it. Needs the `dev` extra, git and a package index.
 """
 
 import os
@@ -20,6 +21,9 @@ import venv
 import zipfile
 from collections.abc import Iterable
 from pathlib import Path
+
+from packaging.tags import Tag, sys_tags
+from packaging.utils import parse_wheel_filename
 
 ROOT = Path(__file__).resolve().parents[1]
 ONLY_IN_GIT = {".gitattributes"}
@@ -64,19 +68,34 @@ def _differences(found: set[str], wanted: set[str]) -> list[str]:
     ]
 
 
-def check_contents(sdist: Path, wheel: Path) -> None:
-    """End the program with what is wrong in the files of either, if anything is."""
+def tag_differences(wheel: str, names: Iterable[str]) -> list[str]:
+    """What is wrong with the tag of a wheel with these files: kernels are for one system, and nothing else is."""
+    kernels, pure = any(map(KERNELS.fullmatch, names)), wheel.endswith("-py3-none-any.whl")
+    if kernels and pure:
+        return ["compiled kernels in a wheel for all systems"]
+    return [] if kernels or pure else ["for one system, without compiled kernels"]
+
+
+def fitting(wheels: Iterable[Path], tags: Iterable[Tag]) -> Path | None:
+    """The wheel that an interpreter with these tags, the best first, would install; None if none fits."""
+    by_tag = {tag: wheel for wheel in wheels for tag in parse_wheel_filename(wheel.name)[3]}
+    return next((by_tag[tag] for tag in tags if tag in by_tag), None)
+
+
+def check_contents(path: Path) -> None:
+    """End the program with what is wrong in the files of an sdist or a wheel, if anything is."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    with tarfile.open(sdist) as archive:
-        inside = [member.name.partition("/")[2] for member in archive.getmembers() if member.isfile()]
-    with zipfile.ZipFile(wheel) as archive:
-        packed = archive.namelist()
-    wrong = [f"{sdist.name}: {what}" for what in sdist_differences(inside, tracked())]
-    wrong += [f"{wheel.name}: {what}" for what in wheel_differences(packed, tracked(), project["license-files"])]
+    if path.suffix == ".whl":
+        with zipfile.ZipFile(path) as archive:
+            inside = archive.namelist()
+        wrong = wheel_differences(inside, tracked(), project["license-files"]) + tag_differences(path.name, inside)
+    else:
+        with tarfile.open(path) as archive:
+            inside = [member.name.partition("/")[2] for member in archive.getmembers() if member.isfile()]
+        wrong = sdist_differences(inside, tracked())
     if wrong:
-        sys.exit("\n".join(wrong))
-    for path, count in ((sdist, len(inside)), (wheel, len(packed))):
-        print(f"{path.name}: {count} files, {path.stat().st_size / 1e6:.1f} MB")
+        sys.exit("\n".join(f"{path.name}: {what}" for what in wrong))
+    print(f"{path.name}: {len(inside)} files, {path.stat().st_size / 1e6:.1f} MB")
 
 
 def use(wheel: Path, folder: Path) -> None:
@@ -119,11 +138,17 @@ def main() -> None:
                 [sys.executable, "-m", "build", "--outdir", dist, ROOT], check=True, stdout=subprocess.DEVNULL
             )
         sdists, wheels = sorted(dist.glob("*.tar.gz")), sorted(dist.glob("*.whl"))
-        if len(sdists) != 1 or len(wheels) != 1:
-            sys.exit(f"{dist}: {len(sdists)} sdists and {len(wheels)} wheels, where there must be one of each")
-        check_contents(*sdists, *wheels)
+        if len(sdists) > 1 or not wheels:
+            sys.exit(
+                f"{dist}: {len(sdists)} sdists and {len(wheels)} wheels: there must be wheels, and one sdist at most"
+            )
+        for path in (*sdists, *wheels):
+            check_contents(path)
         subprocess.run([sys.executable, "-m", "twine", "check", "--strict", *sdists, *wheels], check=True)
-        use(*wheels, folder)
+        wheel = fitting(wheels, sys_tags())
+        if wheel is None:
+            sys.exit(f"{dist}: no wheel is for this Python on this system")
+        use(wheel, folder)
 
 
 if __name__ == "__main__":

@@ -38,3 +38,14 @@ def test_good_values_are_taken_and_bad_ones_named(check, good, bad):
 def test_complex_numbers_are_refused(value):
     with pytest.raises(OptionError, match="x must be numbers"):
         arguments.numbers("x", value)
+
+
+@pytest.mark.parametrize(("affinity", "count", "usable"), [({2, 5}, 8, 2), (None, 8, 8), (None, None, 1)])
+def test_processors_are_counted_where_the_system_tells_which_may_be_used(monkeypatch, affinity, count, usable):
+    """sched_getaffinity(2) is Linux's; macOS and Windows tell how many there are, and others may not even do that."""
+    monkeypatch.setattr(arguments.os, "cpu_count", lambda: count)
+    if affinity is None:
+        monkeypatch.delattr(arguments.os, "sched_getaffinity", raising=False)
+    else:
+        monkeypatch.setattr(arguments.os, "sched_getaffinity", lambda process: affinity, raising=False)
+    assert arguments.usable_cores() == arguments.thread_count(None) == usable

@@ -9,11 +9,14 @@ import importlib.metadata
 import re
 import runpy
 import subprocess
+import sys
 import tomllib
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 import yaml
+from packaging.tags import Tag
 from packaging.version import Version
 
 import saltus
@@ -102,6 +105,80 @@ def test_a_wheel_holds_the_package_its_metadata_and_licences(package):
         assert differences([*WHEEL, stray]) == [f"{stray}: does not belong there"]
     assert len(differences([*WHEEL, "tests/test_a.py"])) == 1
     assert len(differences(["saltus/a.py"])) == 1
+
+
+PURE, LINUX = "saltus-1-py3-none-any.whl", "saltus-1-cp311-none-manylinux_2_28_x86_64.whl"
+
+
+def test_a_wheel_with_kernels_is_for_one_system_and_no_other_is(package):
+    differences, kernels = package["tag_differences"], ["saltus/number/cache/archived/kernels-0a1b.zip"]
+    assert differences(PURE, WHEEL) == differences(LINUX, [*WHEEL, *kernels]) == []
+    assert differences(PURE, [*WHEEL, *kernels]) == ["compiled kernels in a wheel for all systems"]
+    assert differences(LINUX, WHEEL) == ["for one system, without compiled kernels"]
+
+
+@pytest.mark.parametrize(
+    ("interpreter", "platform", "found"),
+    [
+        ("cp311", "manylinux_2_28_x86_64", LINUX),
+        ("cp312", "manylinux_2_28_x86_64", PURE),  # compiled by another Python
+        ("cp311", "manylinux_2_28_aarch64", PURE),
+    ],
+)
+def test_the_wheel_that_fits_is_used(package, interpreter, platform, found):
+    """Of one version pip takes the most specific wheel (PEP 425), by the order of the interpreter's tags."""
+    tags = [Tag(interpreter, "none", platform), Tag("py3", "none", "any")]
+    for wheels in ([PURE, LINUX], [LINUX, PURE]):
+        assert package["fitting"](map(Path, wheels), tags) == Path(found)
+    assert package["fitting"]([Path(LINUX)], tags[1:]) is None
+
+
+@pytest.fixture(scope="module")
+def build_hook():
+    """The hook that sets the tag; hatchling is only there where a wheel is built."""
+    names = ["hatchling", "builders", "hooks", "plugin", "interface"]
+    stubs = {".".join(names[: k + 1]): ModuleType(".".join(names[: k + 1])) for k in range(len(names))}
+    vars(stubs[".".join(names)])["BuildHookInterface"] = type(
+        "Interface", (), {"__class_getitem__": lambda cls, kind: object}
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        for name, stub in stubs.items():
+            patch.setitem(sys.modules, name, stub)
+        yield runpy.run_path(str(ROOT / ".ci/build_hook.py"))
+
+
+@pytest.mark.parametrize(
+    ("platform", "tag"),
+    [
+        ("linux-x86_64", "cp311-none-manylinux_2_28_x86_64"),
+        ("linux-aarch64", "cp311-none-manylinux_2_28_aarch64"),
+        ("macosx-11.0-arm64", "cp311-none-macosx_12_0_arm64"),
+        ("win-amd64", "cp311-none-win_amd64"),
+    ],
+)
+def test_kernels_are_tagged_for_their_system(build_hook, platform, tag):
+    """As `sysconfig.get_platform` names systems and PEP 425, 600 and 656 their tags: which pip knows there."""
+    assert build_hook["tag"](platform, (3, 11)) == tag
+    assert tag.rpartition("-")[2] in MACHINES.values()
+
+
+@pytest.mark.parametrize("platform", ["macosx-10.9-universal2", "freebsd-14.1-release-amd64", "cygwin"])
+def test_kernels_for_no_single_known_system_are_an_error(build_hook, platform):
+    with pytest.raises(ValueError, match=f"not for {platform}"):
+        build_hook["tag"](platform, (3, 11))
+
+
+def test_only_wheels_with_kernels_are_for_one_system(build_hook, tmp_path):
+    hook, data = build_hook["KernelsTag"](), {}
+    hook.root = str(tmp_path)
+    hook.initialize("standard", data)
+    assert data == {}
+    place = tmp_path / build_hook["KERNELS"]
+    place.mkdir(parents=True)
+    (place / "kernels-0a1b.zip").touch()
+    hook.initialize("standard", data)
+    assert data["pure_python"] is False and data["tag"].startswith("cp3")
+    assert ROOT / build_hook["KERNELS"] == ROOT / "saltus/number/cache/archived"
 
 
 def test_all_licences_are_named_and_there():
@@ -210,7 +287,7 @@ def test_workflows_name_files_and_extras_that_exist():
             files |= set(re.findall(r"(?<![\w/])(?:\./|docs/|\.ci/)[\w./]+", command))
             extras |= set(re.findall(r"\.\[([\w,]+)\]", command))
             assert re.fullmatch(r"[\w-]+/[\w-]+@(v\d+|release/v1)", step.get("uses", "a/b@v1"))
-    assert files == {".ci/run", ".ci/package.py", "./check", "./ship", "docs/build"}
+    assert files == {".ci/run", ".ci/package.py", ".ci/emulated.py", "./check", "./ship", "docs/build"}
     for file in files:
         assert (ROOT / file).is_file()
     assert extras == {"test", "docs", "dev"} and extras < set(PROJECT["optional-dependencies"])
@@ -225,12 +302,88 @@ def test_workflows_run_on_the_versions_of_python_that_are_named():
     assert [oldest, *others] == named and PROJECT["requires-python"] == f">={oldest}"
 
 
+#: What GitHub calls its machines, and the tag of wheels that run there.
+MACHINES = {
+    "ubuntu-latest": "manylinux_2_28_x86_64",
+    "ubuntu-24.04-arm": "manylinux_2_28_aarch64",
+    "macos-15": "macosx_12_0_arm64",
+    "windows-latest": "win_amd64",
+}
+LEFT_OUT = {"macos-15-intel": "macosx_12_0_x86_64", "windows-11-arm": "win_arm64"}
+
+
+def lacking(platform, python):
+    """Compiled packages that Saltus needs and that have no wheel for a platform and a Python, by uv.lock."""
+    lock = tomllib.loads((ROOT / "uv.lock").read_text(encoding="utf-8"))
+    system, machine = re.fullmatch(r"([a-z]+).*?_?(x86_64|aarch64|arm64|amd64)", platform).groups()
+    found = set()
+    for entry in lock["package"]:
+        if entry["name"] in ("numba", "llvmlite", "mujoco-core", "symengine"):
+            tags = [wheel["url"].removesuffix(".whl").rsplit("-", 3)[1:] for wheel in entry["wheels"]]
+            fits = [t for p, abi, t in tags if p == python or abi == "abi3"]
+            if not any(t.startswith(system) and t.endswith((machine, "universal2")) for t in fits):
+                found.add(entry["name"])
+    return found
+
+
+def test_machines_are_those_that_dependencies_have_wheels_for():
+    """Linux, macOS and Windows on both processors, but for those that no wheel of a dependency is for."""
+    ci, release = (read_yaml(path)["jobs"] for path in WORKFLOWS)
+    tested = ["ubuntu-latest", *ci["machines"]["strategy"]["matrix"]["system"]]
+    assert tested == [*MACHINES]
+    matrix = release["kernels"]["strategy"]["matrix"]
+    assert matrix["system"] == tested and all(f":: {v}" in str(PROJECT["classifiers"]) for v in matrix["python"])
+    pythons = [f"cp{version.replace('.', '')}" for version in matrix["python"]]
+    for machine, platform in MACHINES.items():
+        assert [lacking(platform, python) for python in pythons] == [set()] * len(pythons), machine
+    text = WORKFLOWS[0].read_text(encoding="utf-8")
+    for machine, platform in LEFT_OUT.items():
+        assert f"# - {machine}:" in text
+        for python in pythons:
+            assert lacking(platform, python), f"{machine} could be tested: all wheels are there"
+
+
+def test_systems_are_named_that_are_tested():
+    systems = {c.split(" :: ")[-1] for c in PROJECT["classifiers"] if c.startswith("Operating System")}
+    assert systems == {"Linux", "MacOS", "Windows"}
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)
+def test_scripts_run_under_bash_also_on_windows(path):
+    for name, job in read_yaml(path)["jobs"].items():
+        if "windows" in str(job.get("strategy", {})):
+            assert job["defaults"] == {"run": {"shell": "bash"}}, name
+
+
+def test_kernels_are_published_with_the_rest():
+    """Each machine gives its wheel another name; one download takes all."""
+    jobs = read_yaml(WORKFLOWS[1])["jobs"]
+    given = [
+        step["with"]["name"]
+        for job in jobs.values()
+        for step in job.get("steps", [])
+        if "upload-artifact" in step.get("uses", "")
+    ]
+    assert given == ["packages", "packages-${{ matrix.system }}-${{ matrix.python }}"]
+    (taken,) = (step["with"] for step in jobs["publish"]["steps"] if "download-artifact" in step.get("uses", ""))
+    assert taken == {"pattern": "packages*", "merge-multiple": True, "path": "dist/"}
+
+
+def test_what_is_emulated_is_there():
+    emulated = runpy.run_path(str(ROOT / ".ci/emulated.py"))
+    assert all((ROOT / path).exists() for path in emulated["TESTS"])
+    asked = [*PROJECT["dependencies"], *PROJECT["optional-dependencies"]["test"]]
+    assert {*emulated["NEEDED"], *emulated["TESTING"]} <= {canonical(requirement) for requirement in asked}
+    assert f">={emulated['PYTHON']}" == PROJECT["requires-python"]
+
+
 def test_only_publishing_may_sign_and_it_waits_for_all_checks():
     release = read_yaml(ROOT / ".github/workflows/release.yml")
     jobs = release["jobs"]
     assert release["permissions"] == {"contents": "read"}
     assert {name for name, job in jobs.items() if "permissions" in job} == {"publish", "deploy"}
-    assert set(jobs["publish"]["needs"]) == {"checks", "packages", "site"} and jobs["deploy"]["needs"] == ["publish"]
+    assert set(jobs["publish"]["needs"]) == {"checks", "packages", "kernels", "site"}
+    assert jobs["deploy"]["needs"] == ["publish"]
     assert jobs["checks"]["uses"] == "./.github/workflows/ci.yml"
     # `on` is a truth value in YAML 1.1, which the parser follows
     assert release[True]["push"]["tags"] == ["v*"] and "workflow_call" in read_yaml(WORKFLOWS[0])[True]

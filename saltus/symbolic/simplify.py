@@ -6,6 +6,7 @@ module as a program), one expression after another, and what is not done in time
 
 from __future__ import annotations
 
+import io
 import json
 import subprocess
 import sys
@@ -27,7 +28,7 @@ def simplified(expressions: Sequence[Any], limit: float) -> tuple[list[Any], int
     began = time.perf_counter()
     command = [sys.executable, "-m", "saltus.symbolic.simplify"]
     pipe = subprocess.PIPE
-    worker = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, text=True)
+    worker = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, encoding="utf-8")
     try:
         said, complaint = worker.communicate(json.dumps([str(to_sympy(x)) for x in expressions]), timeout=limit)
         if worker.returncode:
@@ -42,6 +43,8 @@ def simplified(expressions: Sequence[Any], limit: float) -> tuple[list[Any], int
 
 def main() -> None:
     """Read a list of expressions, write the simplified ones, a line each as soon as it is done."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(encoding="utf-8")  # names are Greek letters, which not every system's encoding has
     for text in json.load(sys.stdin):
         expression = parsed(text)
         shorter = sympy.trigsimp(expression)

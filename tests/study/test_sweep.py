@@ -15,6 +15,7 @@ import time
 
 import numpy as np
 import pytest
+from helpers.systems import needs_proc
 
 import saltus
 from saltus.errors import OptionError, RecordError, SaltusWarning
@@ -185,6 +186,7 @@ def test_another_model_or_settings_are_refused(tmp_path):
         sweep(SPRING, values, **arguments)
 
 
+@needs_proc
 @pytest.mark.slow
 def test_ctrl_c(tmp_path):
     """Of a process of its own: SIGINT ends it within seconds, what is done is in the file, and the workers are gone."""

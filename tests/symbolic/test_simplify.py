@@ -19,6 +19,15 @@ def test_what_cancels_on_paper():
     assert (out, done) == ([1, given[1]], 2) and 0 < seconds < 120
 
 
+@pytest.mark.parametrize("encoding", ["cp1252", "ascii"])
+def test_greek_letters_on_every_system(monkeypatch, encoding):
+    """Windows writes to pipes in an encoding that has none."""
+    monkeypatch.setenv("PYTHONIOENCODING", encoding)
+    theta = sympy.Symbol("θ")
+    out, done, _ = simplified([to_symengine(sympy.sin(theta) ** 2 + sympy.cos(theta) ** 2 + theta)], 120.0)
+    assert (out, done) == ([to_symengine(1 + theta)], 1)
+
+
 def test_equations_stay_equal():
     before = saltus.derive("double_pendulum")
     after = before.simplify(120.0)

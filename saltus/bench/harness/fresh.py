@@ -44,12 +44,12 @@ def run_fresh(
     """
     paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
     variables = {**os.environ, **(environment or {}), "PYTHONPATH": os.pathsep.join(paths)}
-    command = [sys.executable, "-P", "-m", module, json.dumps(argument)]
+    command = [sys.executable, "-X", "utf8", "-P", "-m", module, json.dumps(argument)]
     facts: dict[str, Any] = {}
     late = threading.Event()
     with (
         tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as errors,
-        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, text=True, env=variables) as process,
+        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, encoding="utf-8", env=variables) as process,
     ):
 
         def end() -> None:

@@ -34,9 +34,9 @@ class PageProcess:
         (contents,) = re.findall(r'id="simulation-data">([^<]*)<', html)
         self.folder = tempfile.TemporaryDirectory(prefix="saltus-page-")
         file = Path(self.folder.name) / "contents.txt"
-        file.write_text(contents)
+        file.write_text(contents, encoding="utf-8")
         command = [node(), str(SCRIPT), str(file)]
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8")
 
     def __enter__(self) -> PageProcess:
         return self

@@ -6,10 +6,12 @@ It imports MuJoCo and no other large package. A message is a JSON text and bytes
 from __future__ import annotations
 
 import contextlib
+import faulthandler
 import json
 import os
 import signal
 import sys
+import threading
 from pathlib import Path
 from typing import IO, Any
 
@@ -84,7 +86,7 @@ def _xml(spec: Any, request: dict[str, Any]) -> str:
 
 
 def _limit_memory() -> None:
-    with contextlib.suppress(ImportError, ValueError, OSError):
+    with contextlib.suppress(ImportError, AttributeError, ValueError, OSError):  # systems without such limits
         import resource
 
         _, hard = resource.getrlimit(resource.RLIMIT_AS)
@@ -94,12 +96,14 @@ def _limit_memory() -> None:
 
 @contextlib.contextmanager
 def _ending_itself(timeout: float):
-    """End this process soon after its time limit, in case the parent has gone."""
-    if not hasattr(signal, "setitimer"):
-        yield
-        return
-    signal.setitimer(signal.ITIMER_REAL, timeout + GRACE)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
+    """End this process soon after its time limit, in case the parent has gone.
+
+    A thread of C does it, on all systems, which does not wait for MuJoCo to come back to Python.
+    """
+    with open(os.devnull, "w") as nowhere:
+        limit = min(timeout + GRACE, threading.TIMEOUT_MAX)
+        faulthandler.dump_traceback_later(limit, exit=True, file=nowhere)
+        try:
+            yield
+        finally:
+            faulthandler.cancel_dump_traceback_later()

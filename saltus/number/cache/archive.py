@@ -1,8 +1,9 @@
 """Kernels that come with the package, compiled: a fresh installation need not compile them.
 
 A wheel holds one archive of the files that `saltus.number.cache.storage` keeps; `./ship` beside the sources makes it.
-Its name has the key of the sources that it was made of, so that one of other sources is never opened. Intermediate code
-serves every processor with registers as wide, machine code every processor of a family (see `saltus.number.processor`).
+Its name has the key of the sources, versions, architecture and operating system that it was made of, so that one of
+others is never opened. Intermediate code serves every processor with registers as wide, machine code every processor of
+a family (see `saltus.number.processor`).
 """
 
 import functools

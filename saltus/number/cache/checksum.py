@@ -1,28 +1,21 @@
 """Files that tell whether they are still what was written.
 
-Compiled code that has lost a bit does not fail, it jumps somewhere. So a file begins with the length of its content and
-a SHA-256 of its own name and that content, and nobody sees the content before both are right. That is a guard against
-damage, not against malice: whoever may write a file may write its hash, too.
+Compiled code that has lost a bit does not fail, it jumps somewhere. So a file ends with a checksum of its own name and
+its content (see `saltus.files.checksum`), and nobody sees the content before it is right.
 """
 
-import hashlib
+import io
 import os
-import stat
-import struct
 
-MARK = b"saltus.1"
-HEAD = struct.Struct("<8sQ32s")  # the mark, length of the content, digest
-# opening a pipe must not wait for someone to write into it
-FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
+from saltus.files.checksum import Damaged, seal, sealed_content
+from saltus.files.opening import open_regular
 
-
-class Damaged(Exception):
-    """A file is not what was written; the text says in what."""
+MARK = b"\nSaltus kernel, BLAKE2b-256:\n"
 
 
 def sealed(name: str, content: bytes) -> bytes:
     """What to write into the file of that name so that `read_sealed` can check it."""
-    return _head(name, content) + content
+    return content + seal(MARK, content, _before(name))
 
 
 def read_sealed(path: str) -> bytes:
@@ -33,44 +26,19 @@ def read_sealed(path: str) -> bytes:
         Damaged: it is not as it was written.
     """
     try:
-        descriptor = os.open(path, FLAGS)
-        try:
-            head, content = _parts(descriptor)
-        finally:
-            os.close(descriptor)
+        with open_regular(path) as file:
+            return sealed_content(file, MARK, _before(os.path.basename(path)))
     except FileNotFoundError:
         raise
     except OSError as error:
         raise Damaged(error.strerror) from error
-    if head != _head(os.path.basename(path), content):
-        raise Damaged("its bytes have changed")
-    return content
 
 
 def unsealed(name: str, whole: bytes) -> bytes:
     """The content of what `sealed` gave for that name. Damaged: it is not as it was given."""
-    content = whole[HEAD.size :]
-    if whole[: HEAD.size] != _head(name, content):
-        raise Damaged("its bytes have changed")
-    return content
+    return sealed_content(io.BytesIO(whole), MARK, _before(name))
 
 
-def _parts(descriptor: int) -> tuple[bytes, bytes]:
-    """Head and content, which is read only if the file is as long as its head says."""
-    about = os.fstat(descriptor)
-    if not stat.S_ISREG(about.st_mode):
-        raise Damaged("not a regular file")
-    with open(descriptor, "rb", closefd=False) as file:
-        head = file.read(HEAD.size)
-        if len(head) < HEAD.size or not head.startswith(MARK):
-            raise Damaged("it does not begin as it should")
-        length = HEAD.unpack(head)[1]
-        if about.st_size != HEAD.size + length:
-            raise Damaged(f"{about.st_size} bytes long instead of {HEAD.size + length}")
-        return head, file.read(length)
-
-
-def _head(name: str, content: bytes) -> bytes:
-    digest = hashlib.sha256(name.encode() + b"\0")
-    digest.update(content)
-    return HEAD.pack(MARK, len(content), digest.digest())
+def _before(name: str) -> bytes:
+    """Part of the checksum, so that another file's content is damage, too."""
+    return name.encode() + b"\n"

@@ -24,15 +24,15 @@ import zipfile
 from pathlib import Path
 
 import llvmlite
-import llvmlite.binding as llvm
 import numba
 
 from saltus.errors import OptionError, SaltusWarning
+from saltus.files.atomic_write import replaced
 from saltus.number.cache.archive import archive_path, is_shipped, shipped
 from saltus.number.cache.checksum import Damaged, read_sealed, sealed, unsealed
 from saltus.number.cache.eviction import evict_now_and_then, mark_used
 from saltus.number.cache.fingerprint import KERNEL_ROOMS, PACKAGE
-from saltus.number.processor import cpu_name
+from saltus.number.processor import cpu_name, system
 
 
 @functools.cache
@@ -57,7 +57,7 @@ def cache_key() -> str:
 
 def _versions() -> str:
     python = "{}.{}".format(*sys.version_info)
-    return " ".join((python, numba.__version__, llvmlite.__version__, llvm.get_default_triple()))
+    return " ".join((python, numba.__version__, llvmlite.__version__, system()))
 
 
 @functools.cache
@@ -78,18 +78,27 @@ def cache_directory() -> Path:
         if why := _not_own(root, shared=True) or _not_own(directory):
             raise OptionError(f"SALTUS_CACHE_DIR: {why}; what lies there is executed, so that it must be yours alone")
     else:
-        home = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-        root = Path(home) / "saltus"
+        root = _usual_root()
         directory = root / cache_key()
         if why := _not_own(root) or _not_own(directory):
             warnings.warn(f"compiled kernels are not kept: {why}", SaltusWarning, stacklevel=2)
     if not why and _can_write(root) and _can_write(directory) and not _not_own(directory):
         return directory
-    root = Path(tempfile.gettempdir()) / f"saltus-{getattr(os, 'getuid', int)()}"
+    root = _temporary_root()
     directory = root / cache_key()
     if _can_write(root) and not _not_own(root) and _can_write(directory) and not _not_own(directory):
         return directory
     return Path(tempfile.mkdtemp(prefix="saltus-"))
+
+
+def _usual_root() -> Path:
+    """The user's directory of compiled code; a temporary one for a user without a home."""
+    home = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    return Path(home) / "saltus" if os.path.isabs(home) else _temporary_root()
+
+
+def _temporary_root() -> Path:
+    return Path(tempfile.gettempdir()) / f"saltus-{getattr(os, 'getuid', int)()}"
 
 
 def cache_root() -> Path:
@@ -190,13 +199,5 @@ def _evict_at_the_end() -> None:
 
 def write_whole(path, content: bytes) -> None:
     """Make a file of these bytes, whole or not at all. OSError: it cannot be made."""
-    directory, name = os.path.split(path)
-    descriptor, made = tempfile.mkstemp(dir=directory, prefix=name)
-    try:
-        with open(descriptor, "wb") as file:
-            file.write(content)
-        os.replace(made, path)
-    except OSError:
-        with contextlib.suppress(OSError):
-            os.unlink(made)
-        raise
+    with replaced(path, durable=False) as made, open(made, "wb") as file:
+        file.write(content)

@@ -71,7 +71,7 @@ def something_is_ready() -> None:
 
 def _free_cores() -> int:
     """Number of processes that would not hold up others; none where they would not be a Python with the same cache."""
-    if not Path(sys.executable or "").name.startswith("python") or cache_directory().name != cache_key():
+    if not Path(sys.executable or "").name.lower().startswith("python") or cache_directory().name != cache_key():
         return 0
     return min(usable_cores() - 1 - _processes, usable_cores() - round(_running()))
 

@@ -3,7 +3,6 @@
 import ctypes
 import functools
 import os
-import platform
 from typing import Any
 
 from llvmlite import ir
@@ -12,9 +11,11 @@ from numba.extending import intrinsic
 
 from saltus.number.internals import cgutils
 from saltus.number.kernels import PLAIN
+from saltus.number.processor import ARM, X86, architecture
 
 INT64, INT32, VOID, BYTES = ir.IntType(64), ir.IntType(32), ir.VoidType(), ir.IntType(8).as_pointer()
-_X86 = platform.machine().lower() in ("x86_64", "amd64", "i686")
+#: LLVM's function by which a processor is told that a thread waits, and its arguments; others need none.
+_RELAX = {X86: ("llvm.x86.sse2.pause", []), ARM: ("llvm.aarch64.hint", [ir.Constant(INT32, 1)])}
 
 
 @intrinsic
@@ -53,9 +54,10 @@ def relax(typingctx):
     """Tell the processor that this thread waits for another one."""
 
     def codegen(context, builder, sig, args):
-        name, arguments = ("llvm.x86.sse2.pause", []) if _X86 else ("llvm.aarch64.hint", [ir.Constant(INT32, 1)])
-        kind = ir.FunctionType(VOID, [x.type for x in arguments])
-        builder.call(cgutils.get_or_insert_function(builder.module, kind, name), arguments)
+        if architecture() in _RELAX:
+            name, arguments = _RELAX[architecture()]
+            kind = ir.FunctionType(VOID, [x.type for x in arguments])
+            builder.call(cgutils.get_or_insert_function(builder.module, kind, name), arguments)
         return context.get_dummy_value()
 
     return types.none(), codegen

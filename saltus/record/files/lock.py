@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import contextlib
-import errno
 import os
 import warnings
-from typing import BinaryIO
+
+from filelock import Timeout
 
 from saltus.errors import RecordError, SaltusWarning
+from saltus.files.lock import WITHOUT_LOCKS, system_lock
 from saltus.record.files.atomic_write import reason_of
-
-WITHOUT_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP}  # of some network drives
 
 
 class FileLock:
@@ -25,59 +24,28 @@ class FileLock:
 
     def __init__(self, path: str | os.PathLike[str], *, what: str = "recording"):
         target = os.path.realpath(path)
-        self._name = os.path.join(os.path.dirname(target), f".{os.path.basename(target)}.lock")
-        self._file: BinaryIO | None = None
-        while self._file is None:
-            file = None
-            try:
-                file = open(self._name, "ab")  # noqa: SIM115  (it stays open)
-                _take(file)
-                # who had it may have removed the file after it was opened here
-                if os.path.samestat(os.stat(self._name), os.fstat(file.fileno())):
-                    self._file = file
-            except FileNotFoundError as error:
-                if file is None:  # no such directory; or else the file was removed a moment ago
-                    raise RecordError(path, reason_of(error), what=what) from error
-            except (BlockingIOError, PermissionError) as error:
-                if file is None:
-                    raise RecordError(path, reason_of(error), what=what) from error
-                raise RecordError(path, f"another {what} is being written there", what=what) from error
-            except OSError as error:
-                if file is None or error.errno not in WITHOUT_LOCKS:
-                    raise RecordError(path, reason_of(error), what=what) from error
-                text = f"'{os.fspath(path)}' is on a file system without locks; no other {what} may be written there"
-                warnings.warn(text, SaltusWarning, stacklevel=4)
-                self._file = file
-            finally:
-                if file is not None and self._file is None:
-                    file.close()
+        directory, name = os.path.split(target)
+        if not os.path.isdir(directory):  # which must not be made by mistake
+            raise RecordError(path, "no such file or directory", what=what)
+        self._lock = system_lock(os.path.join(directory, f".{name}.lock"))
+        try:
+            self._lock.acquire(blocking=False)
+        except Timeout as error:
+            raise RecordError(path, f"another {what} is being written there", what=what) from error
+        except OSError as error:
+            if error.errno not in WITHOUT_LOCKS:
+                raise RecordError(path, reason_of(error), what=what) from error
+            self._remove()
+            text = f"'{os.fspath(path)}' is on a file system without locks; no other {what} may be written there"
+            warnings.warn(text, SaltusWarning, stacklevel=4)
 
     def release(self) -> None:
         """Let others have it."""
-        if self._file is not None:
-            with contextlib.suppress(OSError):
-                os.unlink(self._name)
-            with contextlib.suppress(OSError):
-                _leave(self._file)  # a forked child may have the file open, too
-            self._file.close()
-            self._file = None
+        if self._lock.is_locked:
+            self._remove()
+            self._lock.release()
 
-
-if os.name == "nt":
-    import msvcrt
-
-    def _take(file: BinaryIO) -> None:
-        msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
-
-    def _leave(file: BinaryIO) -> None:
-        msvcrt.locking(file.fileno(), msvcrt.LK_UNLCK, 1)
-
-else:
-    import fcntl
-
-    def _take(file: BinaryIO) -> None:
-        """BlockingIOError: another has it."""
-        fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
-
-    def _leave(file: BinaryIO) -> None:
-        fcntl.flock(file.fileno(), fcntl.LOCK_UN)
+    def _remove(self) -> None:
+        """Remove the file beside, where the system removes files that are open."""
+        with contextlib.suppress(OSError):
+            os.unlink(self._lock.lock_file)

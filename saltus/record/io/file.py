@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from saltus.errors import OptionError, RecordError, SaltusWarning
+from saltus.files.checksum import Damaged
+from saltus.files.opening import open_regular
 from saltus.record.files.atomic_write import reason_of
-from saltus.record.files.checksum import SIZE, BrokenSeal, sealed_size, write_sealed
-from saltus.record.files.limits import checked_path, open_regular
+from saltus.record.files.checksum import SIZE, sealed_size, write_sealed
+from saltus.record.files.limits import checked_path
 from saltus.record.io.dataset import to_dataset
 from saltus.record.io.isolated_reader import check_readable
 from saltus.record.io.netcdf import read_dataset
@@ -115,14 +117,14 @@ def _opened(path: str) -> tuple[xarray.Dataset, bool]:
             behind = os.fstat(file.fileno()).st_size - stated_size(file)
             sealed = sealed_size(file) is not None
             if not sealed and behind == SIZE:
-                raise BrokenSeal("the checksum at its end is invalid")
+                raise Damaged("the checksum at its end is invalid")
             if not sealed:
                 check_readable(path)
             return read_dataset(file), sealed
     except ImportError as error:
         reason = f"netCDF input needs xarray, h5netcdf and h5py ({error})"
         raise RecordError(path, reason, action="read") from error
-    except BrokenSeal as error:
+    except Damaged as error:
         raise RecordError(path, f"damaged recording ({error})", action="read") from error
     except Exception as error:
         if (isinstance(error, OSError) and error.filename is not None) or "\0" in path:

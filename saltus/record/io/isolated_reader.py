@@ -6,10 +6,12 @@ the file is refused.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
 import sys
 import time
+from typing import Any
 
 MEMORY = 2**29  # bytes beyond what the process has when it starts to read, and
 COPIES = 4  # times the file's size
@@ -64,16 +66,24 @@ def _set_limits(path: str) -> None:
         import resource
     except ImportError:  # Windows: the wall clock alone
         return
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    seconds = int(time.process_time() + _seconds(path)) + 1
-    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
+    _limit(resource, "RLIMIT_CORE", 0)
+    _limit(resource, "RLIMIT_CPU", int(time.process_time() + _seconds(path)) + 1)
     try:
         with open("/proc/self/statm") as file:
             held = int(file.read().split()[0]) * resource.getpagesize()
     except OSError:  # no Linux
         return
     memory = held + MEMORY + COPIES * os.path.getsize(path)
-    resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+    _limit(resource, "RLIMIT_AS", memory)
+
+
+def _limit(resource: Any, name: str, most: int) -> None:
+    """Lower one of the system's limits for this process, where the system has it and it is not lower already."""
+    with contextlib.suppress(AttributeError, ValueError, OSError):
+        kind = getattr(resource, name)
+        _, hard = resource.getrlimit(kind)
+        most = most if hard == resource.RLIM_INFINITY else min(most, hard)
+        resource.setrlimit(kind, (most, most))
 
 
 def _end(code: int) -> str:

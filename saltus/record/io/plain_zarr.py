@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from saltus.record.files.checksum import digest
-from saltus.record.files.limits import open_regular
+from saltus.files.checksum import digest
+from saltus.files.opening import open_regular
 
 METADATA = "zarr.json"
 CODECS = (["bytes", "zstd", "crc32c"], ["bytes", "zstd"], ["bytes"])  # as recordings have been written

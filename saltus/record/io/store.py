@@ -27,9 +27,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from saltus.errors import RecordError, SaltusWarning
+from saltus.files.checksum import digest
+from saltus.files.opening import open_regular
 from saltus.record.files.atomic_write import reason_of
-from saltus.record.files.checksum import digest, sealed_size, write_sealed
-from saltus.record.files.limits import Allowance, open_regular
+from saltus.record.files.checksum import sealed_size, write_sealed
+from saltus.record.files.limits import Allowance
 from saltus.record.io.plain_zarr import METADATA, array_size, check_array, metadata_digest
 from saltus.record.table.certificate import Certificate
 from saltus.record.table.columns import DIMENSIONS, dtype_of, row_shapes

@@ -20,8 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from saltus.errors import RecordError
-from saltus.record.files.atomic_write import reach_disk, reason_of
-from saltus.record.files.checksum import digest
+from saltus.files.atomic_write import reach_disk
+from saltus.files.checksum import digest
+from saltus.record.files.atomic_write import reason_of
 from saltus.record.io.plain_zarr import METADATA, chunk_path, metadata_digest
 from saltus.record.io.sample_buffer import SampleBuffer
 from saltus.record.io.store import (

@@ -30,6 +30,8 @@ RUN, STATUS, NOTE = "run", "status", "note"
 STATUSES = (NOT_RUN, DONE, *FAILED)
 LONGEST = 400  # bytes of a note
 OWN = (RUN, STATUS, NOTE, "case")
+WINDOWS = os.name == "nt"
+REFUSED = frozenset('<>:"|?*\\')  # by Windows, in names of files
 
 
 class SweepStore:
@@ -127,6 +129,11 @@ class SweepStore:
             raise OptionError(f"the store cannot have two variables with the name {repeated!r}; name the measure")
         if taken := {*names, *measures} & {*OWN}:
             raise OptionError(f"the store has a variable {sorted(taken)[0]!r} of its own; name the measure")
+        if WINDOWS and (bad := [x for x in (*names, *measures) if REFUSED & {*x} or x.endswith((" ", "."))]):
+            raise OptionError(
+                f"Windows takes no folder with the name {bad[0]!r}, which a variable of the store would have; "
+                "rename it, or save the sweep as .json"
+            )
         attributes: dict[str, Any] = {ATTRIBUTE: json.dumps(header)}
         group = zarr.open_group(self._unfinished, mode="w", zarr_format=3, attributes=attributes)
         n, block = self.count, min(self.block, max(self.count, 1))

@@ -6,6 +6,7 @@ import contextlib
 import functools
 import os
 import pickle
+import platform
 import queue
 import socket
 import sys
@@ -220,7 +221,7 @@ def ours() -> dict[str, str]:
     from saltus.number.processor import cpu_name
     from saltus.version import __version__
 
-    return {"version of Saltus": __version__, "processor": cpu_name()}
+    return {"version of Saltus": __version__, "processor": cpu_name(), "operating system": platform.system()}
 
 
 def difference(found: dict[str, str], expected: dict[str, str]) -> str:

@@ -2,7 +2,8 @@
 
 A worker is a fresh Python that imports only what the jobs need and nothing of the program that started it. So, unlike
 with concurrent.futures, scripts need no `if __name__ == "__main__"` and notebooks no module file. Jobs and results are
-pickles on its standard input and output.
+pickles on its standard input and output. A worker that ends loses its own job alone, where the executors of
+concurrent.futures and loky lose all that wait.
 """
 
 from __future__ import annotations

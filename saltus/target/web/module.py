@@ -101,7 +101,9 @@ def _for_webassembly(text: str) -> str:
     text = re.sub(r"^target datalayout.*$", f'target datalayout = "{LAYOUT}"', text, flags=re.MULTILINE)
     text = re.sub(r"^target triple.*$", f'target triple = "{TRIPLE}"', text, flags=re.MULTILINE)
     text = NOT_NEEDED.sub("", text)
-    text = re.sub(r"^declare [^\n]*@(?:llvm\.x86\.|llvm\.fma\.f64|NRT_)[^\n]*\n", "", text, flags=re.MULTILINE)
+    text = re.sub(
+        r"^declare [^\n]*@(?:llvm\.x86\.|llvm\.aarch64\.|llvm\.fma\.f64|NRT_)[^\n]*\n", "", text, flags=re.MULTILINE
+    )
     text = text.replace("@llvm.fma.f64(", "@saltus.fused(").replace("= common ", "= internal ")
     return _with_room(text) + SUPPORT
 

@@ -17,6 +17,7 @@ from contextlib import ExitStack, contextmanager
 
 import pytest
 from helpers.lab import Page, decoded_samples, page
+from helpers.systems import needs_proc
 from websockets.asyncio.client import connect as connect_async
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
@@ -280,6 +281,7 @@ def test_frames_wait_for_the_page(opened):
         assert newest > frames[-1] + 1
 
 
+@needs_proc
 @pytest.mark.slow
 def test_a_crowd_that_does_not_read(opened):
     """200 viewers, of whom 180 never read: frames go on for those who do, queues and memory stay as they are."""

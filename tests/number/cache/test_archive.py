@@ -109,7 +109,7 @@ def test_an_older_archive_is_removed(folder):
 
 @pytest.mark.parametrize("damage", ["content", "archive"])
 def test_damage_is_told_and_compiled_anew(folder, damage):
-    path = packed(folder, sealed("name-1.nbc", b"N.")[:-1] + b"X")
+    path = packed(folder, sealed("name-2.nbc", b"N."))  # another file's content
     if damage == "archive":
         path.write_bytes(path.read_bytes()[:-30])
     with pytest.warns(saltus.SaltusWarning, match=rf"damaged: {path}"):

@@ -5,7 +5,8 @@ import random
 
 import pytest
 
-from saltus.number.cache.checksum import HEAD, Damaged, read_sealed, sealed
+from saltus.files.checksum import LENGTH
+from saltus.number.cache.checksum import MARK, Damaged, read_sealed, sealed
 
 CONTENT = random.Random(3).randbytes(20_000)
 
@@ -48,11 +49,11 @@ def test_no_damage_goes_unnoticed(path):
                 read_sealed(str(path))
 
 
-def test_every_bit_of_the_head_counts(path):
+def test_every_bit_of_the_seal_counts(path):
     whole = path.read_bytes()
-    for bit in range(8 * HEAD.size):
+    for bit in range(8 * (len(MARK) + LENGTH)):
         damaged = bytearray(whole)
-        damaged[bit // 8] ^= 1 << bit % 8
+        damaged[-1 - bit // 8] ^= 1 << bit % 8
         path.write_bytes(damaged)
         with pytest.raises(Damaged):
             read_sealed(str(path))
@@ -64,12 +65,10 @@ def test_another_files_content_is_damage(path):
         read_sealed(str(path))
 
 
-def test_a_length_that_the_file_does_not_have_is_not_read(path):
-    """A head that promises more than memory holds is refused before anything is read."""
-    head = HEAD.pack(b"saltus.1", 1 << 60, bytes(32))
-    path.write_bytes(head)
+def test_a_file_larger_than_memory_is_not_read(path):
+    """One that does not end with a seal is refused before anything is read."""
     os.truncate(path, 1 << 40)  # sparse: takes no room on the disk
-    with pytest.raises(Damaged, match="bytes long instead of"):
+    with pytest.raises(Damaged, match="does not end as it should"):
         read_sealed(str(path))
 
 

@@ -47,3 +47,21 @@ def test_a_directory_where_others_may_write_is_refused(tmp_path, monkeypatch, mo
     else:
         with pytest.raises(OptionError, match="others may write"):
             storage.cache_directory.__wrapped__()
+
+
+@pytest.mark.parametrize("home", ["~", ""])
+def test_a_user_without_a_home_keeps_code_in_a_temporary_place(tmp_path, monkeypatch, home):
+    """Where the system does not tell where a user is at home, no folder named "~" comes into being."""
+    for name in ("SALTUS_CACHE_DIR", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(storage.os.path, "expanduser", lambda path: home)
+    monkeypatch.setattr(storage.tempfile, "tempdir", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    assert storage.cache_directory.__wrapped__().parent.name.startswith("saltus-")
+    assert [path.name for path in tmp_path.iterdir()] == [storage._temporary_root().name]
+
+
+def test_without_numbers_of_users_a_directory_is_this_users(tmp_path, monkeypatch):
+    """Windows has none."""
+    monkeypatch.delattr(storage.os, "getuid", raising=False)
+    assert storage._not_own(tmp_path) == "" and storage._temporary_root().name == "saltus-0"

@@ -13,6 +13,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from helpers.systems import needs_modes, needs_named_pipes
 
 from saltus.errors import OptionError, SaltusWarning
 from saltus.number.cache import eviction, fingerprint, storage
@@ -186,6 +187,7 @@ def test_edits_outside_the_package_are_noticed(tmp_path, filled, change, result)
     assert run(tmp_path, filled[0], **change)[:2] == (result, True)
 
 
+@needs_named_pipes
 @pytest.mark.slow
 @pytest.mark.parametrize("fault", ["truncated", "flipped", "exchanged", "zeroed", "strange"])
 def test_damaged_files_are_compiled_anew(tmp_path, filled, compiled, fault):
@@ -261,6 +263,7 @@ def test_an_empty_place_is_refused(monkeypatch, tmp_path, given):
     assert list(tmp_path.iterdir()) == []
 
 
+@needs_modes
 @pytest.mark.parametrize("which", ["root", "directory"])
 @pytest.mark.parametrize("how", ["group", "all", "sticky", "owner"])
 def test_a_place_where_others_write_is_refused(monkeypatch, tmp_path, which, how):
@@ -290,6 +293,7 @@ def test_a_place_where_others_write_is_refused(monkeypatch, tmp_path, which, how
         storage.cache_directory.__wrapped__()
 
 
+@needs_modes
 def test_the_usual_place_where_others_write_is_left_alone(monkeypatch, tmp_path):
     monkeypatch.delenv("SALTUS_CACHE_DIR", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))

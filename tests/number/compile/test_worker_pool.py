@@ -9,6 +9,8 @@ import sys
 
 import pytest
 
+from saltus.number.compile import worker_pool
+
 SCRIPT = """
 import sys, time
 from saltus.number.compile import worker_pool
@@ -107,3 +109,19 @@ def test_it_ends_with_the_one_that_asked(tmp_path):
         command, input="unit no_such_file\nkernel nonsense\n", capture_output=True, text=True, timeout=60
     )
     assert (done.returncode, done.stdout) == (0, "unit\nkernel\n")
+
+
+@pytest.mark.parametrize(("known", "running"), [("proc", 3.0), ("average", 2.5), ("nothing", 0.0)])
+def test_how_busy_a_computer_is_is_asked_where_the_system_tells(monkeypatch, known, running):
+    """Linux: /proc/loadavg (proc_loadavg(5)); macOS: getloadavg(3); Windows has neither."""
+
+    def read_text(path):
+        if known != "proc":
+            raise FileNotFoundError(path)
+        return "0.20 0.18 0.12 3/80 11206\n"
+
+    monkeypatch.setattr(worker_pool.Path, "read_text", read_text)
+    monkeypatch.setattr(worker_pool.os, "getloadavg", lambda: (2.5, 1.0, 1.0), raising=False)
+    if known == "nothing":
+        monkeypatch.delattr(worker_pool.os, "getloadavg")
+    assert worker_pool._running() == running

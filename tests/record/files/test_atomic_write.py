@@ -3,6 +3,7 @@
 import os
 
 import pytest
+from helpers.systems import needs_links
 
 from saltus.errors import RecordError
 from saltus.record.files.atomic_write import check_writable, write_whole, written_whole
@@ -21,6 +22,7 @@ def test_what_fails_leaves_what_was_there(tmp_path):
     assert path.read_bytes() == b"before" and os.listdir(tmp_path) == ["run.nc"]
 
 
+@needs_links
 def test_a_link_stays_a_link(tmp_path):
     target, link = tmp_path / "target", tmp_path / "link"
     target.write_bytes(b"old")

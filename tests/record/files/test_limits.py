@@ -4,6 +4,7 @@ import os
 import socket
 
 import pytest
+from helpers.systems import needs_links, needs_named_pipes
 
 import saltus
 from saltus.errors import OptionError, RecordError
@@ -21,6 +22,7 @@ def test_numbers_are_no_paths(path):
     os.fstat(1)
 
 
+@needs_named_pipes
 def test_pipes_devices_and_sockets(tmp_path):
     """A pipe would be waited for, and a device never ends."""
     os.mkfifo(tmp_path / "pipe")
@@ -31,6 +33,7 @@ def test_pipes_devices_and_sockets(tmp_path):
                 Trajectory.load(path)
 
 
+@needs_links
 def test_a_link_to_a_recording_is_one(tmp_path):
     Trajectory([0.0], [[1.0]], [[2.0]]).save(tmp_path / "run.nc")
     (tmp_path / "link.nc").symlink_to(tmp_path / "run.nc")

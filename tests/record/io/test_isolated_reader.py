@@ -5,6 +5,7 @@ import sys
 
 import numpy as np
 import pytest
+from helpers.systems import needs_kill
 
 from saltus.errors import RecordError, SaltusWarning
 from saltus.record import Trajectory
@@ -47,6 +48,7 @@ def test_a_zeroed_page_of_one_does_not_hang(tmp_path, monkeypatch):
         Trajectory.load(path)
 
 
+@needs_kill
 @pytest.mark.parametrize(
     ("command", "said"),
     [
@@ -64,3 +66,29 @@ def test_how_a_trial_may_end(tmp_path, monkeypatch, command, said):
     assert sys.executable
     with pytest.raises(ValueError, match=said):
         check_readable(str(path))
+
+
+class Limits:
+    """A system's module `resource` with one limit of one kind; other systems lack other kinds."""
+
+    RLIM_INFINITY, RLIMIT_CPU = -1, 0
+
+    def __init__(self, hard):
+        self.hard, self.set = hard, []
+
+    def getrlimit(self, kind):
+        return self.RLIM_INFINITY, self.hard
+
+    def setrlimit(self, kind, limits):
+        if self.hard != self.RLIM_INFINITY and limits[1] > self.hard:
+            raise ValueError("not allowed to raise maximum limit")
+        self.set.append(limits)
+
+
+@pytest.mark.parametrize(("hard", "found"), [(Limits.RLIM_INFINITY, 10), (20, 10), (5, 5)])
+def test_limits_are_lowered_as_far_as_the_system_has_them(hard, found):
+    """getrlimit(2): nobody but root raises a hard limit."""
+    system = Limits(hard)
+    for name in ("RLIMIT_CPU", "RLIMIT_AS"):
+        isolated_reader._limit(system, name, 10)
+    assert system.set == [(found, found)]

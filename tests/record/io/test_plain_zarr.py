@@ -6,6 +6,7 @@ import shutil
 
 import numpy as np
 import pytest
+from helpers.systems import needs_links, needs_named_pipes
 
 from saltus.errors import RecordError
 from saltus.record import Trajectory
@@ -42,6 +43,8 @@ def edit(path, name, change):
     file.write_text(json.dumps(found))
 
 
+@needs_links
+@needs_named_pipes
 @pytest.mark.parametrize(
     "part", ["zarr.json", CHECKPOINT, "qpos/zarr.json", "qpos/c/1/0", "qpos/c/1", "qpos/c", "qpos"]
 )

@@ -11,6 +11,7 @@ import pickle
 import numpy as np
 import pytest
 from helpers.streams import LABELS, assert_rows, commit, create, fill, row
+from helpers.systems import needs_links, needs_proc
 
 import saltus
 from saltus.errors import OptionError, RecordError
@@ -227,6 +228,7 @@ def test_a_store_from_before_contact_points_loads(tmp_path):
 # what goes wrong
 
 
+@needs_links
 @pytest.mark.parametrize("there", ["file", "directory", "store", "dangling"])
 def test_nothing_is_overwritten(tmp_path, there):
     path = tmp_path / "run.zarr"
@@ -267,6 +269,7 @@ def test_a_disk_that_fills_up_keeps_what_was_committed(tmp_path, where):
     assert_rows(Trajectory.load(path), 20)
 
 
+@needs_proc
 def test_chunks_reach_the_disk_before_the_checkpoint_that_counts_on_them(tmp_path, monkeypatch):
     """And so do their names in all directories up to the store's own."""
     path = tmp_path / "run.zarr"

@@ -13,6 +13,7 @@ import threading
 
 import numpy as np
 import pytest
+from helpers.systems import needs_kill, needs_pgrep
 
 import saltus
 from saltus.errors import OptionError, SaltusWarning
@@ -183,6 +184,8 @@ def test_a_full_disk_ends_the_sweep_and_loses_nothing(tmp_path, monkeypatch):
     np.testing.assert_array_equal(again.values, whole.values)
 
 
+@needs_kill
+@needs_pgrep
 @pytest.mark.slow
 def test_a_lost_scheduler_ends_the_sweep_with_what_is_done(tmp_path):
     """And the same call on another cluster does the rest."""

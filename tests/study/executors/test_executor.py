@@ -14,6 +14,7 @@ import time
 
 import numpy as np
 import pytest
+from helpers.systems import needs_kill
 from scipy.special import ellipk
 
 import saltus
@@ -191,6 +192,7 @@ def test_a_lost_chunk_is_tried_again_in_halves():
     assert [found[k].status for k in range(6)] == ["done", "done", "lost", "done", "done", "done"]
 
 
+@needs_kill
 @pytest.mark.slow
 def test_a_worker_that_is_killed_loses_nothing():
     values = {ANGLE: np.linspace(0.1, 1.0, 24).tolist()}

@@ -16,6 +16,7 @@ import time
 
 import numpy as np
 import pytest
+from helpers.systems import needs_kill
 
 import saltus
 from saltus.record.io.sweep_zarr import open_dataset
@@ -100,6 +101,7 @@ class Processes:
             process.wait()
 
 
+@needs_kill
 @pytest.mark.slow
 def test_kills_at_random_lose_nothing(tmp_path):
     values = {path: Uniform(*given) for path, given in ARGUMENTS["values"].items()}
