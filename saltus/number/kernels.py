@@ -4,6 +4,7 @@
 Python on flat structs at little cost. `interpret` runs the same source uncompiled, which is how symbols go through it.
 """
 
+import contextlib
 import functools
 import inspect
 import pickle
@@ -14,6 +15,8 @@ from typing import Any, overload
 
 from numba import njit, typeof
 
+from saltus.errors import OptionError
+from saltus.number.cache.fingerprint import fingerprint, is_ours
 from saltus.number.compile import prefetch
 from saltus.number.compile.dispatchers import LateDispatcher
 from saltus.number.compile.function_cache import PartCache
@@ -27,6 +30,7 @@ from saltus.number.internals import (
     Dispatcher,
     Intrinsic,
     dumps_function,
+    forget_compiled,
     keep_in,
     leave_out_extensions,
     make_dispatcher,
@@ -77,7 +81,9 @@ def _make(function, strict, inline, sums, dispatcher):
     )
     make_dispatcher(dispatcher, function, options, PartCompiler)
     keep_in(PartCache(function, also=(strict, inline, sums)), dispatcher)
-    dispatcher.get_call_template = functools.partial(_template, dispatcher)
+    dispatcher.also = strict, inline, sums
+    lasting = is_ours(function) and not function.__closure__
+    dispatcher.get_call_template = functools.partial(_template if lasting else _template_now, dispatcher)
     dispatcher.__reduce_ex__ = functools.partial(_reduced, dispatcher, dict(strict=strict, inline=inline, sums=sums))
     dispatcher.__deepcopy__ = functools.partial(_itself, dispatcher)
 
@@ -106,6 +112,26 @@ def _template(dispatcher, args, kws, keep=frozenset()):
     args = [narrowed(t, dispatcher, keep) for t in args]
     kws = {name: narrowed(t, dispatcher, keep) for name, t in kws.items()}
     return Dispatcher.get_call_template(dispatcher, args, kws)
+
+
+def _template_now(dispatcher, args, kws, keep=frozenset()):
+    """`_template` for a kernel of a user: compiled anew where a value that it refers to has changed since.
+
+    In a notebook a cell may run again with another number.
+    """
+    own, now = vars(dispatcher), ""
+    with contextlib.suppress(OptionError):  # what cannot be told is not kept either
+        now = fingerprint(dispatcher.py_func)
+    if own.setdefault("fingerprint", now) != now:
+        forget_compiled(dispatcher)
+        keep_in(PartCache(dispatcher.py_func, also=own["also"]), dispatcher)
+        own["fingerprint"] = now
+    return _template(dispatcher, args, kws, keep)
+
+
+def _chosen_template(dispatcher, args, kws, keep):
+    """The look-up of a kernel that was chosen by the features `keep`."""
+    return dispatcher.get_call_template(args, kws, keep)
 
 
 class Entry:
@@ -281,7 +307,7 @@ class _KernelChoice(Choice):
 
     @functools.cached_property
     def _numba_type_(self):
-        return ChoiceType(self, inspect.signature(self.py_func), _template)
+        return ChoiceType(self, inspect.signature(self.py_func), _chosen_template)
 
     def __call__(self, *args, **kws):
         return self.py_func(*args, **kws)
