@@ -15,7 +15,6 @@ from pathlib import PurePath
 
 import numpy as np
 import pytest
-from helpers.source_changes import changes
 from numba import config, njit
 
 from saltus.dynamics.tree.rnea import inverse, newton_euler_backward
@@ -232,14 +231,6 @@ def test_files_that_extend_the_compiler_are_in_the_key_of_all():
     rooms = [PACKAGE / room for room in KERNEL_ROOMS if room != "number"]
     found = [p for room in rooms for p in room.rglob("*.py") if registers.search(p.read_bytes())]
     assert sorted(str(p.relative_to(PACKAGE)) for p in found) == sorted(EXTENSIONS)
-
-
-@pytest.mark.slow
-def test_changes_of_the_sources(tmp_path):
-    """The law of `helpers.source_changes`, on a few; run it as a script for many."""
-    told = [verdict for _, verdict in changes(range(12), tmp_path) if verdict]
-    assert len(told) > 6
-    assert [faults for *_, faults in told if faults] == []
 
 
 @pytest.mark.parametrize(
