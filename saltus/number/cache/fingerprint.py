@@ -95,7 +95,7 @@ def names_in(function: Any) -> frozenset[str]:
     return frozenset(walk.names)
 
 
-#: Digests of functions under Numba's own decorators that it had compiled when they were first met.
+#: Digests of functions under Numba's own decorators when they were compiled, or first met if that was before.
 _COMPILED: WeakKeyDictionary[Any, str] = WeakKeyDictionary()
 #: Digests of the package's own functions that only refer to its own, by the functions and the folder that is covered.
 _OWN: dict[tuple[FunctionType, Path | None], str] = {}
@@ -284,11 +284,13 @@ class _Walk:
         It would call what it has compiled; kernels are compiled anew (see `saltus.number.kernels.kernel`).
         """
         function = dispatcher.py_func
-        if "options" in vars(dispatcher) or not dispatcher.overloads or is_ours(function) or function in self._checked:
+        if "options" in vars(dispatcher) or is_ours(function) or function in self._checked:
             return
         self._checked.append(function)
         now = _Walk(function, self._room, checked=self._checked).digest()
-        if _COMPILED.setdefault(dispatcher, now) != now:
+        if not dispatcher.overloads:
+            _COMPILED[dispatcher] = now  # it is looked at once more just before it is compiled with a caller
+        elif _COMPILED.setdefault(dispatcher, now) != now:
             raise OptionError(
                 f"{self._name} refers to {name}, which was compiled before a value that it refers to changed; define "
                 "it anew, or make the value one of its arguments"

@@ -148,7 +148,6 @@ def test_what_numba_has_compiled_is_refused_once_it_is_stale():
         return helper(x)
 
     assert computed(law) == 2 * X and helper(X) == 2 * X
-    fingerprint(law)
     names["GAIN"] = 3.0
     with pytest.raises(OptionError, match="law refers to helper, which was compiled before a value"):
         fingerprint(law)
