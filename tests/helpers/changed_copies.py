@@ -5,6 +5,9 @@ takes about a second.
 """
 
 import base64
+import compileall
+import contextlib
+import gc
 import json
 import os
 import shutil
@@ -16,7 +19,8 @@ import saltus
 
 PACKAGE = Path(saltus.__file__).parent
 PROGRAMS = Path(__file__).with_name("changed_programs.py")
-OTHERS = ("numpy", "scipy.linalg", "mujoco", "numba.cpython.unicode", "numba.np.arrayobj", "llvmlite.binding")
+OTHERS = ("numpy", "scipy.linalg", "scipy.special", "mujoco", "numba.cpython.unicode", "numba.np.arrayobj")
+MORE = ("llvmlite.binding", "sympy", "symengine", "gymnasium", "gymnasium.vector", "websockets.frames")
 STEPS = ("euler", "implicitfast", "moreau_jean")  # integrators whose loops are asked for
 LAYOUTS = ("Model", "Data", "ConeProblem", "ImpactProblem")
 
@@ -26,9 +30,9 @@ class Copy:
 
     def __init__(self, root: Path):
         self.root = root
-        # with Python's own compiled files, so that only what changes is compiled again
-        shutil.copytree(PACKAGE, root / "saltus", ignore=shutil.ignore_patterns("page", "*.html"))
+        shutil.copytree(PACKAGE, root / "saltus", ignore=shutil.ignore_patterns("__pycache__", "page", "*.html"))
         shutil.copy2(PROGRAMS, root)
+        compileall.compile_dir(root, quiet=2)
         self._server = subprocess.Popen(
             [sys.executable, "-P", __file__],
             stdin=subprocess.PIPE,
@@ -65,8 +69,10 @@ def serve() -> None:
     """Answer each line of standard input with a line."""
     import importlib
 
-    for name in OTHERS:
-        importlib.import_module(name)
+    for name in (*OTHERS, *MORE):
+        with contextlib.suppress(ImportError):
+            importlib.import_module(name)
+    gc.disable()  # processes that end soon have little garbage
     sys.dont_write_bytecode = True  # two sources of the same second and size would have the same name
     for line in sys.stdin:
         reading, writing = os.pipe()
@@ -137,7 +143,9 @@ def all_keys(names):
     found = {"": base_key()}
     for module in [sys.modules[name] for name in names]:
         for name, value in vars(module).items():
-            if isinstance(value, Choice | Entry) or type(value) is LateDispatcher:
+            kernel = value.kernel if isinstance(value, Choice) else value
+            here = type(kernel) is LateDispatcher and kernel.py_func.__module__ == module.__name__
+            if here or isinstance(value, Entry):
                 found[f"{module.__name__}.{name}"] = described(value)
     found |= {f"layout {name}": layouts[name].digest for name in LAYOUTS if name in layouts}
     return found | _loops(described)
