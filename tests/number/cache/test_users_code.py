@@ -64,6 +64,10 @@ WAYS = {
         "if {v} > 2:\n    def f(x): return x * 3.0\nelse:\n    def f(x): return x * 2.0\nused = kernel(f)",
         "def law(x): return used(x)",
     ),
+    "calls itself": (
+        "VALUE = {v}.0",
+        "@kernel\ndef power(x, n): return x if n == 0 else VALUE * power(x, n - 1)\ndef law(x): return power(x, 1)",
+    ),
     "tuple of kernels": (
         "LAWS = (kernel(lambda x: x), kernel(lambda x: x * {v}.0))",
         "def law(x): return LAWS[1](x)",
@@ -115,11 +119,13 @@ def test_changed_files(way, imported):
 
 @pytest.mark.filterwarnings("ignore:First-class function type feature")
 @pytest.mark.parametrize("way", [k for k, (changes, _) in WAYS.items() if "{v}" in changes])
-def test_changed_cells(way, gains):
+def test_changed_cells(way, gains, monkeypatch):
     """The cell of the value runs again, then that of the law; kernels in between stay the objects that they are."""
     changes, uses = WAYS[way]
     *helpers, law = uses.rsplit("def law", 1)
-    names = {"__name__": "__main__"}
+    notebook = types.ModuleType("cells_of_a_user")
+    monkeypatch.setitem(sys.modules, "cells_of_a_user", notebook)
+    names = vars(notebook)
     exec(compile(HEAD + changes.format(v=2) + "\n" + "".join(helpers), "<stdin>", "exec"), names)
     found = []
     for v in (2, 3, 2):
