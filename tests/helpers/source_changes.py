@@ -10,6 +10,7 @@ with the kernels compiled before the change differ from those with an empty cach
 """
 
 import ast
+import contextlib
 import functools
 import os
 import random
@@ -475,44 +476,36 @@ class Trial:
         return change.kind, change.name, changed, stale
 
 
-def by_keys(count, first=0):
-    """Print what is told wrong."""
-    kinds, broken, bad = Counter(), 0, 0
-    with tempfile.TemporaryDirectory() as root, Trial(Path(root)) as trial:
+def by_keys(trial, seed):
+    """One change and the first of what is told wrong; None where the package cannot be imported any more."""
+    found = trial.verdict(seed)
+    return found and (*found[:2], [*found[2][:3], f"({len(found[2])})"] if found[2] else [])
+
+
+def by_results(trial, seed):
+    """One change and what is stale; None where no program runs any more."""
+    found = trial.compared(seed)
+    return found and (found[0] if found[2] else f"{found[0]} that changes no result", found[1], found[3])
+
+
+def main(judge, count, first=0):
+    """Print what is wrong, and how many changes there were of each kind, also of those before Ctrl-C."""
+    kinds, bad = Counter(), 0
+    with tempfile.TemporaryDirectory() as root, Trial(Path(root)) as trial, contextlib.suppress(KeyboardInterrupt):
+        if judge is by_results:
+            trial.fill()
         for seed in range(first, first + count):
-            found = trial.verdict(seed)
-            if found is None:
-                broken += 1
-                continue
-            kind, name, faults = found
+            kind, name, faults = judge(trial, seed) or ("that cannot be run", "", [])
             kinds[kind] += 1
             if faults:
                 bad += 1
-                print(seed, kind, name, *faults[:3], f"({len(faults)})", flush=True)
-    print(f"{count} changes, {broken} that cannot be imported, {bad} told wrong;", dict(kinds))
-
-
-def by_results(count, first=0):
-    """Print what is stale."""
-    kinds, broken, bad, same = Counter(), 0, 0, 0
-    with tempfile.TemporaryDirectory() as root, Trial(Path(root)) as trial:
-        trial.fill()
-        for seed in range(first, first + count):
-            found = trial.compared(seed)
-            if found is None:
-                broken += 1
-                continue
-            kind, name, changed, stale = found
-            kinds[kind] += 1
-            same += not changed
-            if stale:
-                bad += 1
-                print(seed, kind, name, *stale, flush=True)
-    print(f"{count} changes, {broken} that do not run, {same} without other results, {bad} stale;", dict(kinds))
+                print(seed, kind, name, *faults, flush=True)
+    print(f"{kinds.total()} changes, {bad} told wrong;", dict(kinds.most_common()))
 
 
 if __name__ == "__main__":
-    if sys.argv[1] == "results":
-        by_results(*map(int, sys.argv[2:]))
+    given = sys.argv[1:]
+    if given[0] == "results":
+        main(by_results, *map(int, given[1:]))
     else:
-        by_keys(*map(int, sys.argv[1:]))
+        main(by_keys, *map(int, given))
