@@ -3,11 +3,16 @@
 A kernel asks `if has(m, "event"):`. `live_code` tells what is left of its source where the condition is decided.
 """
 
+import __future__
+
 import ast
+import copy
+import dis
 import inspect
+import re
 import textwrap
 from collections.abc import Callable
-from types import FunctionType
+from types import CodeType, FunctionType
 from typing import Any, NamedTuple
 
 from saltus.number.kinds import LaneType, dual
@@ -60,12 +65,53 @@ def live_code(function: FunctionType, features: Features) -> LiveCode:
 
 
 def syntax_tree(function: FunctionType) -> Any:
-    """The function's source as a tree; None where it is not at hand."""
+    """The function's source as a tree; None where it is not at hand, or a file holds another one by now."""
     try:
         tree = ast.parse(textwrap.dedent(inspect.getsource(function))).body[0]
     except (OSError, SyntaxError, TypeError, IndexError):
         return None
+    if not _is_source_of(tree, function):
+        return None
     return ast.increment_lineno(tree, function.__code__.co_firstlineno - 1)
+
+
+def _is_source_of(tree: ast.stmt, function: FunctionType) -> bool:
+    """Whether a definition compiles to the function: files change while Python runs what it has read."""
+    own = function.__code__
+    if not isinstance(tree, ast.FunctionDef):
+        return False
+    # where it may stand: inside a function with variables of its own, in a class that gives private names a prefix
+    names = function.__qualname__.split(".")
+    inside = names[-2] if len(names) > 1 and names[-2].isidentifier() else "_"
+    outer = ast.parse(f"def outer({', '.join(own.co_freevars)}):\n class {inside}: pass")
+    definition = copy.copy(tree)
+    definition.decorator_list = []
+    outer.body[0].body[0].body = [definition]  # pyright: ignore[reportAttributeAccessIssue]
+    flags = own.co_flags & __future__.annotations.compiler_flag
+    try:
+        codes = [compile(ast.fix_missing_locations(outer), "", "exec", flags, dont_inherit=True)]
+    except SyntaxError:
+        return False
+    while codes:
+        code = codes.pop()
+        if code.co_name == own.co_name and _operations(code) == _operations(own):
+            return True
+        codes += [x for x in code.co_consts if inspect.iscode(x)]
+    return False
+
+
+def _operations(code: CodeType) -> tuple:
+    """Bytecode, names and constants, and of functions inside, but for how what a module imports is called."""
+    # lines of docstrings stand where their function does
+    inner = [_operations(x) if inspect.iscode(x) else re.sub(r"\\n *", "", repr(x)) for x in code.co_consts]
+    pairs = zip(code.co_code[::2], code.co_code[1::2], strict=True)
+    bytecode = [(_METHOD.get(op, op), 0 if op in _ELSEWHERE else k) for op, k in pairs if op not in _OF_CALLS]
+    return bytecode, code.co_names, code.co_varnames, code.co_freevars, *inner
+
+
+_OF_CALLS = {dis.opmap.get(name) for name in ("CACHE", "PRECALL", "PUSH_NULL", "NOP")} | {dis.EXTENDED_ARG}
+_METHOD = {dis.opmap.get("LOAD_METHOD"): dis.opmap["LOAD_ATTR"]}
+_ELSEWHERE = {*dis.hasname, *dis.hasjrel, *dis.hasjabs}  # whose arguments are told by the names, or are distances
 
 
 class _Walk(ast.NodeVisitor):

@@ -103,6 +103,19 @@ def keep_in(cache: Any, dispatcher: Any) -> None:
     dispatcher._cache = cache
 
 
+def code_options(dispatcher: Any) -> str:
+    """How a dispatcher compiles its function, as text: options, given types of variables and of arguments."""
+    options = [(k, sorted(x) if isinstance(x, set | frozenset) else x) for k, x in dispatcher.targetoptions.items()]
+    types = [(k, str(x)) for k, x in dispatcher.locals.items()]
+    given = [] if dispatcher._can_compile else [str(x) for x in dispatcher.nopython_signatures]
+    return repr((sorted((k, repr(x)) for k, x in options), sorted(types), given))
+
+
+def forget_compiled(dispatcher: Any) -> None:
+    """Have a dispatcher compile its function anew for all types; what calls its code keeps that."""
+    dispatcher._reset_overloads()
+
+
 def return_type_of(function: Any, arguments: tuple) -> Any:
     """The type of what a compiled function returns for arguments of these types; NumbaError where it cannot."""
     _, _, types, _ = function.get_call_template(arguments, {})

@@ -4,6 +4,7 @@
 Python on flat structs at little cost. `interpret` runs the same source uncompiled, which is how symbols go through it.
 """
 
+import contextlib
 import functools
 import inspect
 import pickle
@@ -14,6 +15,8 @@ from typing import Any, overload
 
 from numba import njit, typeof
 
+from saltus.errors import OptionError
+from saltus.number.cache.fingerprint import fingerprint, is_ours
 from saltus.number.compile import prefetch
 from saltus.number.compile.dispatchers import LateDispatcher
 from saltus.number.compile.function_cache import PartCache
@@ -28,6 +31,7 @@ from saltus.number.internals import (
     Intrinsic,
     compile_for,
     dumps_function,
+    forget_compiled,
     keep_in,
     leave_out_extensions,
     make_dispatcher,
@@ -80,7 +84,9 @@ def _make(function, strict, inline, sums, dispatcher):
     keep_in(PartCache(function, also=(strict, inline, sums)), dispatcher)
     dispatcher.compile = functools.partial(compile_for, dispatcher)
     dispatcher.templates = {}
-    dispatcher.get_call_template = functools.partial(_template, dispatcher)
+    dispatcher.also = strict, inline, sums
+    lasting = is_ours(function) and not function.__closure__
+    dispatcher.get_call_template = functools.partial(_template if lasting else _template_now, dispatcher)
     dispatcher.__reduce_ex__ = functools.partial(_reduced, dispatcher, dict(strict=strict, inline=inline, sums=sums))
     dispatcher.__deepcopy__ = functools.partial(_itself, dispatcher)
 
@@ -112,6 +118,27 @@ def _template(dispatcher, args, kws, keep=frozenset()):
     if asked not in dispatcher.templates:
         dispatcher.templates[asked] = Dispatcher.get_call_template(dispatcher, args, kws)
     return dispatcher.templates[asked]
+
+
+def _template_now(dispatcher, args, kws, keep=frozenset()):
+    """`_template` for a kernel of a user: compiled anew where a value that it refers to has changed since.
+
+    In a notebook a cell may run again with another number.
+    """
+    own, now = vars(dispatcher), ""
+    with contextlib.suppress(OptionError):  # what cannot be told is not kept either
+        now = fingerprint(dispatcher.py_func)
+    if own.setdefault("fingerprint", now) != now:
+        forget_compiled(dispatcher)
+        dispatcher.templates.clear()
+        keep_in(PartCache(dispatcher.py_func, also=own["also"]), dispatcher)
+        own["fingerprint"] = now
+    return _template(dispatcher, args, kws, keep)
+
+
+def _chosen_template(dispatcher, args, kws, keep):
+    """The look-up of a kernel that was chosen by the features `keep`."""
+    return dispatcher.get_call_template(args, kws, keep)
 
 
 class Entry:
@@ -287,7 +314,7 @@ class _KernelChoice(Choice):
 
     @functools.cached_property
     def _numba_type_(self):
-        return ChoiceType(self, inspect.signature(self.py_func), _template)
+        return ChoiceType(self, inspect.signature(self.py_func), _chosen_template)
 
     def __call__(self, *args, **kws):
         return self.py_func(*args, **kws)

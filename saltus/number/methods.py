@@ -51,7 +51,8 @@ def _source(function: FunctionType) -> Any:
     tree = syntax_tree(function)
     if tree is None:
         raise OptionError(
-            f"the source of the method {function.__qualname__} is not at hand; give a function or a static method"
+            f"the source of the method {function.__qualname__} is not at hand, or its file has changed since it was "
+            "imported; import it again, or give a function or a static method"
         )
     return tree
 

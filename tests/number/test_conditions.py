@@ -3,9 +3,10 @@
 Reference: which names are reached, read from the functions by hand.
 """
 
+import numpy as np
 import pytest
 
-from saltus.number.conditions import has, live_code
+from saltus.number.conditions import has, live_code, syntax_tree
 from saltus.number.structs import Field, Layout, Struct
 
 SQUARE = "square"
@@ -99,3 +100,44 @@ def test_conditions_hold_in_plain_python():
     layout = Layout("Conditioned", {"n": Field("int", ())}, frozen=True, features=frozenset({"cube_1"}))
     m = Struct(layout, {"n": 2})
     assert has(m, "cube_") and has(m, "square", "cube_1") and not has(m, "square", "cube")
+
+
+def test_a_file_that_has_changed_since_is_no_source(tmp_path):
+    """What Python runs is what it has read: of the other text no branch may be left out."""
+    file = tmp_path / "laws.py"
+    text = "def law(m, d):\n    if has(m, 'event'):\n        return here(d)\n    return there(d)\n"
+    file.write_text(text)
+    names = {"has": has, "here": 1, "there": 2}
+    exec(compile(text, str(file), "exec"), names)
+    whole = frozenset({"event", "act"})
+    assert live_code(names["law"], whole) == (frozenset({"here"}), frozenset({"event"}))
+    for before, after in (("'event'", "'other'"), ("here(d)", "there(d)"), ("here(d)", "here(m)"), ("law", "lax")):
+        file.write_text(text.replace(before, after))
+        assert live_code(names["law"], whole) == (frozenset({"has", "here", "there"}), whole)
+    file.write_text(text.replace("):", "):  # a comment", 1))
+    assert live_code(names["law"], whole).met == {"event"}
+
+
+class Laws:
+    """Functions of a class, in which names are private and functions have variables around them."""
+
+    __hidden = 1.0
+
+    def law(self, x):
+        """A docstring.
+
+        Of several lines.
+        """
+        return self.__hidden * np.sin(x)
+
+
+def around(gain):
+    def law(x):
+        return [gain * np.abs(y) for y in (x, "a\n    b")]
+
+    return law
+
+
+@pytest.mark.parametrize("function", [Laws.law, around(2.0)], ids=["method", "closure"])
+def test_sources_of_functions_anywhere(function):
+    assert syntax_tree(function).name == "law"

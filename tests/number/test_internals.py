@@ -132,6 +132,26 @@ def test_a_dispatcher_asks_its_cache():
     assert cache.asked == [(types.float64,)] and cache.kept[0][0] == (types.float64,)
 
 
+def test_a_dispatcher_tells_how_it_compiles():
+    """Options, types of variables, and the signatures to which it is bound."""
+    made = [njit(plus_one), njit(error_model="numpy")(plus_one), njit(locals={"x": types.float32})(plus_one)]
+    made += [njit("f4(f4)")(plus_one), njit("f8(f8)")(plus_one)]
+    assert len({internals.code_options(dispatcher) for dispatcher in made}) == len(made)
+    assert internals.code_options(njit(plus_one)) == internals.code_options(made[0])
+
+
+def test_a_dispatcher_compiles_anew():
+    """It takes the numbers that its function refers to as they are then."""
+    names = {"STEP": 1}
+    exec("def step(x): return x + STEP", names)
+    dispatcher = njit(names["step"])
+    found = [dispatcher(1)]
+    names["STEP"] = 10
+    found.append(dispatcher(1))
+    internals.forget_compiled(dispatcher)
+    assert [*found, dispatcher(1)] == [2, 2, 11]
+
+
 def test_an_intrinsic_knows_its_function():
     def double(typingctx, x):
         return x(x), lambda context, builder, sig, args: builder.fadd(args[0], args[0])

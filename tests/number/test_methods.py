@@ -47,3 +47,16 @@ def test_it_does_what_the_method_does():
 def test_what_compiled_code_cannot_do_is_said(name, said):
     with pytest.raises(OptionError, match=said):
         made(getattr(Spring(), name))
+
+
+def test_a_file_that_has_changed_since_it_was_imported_is_refused(tmp_path):
+    """Python runs the method that it has read; the file holds another one."""
+    file = tmp_path / "laws.py"
+    text = "class Law:\n    gain = 2.0\n    def law(self, x):\n        return self.gain * x\n"
+    file.write_text(text)
+    names = {}
+    exec(compile(text, str(file), "exec"), names)
+    assert plain_function(names["Law"]().law, None)(1.5) == 3.0
+    file.write_text(text.replace("gain * x", "gain + x"))
+    with pytest.raises(OptionError, match=r"Law.law is not at hand, or its file has changed .*; import it again"):
+        plain_function(names["Law"]().law, None)

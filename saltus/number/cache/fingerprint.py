@@ -5,8 +5,8 @@ its defaults, the cells of its closure and the globals that it loads, and so on 
 numbers and text as they are, arrays by type, shape and bytes. Positions, comments and docstrings do not count. Anything
 else, whose value cannot be told, is refused.
 
-What no walk from a kernel can find is hashed as a whole (`base_key`): the room `number/`, and the files that extend the
-compiler. Functions of `number/`, which call no others, and intrinsics count by their names and closures.
+What no walk from a kernel can find is hashed as a whole (`base_key`): the room `number/`, the files that extend the
+compiler, and how Numba is set up. Functions of `number/`, which call no others, count by their names and closures.
 """
 
 import dis
@@ -14,19 +14,21 @@ import enum
 import functools
 import hashlib
 import inspect
+import math
 import os
 from collections import ChainMap
 from collections.abc import Mapping
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
-from numba import types
+from numba import config, types
 
 from saltus.errors import OptionError
 from saltus.number.features import Choice
-from saltus.number.internals import Dispatcher, Intrinsic, defined_by
+from saltus.number.internals import Dispatcher, Intrinsic, code_options, defined_by
 
 PACKAGE = Path(__file__).parents[2]  # not resolved: functions name their files so
 # rooms with kernels of the physics
@@ -41,6 +43,10 @@ EXTENSIONS = (
     "integrate/dense/substep.py",
     "integrate/event/user_events.py",
 )
+#: Files of plain functions by which those choose.
+CHOOSING = ("dynamics/user_laws.py",)
+#: Numba's settings (environment variables NUMBA_...) on which machine code depends.
+SETTINGS = ("OPT", "BOUNDSCHECK", "LOOP_VECTORIZE", "SLP_VECTORIZE", "DEBUGINFO_DEFAULT", "USING_SVML")
 PLAIN = (bool, int, float, complex, str, bytes, type(None), type(Ellipsis))
 KNOWN = {
     "builtins",
@@ -57,18 +63,13 @@ MISSING = object()
 
 @functools.cache
 def base_key() -> str:
-    """Hash of the sources on which all compiled code depends."""
-    digest = hashlib.sha256()
-    for source in (*sorted((PACKAGE / "number").rglob("*.py")), *(PACKAGE / name for name in EXTENSIONS)):
+    """Hash of the sources and settings on which all compiled code depends."""
+    digest = hashlib.sha256(repr([np.__version__, *(getattr(config, name, None) for name in SETTINGS)]).encode())
+    others = [PACKAGE / name for name in (*EXTENSIONS, *CHOOSING)]
+    for source in (*sorted((PACKAGE / "number").rglob("*.py")), *others):
         digest.update(str(source.relative_to(PACKAGE)).encode())
         digest.update(source.read_bytes())
     return digest.hexdigest()
-
-
-@functools.cache
-def _extensions() -> frozenset[str]:
-    """`EXTENSIONS`, as functions name their files."""
-    return frozenset(str(PACKAGE / name) for name in EXTENSIONS)
 
 
 @functools.cache
@@ -94,10 +95,22 @@ def names_in(function: Any) -> frozenset[str]:
     return frozenset(walk.names)
 
 
+#: Digests of functions under Numba's own decorators when they were compiled, or first met if that was before.
+_COMPILED: WeakKeyDictionary[Any, str] = WeakKeyDictionary()
 #: Digests of the package's own functions that only refer to its own, by the functions and the folder that is covered.
 _OWN: dict[tuple[FunctionType, Path | None], str] = {}
 Functions = tuple[FunctionType, ...]
 Names = Mapping[str, Any]
+
+
+def is_ours(function: FunctionType) -> bool:
+    """Whether a function stands in a file of the package."""
+    return function.__code__.co_filename.startswith(_package())
+
+
+@functools.cache
+def _package() -> str:
+    return str(PACKAGE) + os.sep
 
 
 class _Walk:
@@ -107,7 +120,10 @@ class _Walk:
     whatever is known of those functions.
     """
 
-    def __init__(self, function, room: Path | None, above: Functions = (), afresh: bool = False):
+    def __init__(
+        self, function, room: Path | None, above: Functions = (), afresh: bool = False, checked: list | None = None
+    ):
+        self._checked: list[FunctionType] = [function] if checked is None else checked
         self._whole, self._name, self._room, self._afresh = function, function.__name__, room, afresh
         self._seen: dict[Any, int] = {}
         self._above: Functions = (*above, function)
@@ -129,7 +145,7 @@ class _Walk:
 
     def _is_ours(self, function) -> bool:
         """Whether a function stands in the package's sources, where nothing changes it."""
-        return not function.__closure__ and function.__code__.co_filename.startswith(str(PACKAGE))
+        return not function.__closure__ and is_ours(function)
 
     def _is_covered(self, function) -> bool:
         """Whether the cache's key covers the source of a function, or its names are not asked for."""
@@ -147,12 +163,13 @@ class _Walk:
             return function.__module__, function.__qualname__, *self._cells(function)
         if function is not self._whole and self._is_ours(function):
             return "own", function.__module__, function.__qualname__, self._own(function)
-        self._foreign = self._foreign or not (function.__module__ or "").startswith("saltus.")
+        module = function.__module__ or ""  # files of compiled code name that of a user's function
+        self._foreign = self._foreign or not module.startswith("saltus.")
         self._seen[function] = len(self._seen)
         defaults = [self._value("a default", x) for x in (function.__defaults__, function.__kwdefaults__)]
         names = ChainMap(function.__globals__, function.__builtins__)
         code = self._code(function.__code__, names, _nonlocals(function), function.__doc__)
-        return *self._cells(function), *defaults, code
+        return module, *self._cells(function), *defaults, code
 
     def _own(self, function) -> str:
         """The digest of one of the package's own functions; a circle ends at the first that is met again."""
@@ -184,7 +201,7 @@ class _Walk:
         ]
         counts = code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, code.co_flags
         variables = code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars
-        return bytecode, counts, variables, *described, *self._globals(code, names, nonlocals)
+        return bytecode, code.co_exceptiontable, counts, variables, *described, *self._globals(code, names, nonlocals)
 
     def _globals(self, code: CodeType, names: Names, nonlocals: Names) -> list[tuple]:
         """Globals by name, with their values."""
@@ -221,7 +238,7 @@ class _Walk:
 
     def _value(self, name: str, value: Any) -> tuple:
         if isinstance(value, PLAIN):
-            return type(value).__qualname__, repr(value)
+            return type(value).__qualname__, *_plain(value)
         if isinstance(value, tuple | list):
             return type(value).__qualname__, *[self._value(name, x) for x in value]
         if isinstance(value, set | frozenset):
@@ -229,38 +246,55 @@ class _Walk:
         if isinstance(value, dict):
             return "dict", *[(self._value(name, k), self._value(name, x)) for k, x in value.items()]
         if isinstance(value, np.ndarray | np.generic) and not value.dtype.hasobject:
-            return "array", repr(value.dtype), np.shape(value), hashlib.sha256(value.tobytes()).hexdigest()
+            what = type(value).__qualname__, repr(value.dtype), np.shape(value), value.flags.fnc
+            return *what, hashlib.sha256(value.tobytes()).hexdigest()
         if isinstance(value, enum.Enum):
             return type(value).__qualname__, value.name, self._value(name, value.value)
         if isinstance(value, enum.EnumMeta):
-            return value.__qualname__, *[self._value(name, x) for x in value]
+            return value.__qualname__, *[(k, self._value(name, x.value)) for k, x in value.__members__.items()]
         return self._called(name, value)
 
     def _called(self, name: str, value: Any) -> tuple:
         """A function or type."""
         if isinstance(value, Dispatcher):
+            self._check_compiled(name, value)
             return "kernel", _options(value), self._function(value.py_func)
         if isinstance(value, Choice) or getattr(value, "py_func", None) is value:  # compiled for some models only
             return "kernel", self._function(value.py_func)
         if isinstance(value, Intrinsic):
-            function = defined_by(value)
-            if function.__code__.co_filename in _extensions():
-                named = function.__module__, function.__qualname__
-                return "intrinsic", *named, *self._cells(function), *_numbers(function)
-            return "intrinsic", *self._function(function)
+            return "intrinsic", *self._function(defined_by(value))
         if isinstance(value, types.Type):
             return "type", repr(value)
         if isinstance(value, type) and issubclass(value, tuple) and hasattr(value, "_fields"):
-            return value.__qualname__, value._fields
+            defaults = getattr(value, "_field_defaults", {})
+            return value.__qualname__, value._fields, self._value(name, defaults)
         if hasattr(value, "looks_at"):  # the compiler chooses what it calls
-            return "choice", *self._function(value), *[self._value(name, x) for x in _choices(value)]
+            return "choice", *self._function(value), *[(k, self._value(k, x)) for k, x in _choices(value).items()]
         if inspect.isfunction(value) and (value.__module__ or "").startswith("saltus."):
             return "function", *self._function(value)
         known = inspect.isroutine(value) or isinstance(value, type) or type(value).__module__ == "numpy"
         module = getattr(value, "__module__", None) or type(value).__module__
-        if known and callable(value) and module.split(".")[0] in KNOWN:
+        if known and callable(value) and module.split(".")[0] in KNOWN and hasattr(value, "__qualname__"):
             return module, value.__qualname__
         raise self._refusal(name, f"of type {type(value).__name__}")
+
+    def _check_compiled(self, name: str, dispatcher: Any) -> None:
+        """OptionError where Numba has compiled a user's function, and a value that it refers to has changed since.
+
+        It would call what it has compiled; kernels are compiled anew (see `saltus.number.kernels.kernel`).
+        """
+        function = dispatcher.py_func
+        if "options" in vars(dispatcher) or is_ours(function) or function in self._checked:
+            return
+        self._checked.append(function)
+        now = _Walk(function, self._room, checked=self._checked).digest()
+        if not dispatcher.overloads:
+            _COMPILED[dispatcher] = now  # it is looked at once more just before it is compiled with a caller
+        elif _COMPILED.setdefault(dispatcher, now) != now:
+            raise OptionError(
+                f"{self._name} refers to {name}, which was compiled before a value that it refers to changed; define "
+                "it anew, or make the value one of its arguments"
+            )
 
     def _refusal(self, name: str, what: str = "") -> OptionError:
         if not what:
@@ -294,19 +328,13 @@ def _options(dispatcher: Any) -> str:
     """How a dispatcher compiles its function: kernels that differ in it differ in their code."""
     if "options" in vars(dispatcher):
         return vars(dispatcher)["options"]
-    given = dispatcher.targetoptions.items()
-    return repr(sorted((k, repr(sorted(x) if isinstance(x, set | frozenset) else x)) for k, x in given))
+    return code_options(dispatcher)
 
 
-def _choices(function) -> list:
-    """The kernels that the plain functions of a module refer to: some choose what is compiled for `function`."""
-    return [x for x in _loaded_in_module(function).values() if isinstance(x, Dispatcher | Choice)]
-
-
-def _numbers(function) -> list[tuple[str, Any]]:
-    """Numbers and text that the plain functions and intrinsics of a module take from it or import."""
-    found = _loaded_in_module(function).items()
-    return [(name, x) for name, x in found if isinstance(x, bool | int | float | str)]
+def _choices(function) -> dict[str, Any]:
+    """Kernels and constants that the plain functions of a module refer to: some choose what stands for `function`."""
+    wanted = (Dispatcher, Choice, np.ndarray, tuple, enum.EnumMeta, *PLAIN)
+    return {name: x for name, x in _loaded_in_module(function).items() if isinstance(x, wanted)}
 
 
 @functools.cache
@@ -320,6 +348,18 @@ def _loaded_in_module(function) -> dict[str, Any]:
         names |= {x.argval for x in dis.get_instructions(code) if x.opname == "LOAD_GLOBAL"}
         codes += [x for x in code.co_consts if inspect.iscode(x)]
     return {name: function.__globals__[name] for name in sorted(names) if name in function.__globals__}
+
+
+def _plain(value: Any) -> tuple:
+    """A number or text as it is, also where its class shows it otherwise."""
+    if isinstance(value, float):
+        return float.__repr__(value), math.copysign(1.0, value)  # NaNs have signs
+    if isinstance(value, complex):
+        return _plain(value.real), _plain(value.imag)
+    if isinstance(value, int):
+        return (int.__format__(value, "x"),)
+    known = next((base for base in (str, bytes) if isinstance(value, base)), type(value))
+    return (known.__repr__(value),)
 
 
 def _without_docstring(code: CodeType, doc: str | None) -> tuple[bytes, tuple]:

@@ -7,19 +7,30 @@ Fingerprints are compared as words: exact.
 
 import dis
 import enum
+import importlib
 import math
 import re
 import types
+from pathlib import PurePath
 
 import numpy as np
 import pytest
-from helpers.source_changes import changes
-from numba import njit
+from numba import config, njit
 
 from saltus.dynamics.tree.rnea import inverse, newton_euler_backward
 from saltus.env.bundled.legged import down, fallen
 from saltus.errors import OptionError
-from saltus.number.cache.fingerprint import EXTENSIONS, KERNEL_ROOMS, PACKAGE, fingerprint, global_names, names_in
+from saltus.number.cache.fingerprint import (
+    CHOOSING,
+    EXTENSIONS,
+    KERNEL_ROOMS,
+    PACKAGE,
+    SETTINGS,
+    base_key,
+    fingerprint,
+    global_names,
+    names_in,
+)
 from saltus.number.functions import where
 from saltus.number.kernels import kernel, only_with
 from saltus.spatial.vectors import cross, dot3
@@ -222,14 +233,6 @@ def test_files_that_extend_the_compiler_are_in_the_key_of_all():
     assert sorted(str(p.relative_to(PACKAGE)) for p in found) == sorted(EXTENSIONS)
 
 
-@pytest.mark.slow
-def test_changes_of_the_sources(tmp_path):
-    """The law of `helpers.source_changes`, on a few; run it as a script for many."""
-    told = [verdict for _, verdict in changes(range(12), tmp_path) if verdict]
-    assert len(told) > 6
-    assert [faults for *_, faults in told if faults] == []
-
-
 @pytest.mark.parametrize(
     "value",
     [object(), types.SimpleNamespace(gain=1), np.array([None]), of_closure(1), Mode, math],
@@ -254,3 +257,29 @@ def test_names_of_fields_are_not_globals():
     """A law that writes d.ctrl has nothing to do with a global of that name."""
     source = "def law(m, d, z): d.ctrl[0] = d.time"
     assert fingerprint(made(source)) == fingerprint(made(source, ctrl=object(), time=math))
+
+
+def test_files_by_which_the_compiler_chooses_are_in_the_key_of_all():
+    """Plain functions that run while it chooses, wherever they stand, are in no kernel that calls what it chose."""
+    for name in (*EXTENSIONS, *CHOOSING):
+        module = importlib.import_module("saltus." + name.removesuffix(".py").replace("/", "."))
+        plain = [x for x in vars(module).values() if isinstance(x, types.FunctionType) and "saltus" in x.__module__]
+        own = [x for x in plain if x.__module__ == module.__name__]
+        called = [x for x in plain for f in own if x.__name__ in f.__code__.co_names]
+        files = {str(PurePath(x.__code__.co_filename).relative_to(PACKAGE)) for x in called}
+        assert all(f.startswith("number") or f in (name, *CHOOSING) for f in files)
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_settings_of_numba_are_in_the_key_of_all(setting, monkeypatch):
+    """An unoptimised or checked kernel is another one."""
+    before = base_key()
+    monkeypatch.setattr(config, setting, "another value")
+    assert base_key.__wrapped__() != before
+
+
+def test_numpy_is_in_the_key_of_all(monkeypatch):
+    """Numba types expressions by NumPy's rules, which its versions change."""
+    before = base_key()
+    monkeypatch.setattr(np, "__version__", "0.0")
+    assert base_key.__wrapped__() != before
