@@ -2,6 +2,8 @@
 
 import pytest
 
+collect_ignore = ["helpers"]  # no tests, whatever its files are called
+
 
 @pytest.fixture
 def saltus_command(capsys, monkeypatch):
