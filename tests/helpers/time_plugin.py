@@ -95,11 +95,16 @@ def watch(clock):
         def on_end(self, ev):
             clock.end()
 
+    def unit(file, codegen):
+        name = f"unit {file.partition('-')[0]}"
+        clock.kernels[name]["keys"].append(file)
+        return name
+
     event.register("numba:compile", Kernels())
     for name, method in (MAKING | LINKING).items():
         clock.time(LLVM, getattr(llvm, name), method)
     clock.time(LOADING, llvm.ExecutionEngine, "finalize_object")
-    clock.time(LLVM, units, "compile_unit", lambda file, codegen: f"unit {file.rpartition('-')[0]}")
+    clock.time(LLVM, units, "compile_unit", unit)
     clock.time(LOADING, units, "load")
     for cache in (function_cache.EntryCache, function_cache.PartCache, loading.LoadingCache):
         clock.time(LOADING, cache, "load_overload")
@@ -161,8 +166,8 @@ class Times:
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self):
-        if self._last is None:  # no test ran here: the process that hands them out, or only collects
-            self._tests[START] = between(self._began, now(self._clock))
+        if self._last is None:  # no test ran here: the process that hands them out, and waits for those that run them
+            self._tests[START] = between(self._began, now(self._clock)) | {"children": 0.0, "waiting": 0.0}
         found = {"tests": self._tests, "kernels": self._clock.kernels}
         (self._folder / f"{os.getpid()}.json").write_text(json.dumps(found))
 
