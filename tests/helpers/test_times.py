@@ -123,8 +123,8 @@ def main(arguments):
     rest = arguments[write:]
     status, found = measured(rest[1:] if rest[:1] == ["--command"] else [sys.executable, "-m", "pytest", *rest])
     tests, kernels = together(found)
-    parts = parts_table(tests)
-    print("\n".join(["", "CPU seconds (waiting: seconds)", *parts]))
+    parts = ["Seconds, of CPU time but for waiting:", "", *parts_table(tests)]
+    print("\n".join(["", *parts]))
     if any(seconds[kind] > 0 for seconds in tests.values() for kind in (FRONT, LLVM)):
         print("\n".join(["", compiled(kernels), *kernels_table(kernels)]))
     print("\n".join(["", *tests_table(tests)]))
