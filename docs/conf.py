@@ -8,6 +8,9 @@ HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent), str(HERE / "_extensions")]
 os.environ["PYTHONPATH"] = os.pathsep.join([str(HERE.parent), *filter(None, [os.environ.get("PYTHONPATH")])])
 
+from jupyter_cache import get_cache  # noqa: E402
+from notebook_cache import folder  # noqa: E402
+
 from saltus.version import __version__  # noqa: E402
 
 project = "Saltus"
@@ -42,7 +45,8 @@ html_theme_options = {"navigation_with_keys": True}
 myst_enable_extensions = ["amsmath", "colon_fence", "deflist", "dollarmath", "fieldlist"]
 myst_heading_anchors = 3
 nb_execution_mode = "cache"
-nb_execution_cache_path = str(HERE / "_build" / "jupyter_cache")
+nb_execution_cache_path = str(folder())
+_ = get_cache(nb_execution_cache_path).db  # made before several processes read pages
 nb_execution_timeout = 600
 nb_execution_in_temp = True
 nb_execution_raise_on_error = True
@@ -56,3 +60,15 @@ autodoc_default_options = {"exclude-members": "feature_key"}
 autodoc_class_signature = "mixed"
 maximum_signature_line_length = 100
 python_use_unqualified_type_names = True
+
+# pages that take longest are read first, so that no process ends with them alone
+SLOWEST = ("verification", "gallery", "tutorials/events", "coming_from/gymnasium", "coming_from/humans")
+
+
+def slowest_first(app, env, docnames):
+    docnames.sort(key=lambda name: (SLOWEST.index(name) if name in SLOWEST else len(SLOWEST), name))
+
+
+def setup(app):
+    app.connect("env-before-read-docs", slowest_first)
+    app.extensions["sphinx-mathjax-offline"].parallel_read_safe = True  # it only copies files at the end

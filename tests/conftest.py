@@ -1,6 +1,16 @@
 """Fixtures that tests of several folders share."""
 
 import pytest
+from helpers.browser import launched
+
+collect_ignore = ["helpers"]  # no tests, whatever its files are called
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """One Chromium for all tests of a process; a page has a context of its own (`new_context`, `new_page`)."""
+    with launched() as found:
+        yield found
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
-from helpers.browser import LabPage, launched
+from helpers.browser import LabPage
 
 SITE = Path(__file__).resolve().parents[1] / "docs" / "_build" / "html"
 LIVE = "live"  # the folder of pages that simulate
@@ -86,12 +86,6 @@ def test_no_path_of_the_machine_that_built_it_is_shown():
     root = str(SITE.parents[2])
     shown = {path.name for path in pages() if root in path.read_text(encoding="utf-8")}
     assert not shown
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with launched() as found:
-        yield found
 
 
 def opened(browser, name, query=""):

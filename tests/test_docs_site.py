@@ -5,6 +5,7 @@ What is on the pages is read from their sources, so that no site needs to be bui
 
 import importlib
 import inspect
+import os
 import re
 import sys
 from pathlib import Path
@@ -161,3 +162,29 @@ def test_signatures_are_those_of_the_source():
     assert returned == "Trajectory"
     assert "contact: ContactChoice='soft'" in signature(None, "class", "", saltus.Simulation, None, "", None)[0]
     assert "restitution: Coefficient = 0.0" in signature(None, "class", "", saltus.Hard, None, "", None)[0]
+
+
+def test_outputs_of_pages_are_kept_by_the_state_of_the_package(tmp_path):
+    """Any file of it changes the key, compiled ones do not; the states used last are kept, and found again."""
+    pytest.importorskip("jupyter_cache")
+    cache = extension("notebook_cache")
+    package = tmp_path / "package"
+    package.mkdir()
+    (package / "kernel.py").write_text("x = 1.0\n")
+    key = cache.package_key(package)
+    (package / "__pycache__").mkdir()
+    (package / "__pycache__" / "kernel.pyc").write_bytes(b"compiled")
+    assert cache.package_key(package) == key
+    (package / "kernel.py").write_text("x = 2.0\n")
+    assert cache.package_key(package) != key
+    (package / "kernel.py").write_text("x = 1.0\n")
+    assert cache.package_key(package) == key
+    (package / "page.html").write_text("")
+    assert cache.package_key(package) != key
+
+    for age, name in enumerate("abcde"):
+        made = cache.folder(tmp_path, name)
+        os.utime(made, (1e9 - age, 1e9 - age))
+    assert cache.folder(tmp_path, "f").exists()
+    left = {path.name for path in (tmp_path / cache.FOLDER).iterdir()}
+    assert left == {"f", "a", "b", "c"}

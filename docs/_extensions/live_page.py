@@ -89,6 +89,12 @@ def _forget(app, env, docname) -> None:
     getattr(env, "live_pages", {}).pop(docname, None)
 
 
+def _merged(app, env, docnames, other) -> None:
+    """What another process has read of these pages."""
+    found, read = getattr(env, "live_pages", {}), getattr(other, "live_pages", {})
+    env.live_pages = found | {name: read[name] for name in docnames if name in read}
+
+
 def _copied(app, error) -> None:
     if error is None and app.builder.format == "html":
         for files in getattr(app.env, "live_pages", {}).values():
@@ -101,6 +107,7 @@ def _copied(app, error) -> None:
 def setup(app) -> dict[str, Any]:
     app.add_directive("live-page", LivePage)
     app.connect("env-purge-doc", _forget)
+    app.connect("env-merge-info", _merged)
     app.connect("build-finished", _copied)
     app.add_css_file("site.css")
-    return {"version": "1", "parallel_read_safe": False, "parallel_write_safe": True}
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,7 +1,7 @@
-"""A browser, and the lecture's pendulum in it, for the tests of the page; one of each for a module."""
+"""The lecture's pendulum in a browser, for the tests of the page; one for a module."""
 
 import pytest
-from helpers.browser import LabPage, launched
+from helpers.browser import LabPage
 
 from saltus import lab
 
@@ -10,12 +10,6 @@ from saltus import lab
 def time_enough(monkeypatch):
     """Sessions that a test drives by hand take all their steps, however busy the machine is."""
     monkeypatch.setattr("saltus.lab.motion.BUDGET", 60.0)
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with launched() as found:
-        yield found
 
 
 @pytest.fixture(scope="module")

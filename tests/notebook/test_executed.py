@@ -4,7 +4,6 @@ Reference: the browser, which loads pictures and films, says what it misses, and
 """
 
 import pytest
-from helpers.browser import launched
 
 pytestmark = pytest.mark.slow
 
@@ -43,20 +42,20 @@ def test_each_cell_has_its_display_and_nothing_else(executed):
 
 
 @pytest.fixture(scope="module", params=["light", "dark"])
-def opened(executed, tmp_path_factory, request):
+def opened(executed, tmp_path_factory, request, browser):
     exporter = pytest.importorskip("nbconvert").HTMLExporter(theme=request.param)
     exporter.mathjax_url = exporter.require_js_url = exporter.jquery_url = ""  # which would be fetched
     path = tmp_path_factory.mktemp("notebook") / "notebook.html"
     path.write_text(exporter.from_notebook_node(executed)[0])
-    with launched() as browser:
-        tab = browser.new_context(viewport={"width": 1100, "height": 900}, offline=True).new_page()
-        tab.requests, tab.complaints = [], []
-        tab.on("request", lambda asked: tab.requests.append(asked.url))
-        tab.on("pageerror", lambda error: tab.complaints.append(str(error)))
-        tab.on("console", lambda said: tab.complaints.append(said.text) if said.type == "error" else None)
-        tab.goto(path.as_uri())
-        tab.wait_for_timeout(1000)
-        yield tab
+    tab = browser.new_context(viewport={"width": 1100, "height": 900}, offline=True).new_page()
+    tab.requests, tab.complaints = [], []
+    tab.on("request", lambda asked: tab.requests.append(asked.url))
+    tab.on("pageerror", lambda error: tab.complaints.append(str(error)))
+    tab.on("console", lambda said: tab.complaints.append(said.text) if said.type == "error" else None)
+    tab.goto(path.as_uri())
+    tab.wait_for_timeout(1000)
+    yield tab
+    tab.context.close()
 
 
 def test_it_is_complete_without_a_network(opened):

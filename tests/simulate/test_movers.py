@@ -12,6 +12,7 @@ import warnings
 
 import numpy as np
 import pytest
+from helpers.hard_layout import share_layout
 
 import saltus
 from saltus.errors import OptionError
@@ -24,6 +25,12 @@ BOX = '<body pos="{} 0 .1"><freejoint/><geom type="box" size=".1 .1 .1" mass="1"
 BALL = '<body name="ball" pos="{}"><freejoint/><geom size=".1" mass="1"/></body>'
 NO_GRAVITY = ' gravity="0 0 0"'
 LAWS = ("dopri5", pytest.param("rk4", marks=pytest.mark.slow), "moreau_jean")
+
+
+@pytest.fixture(autouse=True)
+def one_layout(monkeypatch):
+    """Balls and boxes on movers need the same kernels."""
+    share_layout(monkeypatch, "boxes")
 
 
 def world(mover, bodies, option="", more=""):

@@ -62,7 +62,7 @@ def assert_settles(sim, seconds):
     return energy
 
 
-@pytest.mark.parametrize(("cone", "count", "seconds"), [("pyramidal", 100, 20), ("elliptic", 30, 10)])
+@pytest.mark.parametrize(("cone", "count", "seconds"), [("pyramidal", 100, 10), ("elliptic", 30, 10)])
 def test_a_pile_settles(cone, count, seconds):
     """MuJoCo's pile, another one after so many collisions, is as high to a few per cent."""
     m = mujoco.MjModel.from_xml_string(pile(count, tuple(SHAPES), cone))

@@ -14,6 +14,7 @@ import math
 
 import numpy as np
 import pytest
+from helpers.hard_layout import share_layout
 from numpy.testing import assert_allclose
 
 import saltus
@@ -28,6 +29,12 @@ SHAPES = {
     "mesh": 'type="mesh" mesh="cube"',
 }
 CORNERS = " ".join(f"{x} {y} {z}" for x in (-0.125, 0.125) for y in (-0.125, 0.125) for z in (-0.0625, 0.0625))
+
+
+@pytest.fixture(autouse=True)
+def one_layout(monkeypatch):
+    """All shapes need the same kernels."""
+    share_layout(monkeypatch, "field", "foreign")
 
 
 def scene(heights, shape, start, friction=0.0, height=0.5):

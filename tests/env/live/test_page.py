@@ -6,7 +6,7 @@ l = 2 m comes to rest at sin θ = T / (2 m g l); the page shows numbers with thr
 
 import numpy as np
 import pytest
-from helpers.browser import LabPage, launched
+from helpers.browser import LabPage
 
 import saltus.env
 from saltus.env import Policy, term
@@ -32,10 +32,10 @@ def rest(torque):
 
 
 @pytest.fixture(scope="module")
-def page(tmp_path_factory):
+def page(tmp_path_factory, browser):
     path = tmp_path_factory.mktemp("policy") / "held.npz"
     Policy([[[0.0, 0.0, -1.0]]], [[0.5]], low=-1.0, high=1.0).save(path)
-    with saltus.env.play(Held, path, max_episode_steps=None, browser=False) as view, launched() as browser:
+    with saltus.env.play(Held, path, max_episode_steps=None, browser=False) as view:
         made = LabPage(browser, view.url, 900, 640).opened()
         made.until("!lab.status.building", 200)
         made.speed(4)

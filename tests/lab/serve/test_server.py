@@ -13,6 +13,7 @@ import os
 import socket
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 
 import pytest
@@ -291,7 +292,7 @@ def test_a_crowd_that_does_not_read(opened):
     try:
         with page(opened) as client:
             client.until(lambda: client.status.get("viewers") == 181)
-            asyncio.run(readers(opened, 20))
+            aside(readers(opened, 20))
             first, frames = opened._stage.session.sim.time, client.frames
             client.until(lambda: client.frames > frames + 60)
             assert opened._stage.session.sim.time > first
@@ -473,6 +474,12 @@ def stuck_viewer(opened, port):
     ]
     one.sendall("\r\n".join(lines).encode())
     return one
+
+
+def aside(coroutine):
+    """Run it in a thread of its own: a browser, once it is there, has the event loop of this one."""
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(asyncio.run, coroutine).result()
 
 
 async def readers(opened, count):

@@ -1,15 +1,9 @@
 """Pages of their own as files, in a browser that is cut off from every net."""
 
 import pytest
-from helpers.browser import LabPage, launched
+from helpers.browser import LabPage
 
 import saltus
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with launched() as found:
-        yield found
 
 
 @pytest.fixture(scope="session")

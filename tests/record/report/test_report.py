@@ -4,7 +4,6 @@ import re
 
 import numpy as np
 import pytest
-from helpers.browser import launched
 from helpers.report_pages import Page, written
 
 import saltus
@@ -114,27 +113,27 @@ def test_bad_paths(swing, tmp_path):
 
 
 @pytest.mark.slow
-def test_in_a_browser_it_opens_without_a_network_and_plays(swing, tmp_path):
+def test_in_a_browser_it_opens_without_a_network_and_plays(swing, tmp_path, browser):
     """And its text stands out from its background, on light and on dark."""
     written(swing, tmp_path, **SMALL)
-    with launched() as browser:
-        seen = {}
-        for scheme in ("light", "dark"):
-            tab = browser.new_page(color_scheme=scheme)
-            requests, complaints = [], []
-            tab.on("request", lambda r, to=requests: to.append(r.url))
-            tab.on("pageerror", lambda e, to=complaints: to.append(str(e)))
-            tab.on("console", lambda m, to=complaints: to.append(m.text))
-            tab.goto(f"file://{tmp_path}/run.html")
-            assert tab.evaluate(LOADED) == [160, pytest.approx(1.0)]
-            assert all(r.startswith(("file:", "data:", "blob:")) for r in requests) and complaints == []
-            style = "e => [getComputedStyle(e).color, getComputedStyle(document.body).backgroundColor]"
-            for element in ("body", "figure svg", "td", "th[scope=row]"):
-                ink, paper = (luminance(c) for c in tab.eval_on_selector(element, style))
-                assert (max(ink, paper) + 0.05) / (min(ink, paper) + 0.05) > 4.5, (scheme, element)  # WCAG 2.1, 1.4.3
-            seen[scheme] = tab.eval_on_selector("body", style)
-            assert tab.evaluate("document.documentElement.scrollWidth <= innerWidth")
-        assert seen["light"] != seen["dark"]
+    seen = {}
+    for scheme in ("light", "dark"):
+        tab = browser.new_page(color_scheme=scheme)
+        requests, complaints = [], []
+        tab.on("request", lambda r, to=requests: to.append(r.url))
+        tab.on("pageerror", lambda e, to=complaints: to.append(str(e)))
+        tab.on("console", lambda m, to=complaints: to.append(m.text))
+        tab.goto(f"file://{tmp_path}/run.html")
+        assert tab.evaluate(LOADED) == [160, pytest.approx(1.0)]
+        assert all(r.startswith(("file:", "data:", "blob:")) for r in requests) and complaints == []
+        style = "e => [getComputedStyle(e).color, getComputedStyle(document.body).backgroundColor]"
+        for element in ("body", "figure svg", "td", "th[scope=row]"):
+            ink, paper = (luminance(c) for c in tab.eval_on_selector(element, style))
+            assert (max(ink, paper) + 0.05) / (min(ink, paper) + 0.05) > 4.5, (scheme, element)  # WCAG 2.1, 1.4.3
+        seen[scheme] = tab.eval_on_selector("body", style)
+        assert tab.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        tab.close()
+    assert seen["light"] != seen["dark"]
 
 
 def luminance(colour):

@@ -119,7 +119,7 @@ def test_bouncing_balls_are_single_runs_to_the_bit(n):
     assert_allclose(impacts["velocity"][first], -speed, rtol=1e-12)
     assert_allclose(impacts["impulse"][first, 0], (1 + restitution) * speed, rtol=1e-12)
     assert_allclose(impacts["time"][first + 1], fall * (1 + 2 * restitution), rtol=1e-12)
-    for i in range(n):
+    for i in range(0, n, max(1, n // 48)):  # all of a few, some of many: the closed form above holds for all
         sim = single(heights[i], restitution[i])
         sim.step(200)
         assert_same(batch, i, sim)

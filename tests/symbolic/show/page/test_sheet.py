@@ -7,7 +7,6 @@ import xml.etree.ElementTree as ET
 
 import numpy as np
 import pytest
-from helpers.browser import launched
 
 from saltus.errors import OptionError, RecordError
 from saltus.symbolic import derive
@@ -56,23 +55,21 @@ def test_the_page_goes_from_energies_to_equations_to_plots(text, sheet):
     assert sheet.twin.agrees() and "both agree" in text
 
 
-def test_a_browser_shows_it_without_asking_for_anything(tmp_path, text):
+def test_a_browser_shows_it_without_asking_for_anything(tmp_path, text, browser):
     """In Chromium: no request, no complaint, the font is there, formulas are drawn, nothing is too wide."""
     path = tmp_path / "page.html"
     path.write_text(text, encoding="utf-8")
-    with launched() as browser:
-        tab = browser.new_page(viewport={"width": 420, "height": 800})
-        requests, complaints = [], []
-        tab.on("request", lambda request: requests.append(request.url))
-        tab.on("console", lambda message: complaints.append(message.text))
-        tab.goto(path.as_uri())
-        assert [r for r in requests if not r.startswith("data:")] == [path.as_uri()] and not complaints
-        assert tab.evaluate("document.fonts.ready.then(() => document.fonts.check('16px \"Saltus Math\"'))")
-        sizes = tab.evaluate(
-            "[...document.querySelectorAll('.formula math')].map(m => m.getBoundingClientRect().height)"
-        )
-        assert len(sizes) > 10 and min(sizes) > 10
-        assert tab.evaluate("document.documentElement.scrollWidth") <= 420
+    tab = browser.new_page(viewport={"width": 420, "height": 800})
+    requests, complaints = [], []
+    tab.on("request", lambda request: requests.append(request.url))
+    tab.on("console", lambda message: complaints.append(message.text))
+    tab.goto(path.as_uri())
+    assert [r for r in requests if not r.startswith("data:")] == [path.as_uri()] and not complaints
+    assert tab.evaluate("document.fonts.ready.then(() => document.fonts.check('16px \"Saltus Math\"'))")
+    sizes = tab.evaluate("[...document.querySelectorAll('.formula math')].map(m => m.getBoundingClientRect().height)")
+    assert len(sizes) > 10 and min(sizes) > 10
+    assert tab.evaluate("document.documentElement.scrollWidth") <= 420
+    tab.close()
 
 
 def test_motion_keeps_its_energy_and_ends_where_the_engine_does():
