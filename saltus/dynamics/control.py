@@ -8,7 +8,7 @@ from numba.extending import overload
 
 from saltus.dynamics.tree.com_frame import centre_of_mass
 from saltus.dynamics.tree.kinematics import attached_frames
-from saltus.dynamics.user_laws import INLINE, laws_of, register
+from saltus.dynamics.user_laws import laws_of, register
 from saltus.model.actuator_enums import (
     PID_INVERSE_GEAR,
     PID_KD,
@@ -23,7 +23,7 @@ from saltus.model.actuator_enums import (
 )
 from saltus.number.features import looks_at
 from saltus.number.functions import clip, floor, where
-from saltus.number.kernels import kernel, only_with
+from saltus.number.kernels import CHOICE, kernel, only_with
 
 AT_STAGES, AT_STEPS = "control_", "hold_"  # key prefixes: evaluated with every acceleration, or once per step
 # features for quantities that a controller reads but steps do not need; with any of them all body quantities are kept
@@ -48,12 +48,12 @@ def _choose(m, beginning):
     return lambda m, d, z: law(m, d, z)
 
 
-@overload(_at_stages, strict=False, jit_options=INLINE)
+@overload(_at_stages, strict=False, jit_options=CHOICE)
 def _choose_at_stages(m, d, z):
     return _choose(m, AT_STAGES)
 
 
-@overload(_at_steps, strict=False, jit_options=INLINE)
+@overload(_at_steps, strict=False, jit_options=CHOICE)
 def _choose_at_steps(m, d, z):
     return _choose(m, AT_STEPS)
 

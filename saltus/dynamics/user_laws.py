@@ -17,7 +17,6 @@ from saltus.number.methods import plain_function
 
 LAWS: dict[str, tuple] = {}  # feature key without its prefix -> kernels
 CHANGED = "a value that it refers to has changed since its first use; what changes must be one of its parameters"
-INLINE = dict(forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)  # for calls that select a kernel
 
 
 def user_kernel(what: str, form: str, function: Any, inline: bool = False) -> Any:

@@ -53,6 +53,11 @@ class _Flags(set):
 # nnan and ninf are left out: a NaN must stay visible
 FASTMATH = frozenset({"contract", "nsz", "arcp"})
 
+# `jit_options` of overloads that choose a kernel: a part, since Numba would optimise all that it calls with each choice
+CHOICE: dict[str, Any] = dict(
+    forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, pipeline_class=PartCompiler
+)
+
 
 def kernel(function=None, *, strict=False, inline=False, sums=False) -> Any:
     """Compile `function` for the types that it is called with from other kernels, when an `Entry` needs it.

@@ -11,10 +11,10 @@ from numba.extending import overload
 from saltus.contact.counts import NCON
 from saltus.contact.rows.blocks import CONE, UNILATERAL, add_transpose_block, clear_blocks
 from saltus.contact.rows.contacts import contact_block, contact_jacobian, contact_velocity
-from saltus.dynamics.user_laws import INLINE, laws_of
+from saltus.dynamics.user_laws import laws_of
 from saltus.number.features import looks_at
 from saltus.number.functions import where
-from saltus.number.kernels import kernel, only_with
+from saltus.number.kernels import CHOICE, kernel, only_with
 
 GIVEN = "touch_"
 
@@ -24,7 +24,7 @@ def _force(m, d, gap, velocity):
     """Force (N) of the user's law."""
 
 
-@overload(_force, strict=False, jit_options=INLINE)
+@overload(_force, strict=False, jit_options=CHOICE)
 def _choose_force(m, d, gap, velocity):
     (law,) = laws_of(m, GIVEN)
     return lambda m, d, gap, velocity: law(m, d, gap, velocity)

@@ -9,12 +9,11 @@ from typing import Any
 
 from numba.extending import overload
 
-from saltus.dynamics.user_laws import INLINE
 from saltus.integrate.dense.dense_output import interpolate
 from saltus.number.cache.fingerprint import fingerprint
 from saltus.number.conditions import has
 from saltus.number.features import looks_at
-from saltus.number.kernels import kernel
+from saltus.number.kernels import CHOICE, kernel
 from saltus.solve.status import OK
 
 FIXED = "steps_"  # prefix of the feature key
@@ -36,7 +35,7 @@ def _one_step(m, d, h, method):
     """One step of h seconds of a method with its parameters (a tuple)."""
 
 
-@overload(_one_step, strict=False, jit_options=INLINE)
+@overload(_one_step, strict=False, jit_options=CHOICE)
 def _choose_step(m, d, h, method):
     word = next(w for w in m.layout.features if w.startswith(FIXED))
     step = METHODS[word.removeprefix(FIXED)]

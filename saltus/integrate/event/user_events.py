@@ -12,11 +12,11 @@ from numba.extending import overload
 from saltus.contact.event.modes import log_event
 from saltus.dynamics.tree.com_frame import centre_of_mass
 from saltus.dynamics.tree.kinematics import attached_frames
-from saltus.dynamics.user_laws import INLINE, laws_of
+from saltus.dynamics.user_laws import laws_of
 from saltus.integrate.dense.substep import PARTS, state_at
 from saltus.number.features import looks_at
 from saltus.number.functions import absolute, maximum
-from saltus.number.kernels import kernel, only_with
+from saltus.number.kernels import CHOICE, kernel, only_with
 from saltus.solve.acceleration import forces, held_stage
 
 EVENTS = "events_"  # prefix of the feature key; its kernels are functions and actions in turn
@@ -42,7 +42,7 @@ def _compiled(source: str, name: str, kernels: dict[str, Any]) -> Any:
     return namespace[name]
 
 
-@overload(_functions, strict=False, jit_options=INLINE)
+@overload(_functions, strict=False, jit_options=CHOICE)
 def _choose_functions(m, d):
     functions = (laws_of(m, EVENTS) or ())[::2]
     lines = [f"    d.event_value[2 * m.nmode + {k}] = 0.0 * d.time + g{k}(m, d)" for k in range(len(functions))]
@@ -50,7 +50,7 @@ def _choose_functions(m, d):
     return _compiled(source, "functions", {f"g{k}": g for k, g in enumerate(functions)})
 
 
-@overload(_actions, strict=False, jit_options=INLINE)
+@overload(_actions, strict=False, jit_options=CHOICE)
 def _choose_actions(m, d, e):
     actions = (laws_of(m, EVENTS) or ())[1::2]
     lines = [line for k in range(len(actions)) for line in (f"    if e == {k}:", f"        a{k}(m, d)")]
