@@ -3,6 +3,7 @@
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from saltus import composition as _composition
 from saltus import moved
 from saltus.version import __version__ as __version__
 

@@ -14,7 +14,6 @@ warning.
 
 import copy
 from collections.abc import Sequence
-from importlib import import_module
 from typing import Any, Never
 
 import mujoco
@@ -39,6 +38,7 @@ from saltus.compat.mujoco_fields import (
 from saltus.compat.mujoco_models import differences, expandable, put_into
 from saltus.compat.mujoco_named import NamedView
 from saltus.errors import DivergenceError, OptionError, SaltusError
+from saltus.offered import offered
 
 __all__ = ["DATA_FIELDS", "MODEL_FIELDS", "Batch", "SimulationError"]
 
@@ -331,8 +331,7 @@ class Batch:
 
     def _make_batch(self, nsim: int, threads: int | None) -> None:
         """The engine, in which the fields that have been expanded vary; its states come with the next call."""
-        make = import_module("saltus.simulate.batch").Batch  # a layer above
-        self._batch = make(self.model, nsim, threads, vary=tuple(self._expanded))
+        self._batch = offered("batch")(self.model, nsim, threads, vary=tuple(self._expanded))
 
     def _push_models(self) -> None:
         """The engine's models ← the fields that have been expanded."""

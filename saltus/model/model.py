@@ -3,7 +3,6 @@
 import copy
 import os
 from collections.abc import Mapping
-from importlib import import_module
 from types import MappingProxyType, SimpleNamespace
 from typing import Any
 
@@ -27,6 +26,7 @@ from saltus.model.layout import model_layout
 from saltus.model.model_fields import ModelFields
 from saltus.model.written import Copies
 from saltus.number.structs import Struct
+from saltus.offered import offered
 from saltus.terminal.display import count, notebook_html
 from saltus.terminal.inline_page import Page
 
@@ -142,7 +142,7 @@ class Model(ModelFields):
             ModelError, OptionError: this cannot be a page, or an option is not one.
             RecordError: the file cannot be written.
         """
-        return import_module("saltus.notebook.page").make_page(self, path, height, options)  # a layer above
+        return offered("make_page")(self, path, height, options)
 
     def __reduce__(self):
         laws, changes = dict(self.muscles), dict(self.changes)

@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Callable, Sequence
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeAlias, Unpack
 
 import numpy as np
@@ -14,6 +13,7 @@ from saltus.integrate.integrator import Integrator
 from saltus.integrate.registry import IntegratorChoice
 from saltus.model.load import ModelSource
 from saltus.model.model import Model
+from saltus.offered import offered
 from saltus.record.table.events import EventTable
 from saltus.simulate import stepping
 from saltus.simulate.attributes import StateAttributes, made_with
@@ -329,7 +329,7 @@ class Simulation(StateAttributes):
     def page(self, path: str | os.PathLike[str] | None = None, *, height: int = 520, **options: object) -> Page:
         """A page that goes on from the present state in the reader's browser; see `Model.page`."""
         no_motions(self.engine.motions.laws, "a page")
-        return import_module("saltus.notebook.page").make_page(self, path, height, options)  # a layer above
+        return offered("make_page")(self, path, height, options)
 
     @in_turn
     def impact_report(self, within: float = 10.0) -> "ImpactReport":

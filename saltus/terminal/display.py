@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from importlib import import_module
+from saltus.offered import offered
 
 
 def count(number: int, thing: str) -> str:
@@ -18,4 +18,4 @@ def notebook_html(thing: object) -> str | None:
     Displays draw and measure, so they are in a room above all that is displayed, `saltus.notebook`, which is loaded
     when the first one is asked for.
     """
-    return import_module("saltus.notebook.displays").html_of(thing)
+    return offered("html_of")(thing)
