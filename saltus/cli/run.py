@@ -125,14 +125,15 @@ def run(
     law = contact_of(contact, restitution, friction)
     outputs = Outputs(plot, save, video, report, film)
     outputs.check()
-    from saltus.study.settings import Setup
+    from saltus.simulate.setup import Setup
+    from saltus.study.settings import Start
 
     values = parse_values(set_ or []) | parse_forces(force or [])
-    setup = Setup(model, tuple(ignore or ()), integrator, law, timestep)
-    found = setup.model(values)
+    start = Start(Setup(model, integrator, law, timestep), tuple(ignore or ()))
+    found = start.model(values)
     outputs.check_model(found)
-    setup.key = None if key is None else _key(found, key)
-    done = _run(setup.simulation(values), duration, sample, certify, outputs.store, energy)
+    start.key = None if key is None else _key(found, key)
+    done = _run(start.simulation(values), duration, sample, certify, outputs.store, energy)
     finish(done, outputs, saved=outputs.store is not None)
 
 

@@ -4,7 +4,8 @@ Under hard contact, and where events are located, each simulation takes its own 
 by one on the threads, in the compiled loop of `saltus.Simulation`.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -41,6 +42,7 @@ from saltus.simulate.laws.dynamics import Dynamics, equations_key
 from saltus.simulate.laws.events import Event, UserEvents, start_values
 from saltus.simulate.laws.motions import Motions, no_motions
 from saltus.simulate.laws.step_bounds import check_bounds, laws_of_time
+from saltus.simulate.setup import Setup
 from saltus.simulate.simulation import Simulation
 from saltus.solve.status import CONTACTS_FULL, NOT_CONVERGED
 from saltus.terminal.display import count, notebook_html
@@ -108,18 +110,17 @@ class Batch(BatchState, ModelsOfEach):
         self.precision = precision
         self.threads = thread_count(threads)
         self.timestep = self.shared.opt.timestep if timestep is None else timestep
-        options: dict[str, Any] = dict(tolerance=tolerance, control=control, dynamics=dynamics)
-        options |= dict(events=events, actuation_states=actuation_states, max_step=max_step, breaks=breaks)
         self._parameters = np.zeros(0) if control is None else control.parameters(self.shared)
         discrete = bool(UserEvents(events, control).all or start_values(actuation_states, control))
         self._law = find_contact_law(contact, self.shared if discrete else None)
-        self.lanes, self.integrator = self._states(integrator, options)
+        laws = control, dynamics, events, actuation_states, max_step, breaks
+        self._setup = Setup(self.shared, integrator, self._law, self.timestep, tolerance, *laws)
+        self.lanes, self.integrator = self._states(self._setup)
         self._step_bounds = check_bounds(max_step, breaks, self.integrator)
         if self._step_bounds.breaks and precision == "float32":
             raise OptionError("breaks: times have rounding errors in float32; use precision='float64'")
         self._timed = laws_of_time(control, dynamics, UserEvents(events, control), self._law)
         self._bound_steps()
-        self._made = dict(options, timestep=self.timestep, vary=self._vary)
         delays = not {"delay", "sensor_delay"}.isdisjoint(self.lanes.m.layout.features)
         lanes = self.lanes
         single = isinstance(lanes, OneByOne)
@@ -130,28 +131,26 @@ class Batch(BatchState, ModelsOfEach):
         self.reset()
         self._made_attributes = frozenset({*vars(self), "_made_attributes"})
 
-    def _states(self, choice: IntegratorChoice, options: Mapping[str, Any]) -> tuple[BatchStates, Integrator]:
+    def _states(self, setup: Setup) -> tuple[BatchStates, Integrator]:
         """The states and their integrator: side by side in lanes, or one by one where there are events."""
-        law, tolerance = self._law, options["tolerance"]
-        room = len(self._parameters)
+        law, room = self._law, len(self._parameters)
         if isinstance(law, Hard):
-            made = (self.shared, choice, law.of_first(), self.timestep)
-            first = Engine(*made, **options)
+            each = replace(setup, contact=law.of_first())
+            first = Engine(each)
             if first.hard is not None:
                 if self.precision != "float64":
                     raise OptionError("hard contact and events need precision='float64': they are located in time")
                 if self._vary:
                     raise OptionError("vary: with hard contact and events only the numbers of saltus.Hard may differ")
-                engines = [first, *(Engine(*made, **options) for _ in range(min(self.threads, self.n) - 1))]
+                engines = [first, *(Engine(each) for _ in range(min(self.threads, self.n) - 1))]
                 return OneByOne(engines, self.n, law, room), first.integrator
             integrator = first.integrator
         else:
-            integrator = find_integrator(choice, self.shared.opt.integrator, tolerance)
+            integrator = find_integrator(setup.integrator, self.shared.opt.integrator, setup.tolerance)
             check_sampling(self.shared, integrator)
             check_discrete(self.shared, integrator)
             hard_numbers(self.shared, law, integrator, UserEvents((), None), ())
-        control, equations = options["control"], equations_key(options["dynamics"], self.shared)
-        laws = user_laws(self.shared, control, equations)
+        laws = user_laws(self.shared, setup.control, equations_key(setup.dynamics, self.shared))
         if isinstance(law, Compliant) and self.shared.struct().nconmax:
             laws = laws._replace(touch=law.feature_key)
         how = (self.threads, self.precision, integrator, self.timestep, laws, room)
@@ -161,16 +160,15 @@ class Batch(BatchState, ModelsOfEach):
     def __reduce__(self) -> tuple[Any, ...]:
         """How `copy` and `pickle` make it again, as `Simulation.__reduce__` does."""
         self._notice()
-        made = {name: getattr(self, name) for name in ("n", "threads", "precision", "integrator")}
-        made |= {
-            "model": self.shared,
-            "contact": self._law,
-            **self._made,
-            "tolerance": None,
-        }  # which the integrator has
+        made = {name: getattr(self, name) for name in ("n", "threads", "precision")}
+        made |= self._present().arguments() | {"vary": self._vary}
         kept = {name: getattr(self, name) for name in ("unconverged", "timestep")}
         own = {name: value for name, value in vars(self).items() if name not in self._made_attributes}
         return _restored, (type(self), made, kept, self.lanes.kept(), own)
+
+    def _present(self) -> Setup:
+        """The setup with the law that may have changed, and the integrator that its tolerance is in."""
+        return replace(self._setup, contact=self._law, integrator=self.integrator, tolerance=None)
 
     def __repr__(self) -> str:
         how = f"{self.precision}, {count(self.threads, 'thread')}, {self.integrator.name}, h = {self.timestep:g} s"
@@ -270,10 +268,9 @@ class Batch(BatchState, ModelsOfEach):
         """
         self._notice()
         i = simulation_index("simulation", i, self.n)
-        options = {name: value for name, value in self._made.items() if name not in ("vary", "tolerance")}
         if not isinstance(self.lanes, Lanes):
             raise OptionError("simulation: under hard contact, and with events, a Simulation has a batch's bits anyway")
-        sim = Simulation(self._model_of(i), self.integrator, self._law, **options)
+        sim = Simulation(**replace(self._present(), model=self._model_of(i)).arguments())
         go_on_in(sim.engine, self.lanes.alone(i))
         return sim
 

@@ -28,6 +28,7 @@ from saltus.simulate.laws.control import Controller
 from saltus.simulate.laws.dynamics import Dynamics
 from saltus.simulate.laws.events import Actuation, Event, UserEvents
 from saltus.simulate.laws.motions import Motions, no_motions
+from saltus.simulate.setup import Setup
 from saltus.terminal.display import notebook_html
 from saltus.terminal.inline_page import Page
 from saltus.terminal.progress import ProgressChoice
@@ -88,13 +89,10 @@ class Simulation(StateAttributes):
         threads: int = 1,
     ):
         self._turn = Turn("Simulation")
-        more: dict[str, Any] = dict(
-            control=control, dynamics=dynamics, events=events, actuation_states=actuation_states
+        laws = control, dynamics, events, actuation_states, max_step, breaks, motions
+        self.engine = Engine(
+            Setup(model, integrator, contact, timestep, tolerance, *laws), whole_number("threads", threads, 1)
         )
-        more |= dict(max_step=max_step, breaks=breaks, motions=motions)
-        threads = whole_number("threads", threads, 1)
-        self.engine = Engine(model, integrator, contact, timestep, tolerance, **more, threads=threads)
-        self._made = dict(timestep=self.timestep, **(more | {"motions": self.engine.motions.laws}), threads=threads)
         self.data = Data(self.engine, self._refresh, self._turn)
         self._made_attributes = frozenset({*vars(self), "_made_attributes"})
 
@@ -104,7 +102,7 @@ class Simulation(StateAttributes):
 
         Its memory belongs to compiled code: it is aligned, and holds addresses of what works for it.
         """
-        made = {"model": self.model, "integrator": self.integrator, "contact": self.law, **self._made}
+        made = self.engine.setup.arguments() | {"threads": self.engine.threads}
         kept = {"timestep": self.timestep, "unconverged": self.unconverged, "events": self.events.copy()}
         step = float(self.engine.d.views["timestep"])
         own = {name: value for name, value in vars(self).items() if name not in self._made_attributes}
@@ -300,12 +298,9 @@ class Simulation(StateAttributes):
 
     def _again(self, **changes: Any) -> "Simulation":
         """Another simulation like this one at its start, but for some options."""
-        options: dict[str, Any] = {"integrator": self.integrator, "contact": self.law, "timestep": self.timestep}
-        options |= {"control": self.control, "dynamics": self.dynamics, "events": self.user_events.own}
-        options |= self.engine.step_bounds._asdict() | {"motions": self.engine.motions.laws}
-        if not isinstance(self.control, Actuation):
-            options["actuation_states"] = self.engine.start_values
-        return Simulation(self.model, **(options | changes))
+        states = None if isinstance(self.control, Actuation) else self.engine.start_values
+        present = {"timestep": self.timestep, "control": self.control, "actuation_states": states}
+        return Simulation(**(self.engine.setup.arguments() | present | changes))
 
     @in_turn
     def picture(

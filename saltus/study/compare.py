@@ -1,6 +1,5 @@
 """One model under many integrators: ranked by error against a converged reference, energy drift and cost."""
 
-import math
 from collections.abc import Callable, Hashable, Iterable
 from typing import Any
 
@@ -20,6 +19,7 @@ from saltus.record.trajectory import Trajectory
 from saltus.simulate.engine.initial_state import missing_in_discrete
 from saltus.simulate.laws.contact import ContactChoice
 from saltus.simulate.running.certify import state_difference
+from saltus.simulate.setup import Sampling
 from saltus.study.comparing.laws import law_labels
 from saltus.study.comparing.runs import Found, Runs
 from saltus.study.executors.executor import Executor, Workers, make_executor, results
@@ -59,7 +59,7 @@ def compare(
     """
     model = load(model)
     h = positive("timestep", model.opt.timestep if timestep is None else timestep)
-    duration = positive("duration", duration)
+    sampling = Sampling(duration, sample)
     if reference is not None and not isinstance(reference, Trajectory):
         raise OptionError(f"reference must be a Trajectory, got {reference!r}")
     laws = law_labels(contacts)
@@ -69,12 +69,12 @@ def compare(
         model_name=model.name,
         contacts=tuple(laws),
         timestep=h,
-        duration=duration,
-        sample=_default_sample(h, duration) if sample is None else positive("sample", sample),
+        duration=sampling.duration,
+        sample=sampling.period(h, about=SAMPLES),
     )
     with report, make_executor(workers, reproducible=flag("reproducible", reproducible)) as executor:
         for label, law in laws.items():
-            runs = Runs(model, label, law, h, duration, comparison.sample)
+            runs = Runs(model, label, law, h, comparison.duration, comparison.sample)
             _compare_law(runs, chosen, reference, comparison, executor, report, asked=integrators is not None)
     comparison.rows.sort(key=rank)
     comparison.differences.update(_differences(model, comparison))
@@ -178,12 +178,6 @@ def _chosen(integrators: IntegratorChoice | Iterable[IntegratorChoice], model: M
         if found.setdefault(integrator.name, integrator) is not integrator:
             raise OptionError(f"compare: two integrators have the name {integrator.name!r}")
     return list(found.values())
-
-
-def _default_sample(h: float, duration: float) -> float:
-    """A whole number of steps, so that no step is cut for a sample."""
-    every = max(1, math.ceil(duration / h / SAMPLES))
-    return min(every * h, duration)
 
 
 def _differences(model: Model, comparison: Comparison) -> dict[str, np.ndarray]:

@@ -3,7 +3,6 @@
 A run's row depends on its values and on the task alone: neither on the runs beside it nor on the process.
 """
 
-import math
 import threading
 import time as clock
 import warnings
@@ -14,11 +13,11 @@ from typing import Any, NamedTuple
 from saltus.errors import DivergenceError, EventError, OptionError, SaltusError, SaltusWarning
 from saltus.record.table.sweep_table import DONE, named
 from saltus.record.trajectory import Trajectory
+from saltus.simulate.setup import Sampling
 from saltus.simulate.simulation import Simulation
 from saltus.study.measures.measure import Measure, measured
-from saltus.study.settings import Setup
+from saltus.study.settings import Start
 
-SAMPLES = 2000  # about as many where none are asked for
 _alone = threading.Lock()  # warnings are collected by process, whatever its threads do
 
 
@@ -27,17 +26,16 @@ class Task:
     """What all runs of a sweep have in common.
 
     Attributes:
-        setup: how they begin.
-        duration, sample: s; None: some 2000 samples at the ends of steps.
+        start: how they begin.
+        sampling: how long they are, and when they are sampled.
         measures: those with a name.
         functions: the user's own, by what the table calls them.
         whole: whether the recording goes back to who asked, to be measured there.
         together: whether runs that differ in numbers alone are run side by side in a batch.
     """
 
-    setup: Setup
-    duration: float
-    sample: float | None
+    start: Start
+    sampling: Sampling
     measures: tuple[Measure, ...]
     functions: Mapping[str, Callable[[Trajectory], float]] = field(default_factory=dict)
     whole: bool = False
@@ -62,13 +60,13 @@ def run_one(task: Task, values: Mapping[str, Any]) -> Row:
     """Run and measure one simulation by itself."""
     with _alone:
         try:
-            sim = task.setup.simulation(values)
+            sim = task.start.simulation(values)
             short_run(sim)  # what has to be compiled or loaded is not part of what the run takes
-            sample = default_sample(sim.timestep, task.duration) if task.sample is None else task.sample
+            duration, sample = task.sampling.duration, task.sampling.period(sim.timestep)
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always", SaltusWarning)
                 began = clock.perf_counter()
-                trajectory = sim.run(task.duration, sample, progress=False)
+                trajectory = sim.run(duration, sample, progress=False)
                 seconds = clock.perf_counter() - began
                 if "interrupted_at" in trajectory.attrs:
                     raise KeyboardInterrupt
@@ -113,9 +111,3 @@ def short_run(sim: Simulation) -> None:
         sim.run(sim.timestep, sim.timestep, progress=False)
     sim.restore(start)
     sim.engine.events, sim.engine.unconverged = sim.events[:0], 0
-
-
-def default_sample(h: float, duration: float) -> float:
-    """A whole number of steps, so that no step is cut for a sample."""
-    every = max(1, math.ceil(duration / h / SAMPLES))
-    return min(every * h, duration)

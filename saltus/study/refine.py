@@ -16,10 +16,11 @@ from saltus.integrate.registry import IntegratorChoice
 from saltus.model.load import ModelSource
 from saltus.record.sweep import Sweep
 from saltus.simulate.laws.contact import ContactChoice
+from saltus.simulate.setup import Sampling, Setup
 from saltus.study.cells import DEEP, GOALS, Cells, Point
 from saltus.study.executors.executor import Workers
 from saltus.study.settings import check_path
-from saltus.study.sweep import MeasureChoice, run_points
+from saltus.study.sweep import MeasureChoice, Work, run_points, start_of
 from saltus.terminal.progress import ProgressChoice
 
 START = {1: 8, 2: 8, 3: 4, 4: 2}  # parts of each range at the beginning, by the number of paths
@@ -79,11 +80,9 @@ def refine(
     depth = _depth(start, len(bounds))
     cells = Cells(len(bounds), depth, _deepest(resolution), level, goal)
     rounds = _Rounds(cells, bounds, whole_number("runs", runs, least=1))
-    options: dict[str, Any] = {"integrator": integrator, "contact": contact, "timestep": timestep, "sample": sample}
-    options |= {"key": key, "ignore": ignore, "workers": workers, "reproducible": reproducible, "save": save}
-    table = run_points(
-        model, rounds.first(), list(bounds), measures, duration, progress=progress, rounds=rounds, **options
-    )
+    start_of_runs = start_of(Setup(model, integrator, contact, timestep), ignore, key)
+    work, sampling = Work(workers, reproducible, save, progress), Sampling(duration, sample)
+    table = run_points(start_of_runs, rounds.first(), list(bounds), measures, sampling, work, rounds=rounds)
     rounds.take(table.values[:, 0].tolist())
     if cells.none_matters and not table.interrupted:
         what = "change" if level is None else f"cross {level:g}"

@@ -63,7 +63,7 @@ class Runner:
         """Take a step of the first of these runs: all find compiled then what they need."""
         values = (self._stored(firsts[:1]) if points is None else points)[0]
         with contextlib.suppress(SaltusError):  # the row of this run will say so
-            sim = self.task.setup.simulation(values)
+            sim = self.task.start.simulation(values)
             if self.task.together:
                 step = replace(self.task, duration=sim.timestep, sample=sim.timestep, whole=False)
                 run_side_by_side(step, [values])

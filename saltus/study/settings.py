@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -22,10 +22,11 @@ from numpy.typing import ArrayLike
 from saltus.errors import OptionError
 from saltus.integrate.registry import IntegratorChoice
 from saltus.model.field_overrides import field_of as field_of
-from saltus.model.load import ModelSource, load
+from saltus.model.load import load
 from saltus.model.model import Model
 from saltus.model.xml_overrides import edited
 from saltus.simulate.laws.contact import ContactChoice
+from saltus.simulate.setup import Setup
 from saltus.simulate.simulation import Simulation
 
 RUN = ("integrator", "contact")
@@ -37,18 +38,15 @@ Setting: TypeAlias = ArrayLike | IntegratorChoice | ContactChoice
 
 
 @dataclass
-class Setup:
+class Start:
     """How runs of a model begin; one for all of a sweep.
 
-    `source`, `ignore`: as `saltus.load` takes them. `integrator`, `contact`, `timestep`: as `Simulation`. `key`: the
-    keyframe to start from. What a model's file makes is kept for the next run with the same file.
+    `setup`: with the source of the model, which `ignore` is for, as `saltus.load` takes them. `key`: the keyframe to
+    start from. What a model's file makes is kept for the next run with the same file.
     """
 
-    source: ModelSource
+    setup: Setup
     ignore: tuple[str, ...] = ()
-    integrator: IntegratorChoice = None
-    contact: ContactChoice = "soft"
-    timestep: float | None = None
     key: int | str | None = None
     _last: tuple[Any, Model] | None = field(default=None, repr=False)
 
@@ -60,18 +58,16 @@ class Setup:
         in_file = {path: value for path, value in values.items() if "/" in path}
         what = repr(sorted(in_file.items()))
         if self._last is None or self._last[0] != what:
-            made = (
-                edited(self.source, in_file, ignore=self.ignore) if in_file else load(self.source, ignore=self.ignore)
-            )
+            source = self.setup.model
+            made = edited(source, in_file, ignore=self.ignore) if in_file else load(source, ignore=self.ignore)
             self._last = what, made
         fields = {path: value for path, value in values.items() if is_field(path)}
         return self._last[1].changed(fields) if fields else self._last[1]
 
     def simulation(self, values: Mapping[str, Any]) -> Simulation:
         """A simulation with other values, at its start. OptionError, ModelError: it cannot have them."""
-        model = self.model(values)
-        integrator = values.get("integrator", self.integrator)
-        sim = Simulation(model, integrator, values.get("contact", self.contact), self.timestep)
+        method = {name: values[name] for name in RUN if name in values}
+        sim = Simulation(**replace(self.setup, model=self.model(values), **method).arguments())
         if self.key is not None:
             sim.reset(self.key)
         for path, value in values.items():

@@ -25,7 +25,7 @@ from saltus.simulate.laws.contact import Hard
 from saltus.simulate.running.run import about_run
 from saltus.simulate.running.schedule import ROUNDING, Plan
 from saltus.simulate.simulation import Simulation
-from saltus.study.jobs import Row, Task, default_sample, finished, run_one
+from saltus.study.jobs import Row, Task, finished, run_one
 from saltus.study.measures.measure import fields_read, measured_together
 from saltus.study.settings import field_of, is_field, of_state, places_of
 
@@ -92,19 +92,19 @@ class _Group:
     def of(cls, task: Task, fixed: Mapping[str, Any]) -> "_Group | None":
         """None where they must be run one by one."""
         try:
-            sim = task.setup.simulation(fixed)
+            sim = task.start.simulation(fixed)
         except SaltusError:
             return None
         h = sim.timestep
-        sample = default_sample(h, task.duration) if task.sample is None else task.sample
-        plan, every = Plan(0.0, task.duration, sample, h), round(sample / h)
+        duration, sample = task.sampling.duration, task.sampling.period(h)
+        plan, every = Plan(0.0, duration, sample, h), round(sample / h)
         regular = every >= 1 and abs(sample - every * h) < ROUNDING * h and not plan.rest
         fields = fields_read(task.measures)
         events = sim.engine.integrator.adaptive or isinstance(sim.law, Hard)
         if events or not regular or fields is None or sim.model.muscles:
             return None
         if task.recorded:
-            sizes, _ = about_run(sim.engine, task.duration, sample)
+            sizes, _ = about_run(sim.engine, duration, sample)
             if sizes["ncontact"] or sizes["npoint"]:  # columns that only a single simulation fills
                 return None
             fields = (*COLUMNS, *(f for f in fields if f not in COLUMNS))
@@ -163,8 +163,8 @@ class _Group:
         vary = {STORED.get(field, field) for field in fields} | ({"body_inertia"} if SCALE_MASS in fields else set())
         made = {"integrator": sim.integrator, "timestep": sim.timestep, "contact": sim.law}
         batch = Batch(model, n, threads=1, vary=sorted(vary), **made)
-        if self.task.setup.key is not None:
-            batch.reset(key=self.task.setup.key)
+        if self.task.start.key is not None:
+            batch.reset(key=self.task.start.key)
         for path, (field, place) in places.items():
             self._set_field(batch, field, place, columns[path])
         for path in columns:
@@ -204,7 +204,7 @@ class _Group:
 
     def _recording(self, batch: Batch, samples: SimpleNamespace, end: dict[str, Any] | None, i: int) -> Trajectory:
         """The recording of simulation i."""
-        _, about = about_run(self.sim.engine, self.task.duration, self.plan.sample)
+        _, about = about_run(self.sim.engine, self.task.sampling.duration, self.plan.sample)
         columns: dict[str, Any] = {name: getattr(samples, name)[i] for name in COLUMNS}
         last = None if end is None else {name: values[i] for name, values in end.items()}
         columns |= about | {"model": batch.model_of(i)}

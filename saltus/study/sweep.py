@@ -8,7 +8,7 @@ from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
-from saltus.arguments import flag, positive, several, words
+from saltus.arguments import flag, several, words
 from saltus.errors import OptionError, warn
 from saltus.integrate.registry import IntegratorChoice
 from saltus.model.load import ModelSource, load
@@ -17,6 +17,7 @@ from saltus.record.sweep import Sweep
 from saltus.record.table.sweep_table import NOT_RUN
 from saltus.record.trajectory import Trajectory
 from saltus.simulate.laws.contact import ContactChoice
+from saltus.simulate.setup import Sampling, Setup
 from saltus.study.executors.executor import Executor, Workers, make_executor, on_cluster
 from saltus.study.jobs import Task, of_functions
 from saltus.study.keeping import Keeper, keeper
@@ -25,7 +26,7 @@ from saltus.study.request.identity import identity, title
 from saltus.study.request.points import checked_model, points_of
 from saltus.study.running import Runner, as_dict, run_all
 from saltus.study.sampling import Distributed
-from saltus.study.settings import Setting, Setup
+from saltus.study.settings import Setting, Start
 from saltus.study.side_by_side import any_together
 from saltus.study.tally import Tally
 from saltus.terminal.display import notebook_html
@@ -90,9 +91,26 @@ def sweep(
         RecordError: `save` cannot be read or written, or another sweep is writing it.
     """
     cases, points, paths = points_of(values, together, samples, sampling, seed)
-    options: dict[str, Any] = {"integrator": integrator, "contact": contact, "timestep": timestep, "sample": sample}
-    options |= {"key": key, "ignore": ignore, "workers": workers, "reproducible": reproducible, "save": save}
-    return run_points(model, points, paths, measures, duration, cases=cases, progress=progress, **options)
+    start = start_of(Setup(model, integrator, contact, timestep), ignore, key)
+    work = Work(workers, reproducible, save, progress)
+    return run_points(start, points, paths, measures, Sampling(duration, sample), work, cases=cases)
+
+
+def start_of(setup: Setup, ignore: Iterable[str], key: int | str | None) -> Start:
+    """The start of all runs, with a model that can be sent to other processes: text, a name, a Path or a Model."""
+    model = setup.model
+    kept = model if isinstance(model, str | os.PathLike | Model) else load(model)
+    return Start(dataclasses.replace(setup, model=kept), tuple(words("ignore", ignore)), key)
+
+
+@dataclasses.dataclass(frozen=True)
+class Work:
+    """Who runs a sweep, whether with the same bits, where results are kept, and who is told; as `sweep` takes them."""
+
+    workers: Workers = None
+    reproducible: bool = True
+    save: str | os.PathLike[str] | None = None
+    progress: ProgressChoice = None
 
 
 class Rounds(Protocol):
@@ -110,34 +128,22 @@ class Rounds(Protocol):
 
 
 def run_points(
-    model: ModelSource,
+    start: Start,
     points: list[dict[str, Any]],
     paths: Sequence[str],
     measures: MeasureChoice | Iterable[MeasureChoice] | Mapping[str, MeasureChoice],
-    duration: float,
+    sampling: Sampling,
+    work: Work,
     *,
-    integrator: IntegratorChoice,
-    contact: ContactChoice,
-    timestep: float | None,
-    sample: float | None,
-    key: int | str | None,
-    ignore: Iterable[str],
-    workers: Workers,
-    reproducible: bool,
-    save: str | os.PathLike[str] | None,
-    progress: ProgressChoice,
     cases: tuple[str, ...] = (),
     rounds: Rounds | None = None,
 ) -> Sweep:
     """Runs with values by path, a dictionary a run, and those that `rounds` makes follow; see `sweep`."""
     functions = _functions(measures)
     named_measures = _named_measures(functions)
-    setup = Setup(_kept_source(model), tuple(words("ignore", ignore)), integrator, contact, timestep, key)
-    duration = positive("duration", duration)
-    sample = None if sample is None else positive("sample", sample)
-    base = checked_model(setup, points, paths)
+    base = checked_model(start, points, paths)
     own = {name: f for name, f in functions.items() if callable(f)}
-    task = Task(setup, duration, sample, named_measures)
+    task = Task(start, sampling, named_measures)
     if rounds is None:
         together = any_together(task, points, least=SIDE_BY_SIDE, recorded=bool(own))
     else:  # nobody knows what follows, but that it is of the same structures: there must be one alone
@@ -146,14 +152,14 @@ def run_points(
     about = identity(task, base, functions)
     units = _units(functions, named_measures, base)
     with (
-        make_executor(workers, reproducible=flag("reproducible", reproducible)) as executor,
-        keeper(save, about, points, paths, cases, dict(zip(functions, units, strict=True)), task) as kept,
+        make_executor(work.workers, reproducible=flag("reproducible", work.reproducible)) as executor,
+        keeper(work.save, about, points, paths, cases, dict(zip(functions, units, strict=True)), task) as kept,
     ):
         task = dataclasses.replace(kept.task, **_measuring(own, executor))
         tally = Tally(points, paths, next(iter(zip(functions, units, strict=True))))
-        rows = _run(executor, task, own, points, kept, progress, tally, rounds)
+        rows = _run(executor, task, own, points, kept, work.progress, tally, rounds)
     return Sweep(
-        title=title(base, setup, duration, paths),
+        title=title(base, start, sampling.duration, paths),
         paths=tuple(paths),
         points=points,
         cases=cases,
@@ -185,11 +191,6 @@ def _named_measures(functions: Mapping[str, Any]) -> tuple[Measure, ...]:
     """Those that are given by name, called as the table calls them."""
     found = ((name, parse(f)) for name, f in functions.items() if isinstance(f, str))
     return tuple(dataclasses.replace(measure, name=name) for name, measure in found)
-
-
-def _kept_source(model: Any) -> Any:
-    """What can be sent to other processes: text, a name, a Path, a Model."""
-    return model if isinstance(model, str | os.PathLike | Model) else load(model)
 
 
 def _measuring(own: Mapping[str, Callable[[Trajectory], float]], executor: Executor) -> dict[str, Any]:

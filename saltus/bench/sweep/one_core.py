@@ -31,12 +31,14 @@ def measure_runs(one_by_one: int, side_by_side: int) -> Runs:
     import numpy as np
 
     from saltus.bench.harness.timing import Contender, in_turn
+    from saltus.simulate.setup import Sampling, Setup
     from saltus.study.jobs import Task, run_one
     from saltus.study.measures.measure import parse
-    from saltus.study.settings import Setup
+    from saltus.study.settings import Start
     from saltus.study.side_by_side import run_side_by_side
 
-    task = Task(Setup(MODEL, timestep=STEP), DURATION, SAMPLE, tuple(map(parse, MEASURES)), together=True)
+    start, sampling = Start(Setup(MODEL, timestep=STEP)), Sampling(DURATION, SAMPLE)
+    task = Task(start, sampling, tuple(map(parse, MEASURES)), together=True)
     many = points(side_by_side)
     few = many[:one_by_one]
 

@@ -1,8 +1,9 @@
 """The engine: memory and compiled time loop of one simulation."""
 
 import copy
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -33,10 +34,11 @@ from saltus.simulate.engine.sensing import BODY_FIELDS, compute_bodies
 from saltus.simulate.engine.threads.team import Team, room, threads_for
 from saltus.simulate.laws.contact import Compliant, find_contact_law, hard_numbers
 from saltus.simulate.laws.control import Controller, check_control, user_laws
-from saltus.simulate.laws.dynamics import Dynamics, equations_key, full_inertia
-from saltus.simulate.laws.events import Actuation, Event, UserEvents, start_values
-from saltus.simulate.laws.motions import MotionLaws, Motions, check_motions, check_values
+from saltus.simulate.laws.dynamics import equations_key, full_inertia
+from saltus.simulate.laws.events import Actuation, UserEvents, start_values
+from saltus.simulate.laws.motions import MotionLaws, check_motions, check_values
 from saltus.simulate.laws.step_bounds import check_bounds, laws_of_time
+from saltus.simulate.setup import Setup
 from saltus.solve.status import DIVERGED, EVENTS_FULL
 
 OTHER = 1e-9  # relative to 1 and to the value: what differs by more was set by someone
@@ -44,47 +46,36 @@ _HAS_XFRC = DATA.slot["has_xfrc"]
 
 
 class Engine:
-    """A model, its state in memory, and an integrator; below `saltus.Simulation`, whose arguments it takes.
+    """A model, its state in memory, and an integrator, below `saltus.Simulation`.
 
     Its steps return a status (`saltus.solve.status`), which `saltus.simulate.diagnosis.divergence.handle` turns into an
     error that says why.
 
-    m, d: Model and Data as kernels take them; `step_m` is the model with what steps are compiled with and looking at a
-    state is not. `state`: time, positions, velocities, inputs and what integrator and solver remember, a view into d.
-    `left`: the state that the last step left. `computed`: the state that computed quantities belong to. `memo`: what
-    others found out about this engine, until its controller changes.
+    `setup`: its arguments, with the model, integrator and law that were found. m, d: Model and Data as kernels take
+    them; `step_m` is the model with what steps are compiled with and looking at a state is not. `state`: time,
+    positions, velocities, inputs and what integrator and solver remember, a view into d. `left`: the state that the
+    last step left. `computed`: the state that computed quantities belong to. `memo`: what others found out about this
+    engine, until its controller changes.
     """
 
-    def __init__(
-        self,
-        model: Any,
-        integrator: Any,
-        contact: Any,
-        timestep: float | None,
-        tolerance: tuple[float, float] | None,
-        control: Controller | None,
-        dynamics: Dynamics | None,
-        events: Sequence[Event],
-        actuation_states: int | Sequence[float] | None,
-        max_step: float | None = None,
-        breaks: Sequence[float] = (),
-        motions: Motions | None = None,
-        threads: int = 1,
-    ):
+    def __init__(self, setup: Setup, threads: int = 1):
+        control, dynamics = setup.control, setup.dynamics
         check_control(control)
-        self.model: Model = load(model)
-        self.user_events = UserEvents(events, control)
-        self.motions = MotionLaws(motions, self.model)
-        self.start_values = start_values(actuation_states, control)
+        self.model: Model = load(setup.model)
+        self.user_events = UserEvents(setup.events, control)
+        self.motions = MotionLaws(setup.motions, self.model)
+        self.start_values = start_values(setup.actuation_states, control)
         discrete = bool(self.user_events.all or self.start_values)
-        self.law = find_contact_law(contact, self.model if discrete else None)
+        self.law = find_contact_law(setup.contact, self.model if discrete else None)
+        integrator = setup.integrator
         if integrator is None and self.law.name == "hard":
             integrator = "dopri5"  # what events are located with
-        self.integrator = find_integrator(integrator, self.model.opt.integrator, tolerance)
+        self.integrator = find_integrator(integrator, self.model.opt.integrator, setup.tolerance)
         check_sampling(self.model, self.integrator)
         check_discrete(self.model, self.integrator, self.law.name == "hard")
-        self.step_bounds = check_bounds(max_step, breaks, self.integrator)
-        self._timestep = positive("timestep", self.model.opt.timestep if timestep is None else timestep)
+        self.step_bounds = check_bounds(setup.max_step, setup.breaks, self.integrator)
+        timestep = self.model.opt.timestep if setup.timestep is None else setup.timestep
+        self._timestep = positive("timestep", timestep)
         # steps of adaptive integrators are not what a soft constraint's time constant is measured against
         self.law_timestep = self.integrator.law_timestep(self.timestep)
         self.dynamics, self.equations = dynamics, equations_key(dynamics, self.model)
@@ -98,6 +89,9 @@ class Engine:
         check_motions(self.motions, self.model, self.model.struct(), self.integrator, given, self.hard is not None)
         self._prescribed_at: float | None = None  # when prescribed motions were last set
         self._jumped = False  # whether a mocap body has been put elsewhere since the last step
+        found: dict[str, Any] = {"model": self.model, "integrator": self.integrator, "contact": self.law}
+        found |= {"timestep": self._timestep, "tolerance": None, "motions": self.motions.laws}
+        self.setup = replace(setup, **found)
         self._allocate(control, threads)
         self.events: EventTable = event_table(np.empty(0, EVENT_DTYPE))  # of steps since the last reset
         self.unconverged = 0  # steps whose iteration did not reach its tolerance

@@ -9,27 +9,27 @@ from saltus.model.model import Model
 from saltus.model.xml_overrides import source_of
 from saltus.record.table.stored_model import StoredModel
 from saltus.study.jobs import Task
-from saltus.study.settings import Setup
+from saltus.study.settings import Start
 from saltus.version import __version__
 
 
 def identity(task: Task, base: Model, functions: Mapping[str, Any]) -> dict[str, Any]:
     """What all runs have in common, as it is kept."""
-    setup = task.setup
+    start, setup = task.start, task.start.setup
     image = hashlib.sha256(StoredModel.of(base).mjb)
-    source = source_of(setup.source)
+    source = source_of(setup.model)
     image.update(b"" if source is None else source.text.encode())
     return {
         "version of Saltus": __version__,
         "model": f"{base.name} {image.hexdigest()[:16]}",
         "measures": {name: f if isinstance(f, str) else _code_of(f) for name, f in functions.items()},
-        "duration": task.duration,
-        "sample": task.sample,
+        "duration": task.sampling.duration,
+        "sample": task.sampling.sample,
         "integrator": _described(setup.integrator),
         "contact": _described(setup.contact),
         "timestep": setup.timestep,
-        "key": setup.key,
-        "ignore": sorted(setup.ignore),
+        "key": start.key,
+        "ignore": sorted(start.ignore),
     }
 
 
@@ -48,9 +48,9 @@ def _code_of(function: Callable[..., Any]) -> str:
     )
 
 
-def title(base: Model, setup: Setup, duration: float, paths: Sequence[str]) -> str:
+def title(base: Model, start: Start, duration: float, paths: Sequence[str]) -> str:
     """What all runs have in common, in a line."""
-    parts = [base.name]
+    setup, parts = start.setup, [base.name]
     if "integrator" not in paths:
         parts.append(find_integrator(setup.integrator, base.opt.integrator).name)
     if not {"opt.timestep", "option/timestep"} & set(paths):

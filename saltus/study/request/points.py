@@ -15,7 +15,7 @@ from saltus.record.io.sweep_store import key_of
 from saltus.record.table.sweep_table import text_of
 from saltus.simulate.laws.contact import find_contact_law
 from saltus.study.sampling import sampled
-from saltus.study.settings import Setup, check_path, of_state
+from saltus.study.settings import Start, check_path, of_state
 
 TRIED = 20  # values of a path that are tried before the sweep begins; of more numbers the least and the largest
 
@@ -57,13 +57,13 @@ def _listed(path: str, given: Any) -> list[Any]:
     return found
 
 
-def checked_model(setup: Setup, points: Sequence[dict[str, Any]], paths: Sequence[str]) -> Model:
+def checked_model(start: Start, points: Sequence[dict[str, Any]], paths: Sequence[str]) -> Model:
     """Try every value alone, so that what cannot be is said before anything runs; the model as it is."""
-    base = setup.model({})
+    base = start.model({})
     for path in paths:
         found = {key_of({path: point[path]}): point[path] for point in points if path in point}
         for value in _extremes(list(found.values())):
-            _try(setup, base, path, value)
+            _try(start, base, path, value)
     return base
 
 
@@ -75,13 +75,13 @@ def _extremes(values: list[Any]) -> list[Any]:
     return odd[:1] or [min(values), max(values)]
 
 
-def _try(setup: Setup, base: Model, path: str, value: Any) -> None:
+def _try(start: Start, base: Model, path: str, value: Any) -> None:
     if path == "integrator":
         find_integrator(value, base.opt.integrator)
     elif path == "contact":
         find_contact_law(value)
     else:
         try:
-            setup.simulation({path: value}) if of_state(path) else setup.model({path: value})
+            start.simulation({path: value}) if of_state(path) else start.model({path: value})
         except ModelError as error:
             raise OptionError(f"{path} = {text_of(value)}: {error}") from error

@@ -20,13 +20,14 @@ from scipy.special import ellipk
 import saltus
 from saltus.errors import OptionError
 from saltus.record.io.sweep_zarr import open_dataset
+from saltus.simulate.setup import Sampling, Setup
 from saltus.study.executors.executor import make_executor
 from saltus.study.executors.workers import Here
 from saltus.study.jobs import Task, run_one
 from saltus.study.measures.measure import parse
 from saltus.study.running import run_all
 from saltus.study.sampling import Uniform
-from saltus.study.settings import Setup
+from saltus.study.settings import Start
 from saltus.study.side_by_side import run_side_by_side
 from saltus.study.sweep import sweep
 
@@ -43,7 +44,7 @@ OPTIONS = {"duration": 0.5, "samples": 150, "sampling": "sobol"}
 
 
 def task_of(measures, duration, **options):
-    return Task(Setup("pendulum", **options), duration, None, tuple(map(parse, measures)), together=True)
+    return Task(Start(Setup("pendulum", **options)), Sampling(duration), tuple(map(parse, measures)), together=True)
 
 
 @pytest.fixture(scope="module")
@@ -94,9 +95,8 @@ def test_periods_are_the_elliptic_integral():
     points = [{LENGTH: -float(length), ANGLE: float(angle)} for length, angle in zip(lengths, angles, strict=True)]
     for k, period in enumerate(periods):
         steps = round(period / h)
-        task = Task(
-            Setup("pendulum", integrator="rk4", timestep=h), steps * h, h, (parse("qpos[theta].final"),), together=True
-        )
+        start, sampling = Start(Setup("pendulum", "rk4", timestep=h)), Sampling(steps * h, h)
+        task = Task(start, sampling, (parse("qpos[theta].final"),), together=True)
         found = run_side_by_side(task, points)[k].measures["qpos[theta].final"]
         acceleration = 9.81 / lengths[k] * np.sin(angles[k])
         # at most half a step from the end of the period, where θ has its maximum; RK4's own error is below 1e-9
