@@ -82,7 +82,7 @@ def compare(
 
 
 class _Report:
-    """Tells a caller what is being done and how much of it is done."""
+    """Reports what is being done, and the fraction done, to a caller."""
 
     def __init__(self, call: Report | None, total: int):
         self._call = None if call is None else function("progress", call)
@@ -116,8 +116,8 @@ def _compare_law(
     *,
     asked: bool,
 ) -> None:
-    """All rows under one contact law. `asked`: whether somebody asked for these integrators, and is to know which ones
-    are refused."""
+    """Fill in all rows under one contact law. `asked`: whether the user chose the integrators; if so, rows
+    say which are refused."""
     report.begin("reference")
     refusals = [runs.refusal(integrator) for integrator in chosen]
     if all(refusals):
@@ -144,12 +144,12 @@ def _compare_law(
 
 
 def _reference(runs: Runs) -> Reference:
-    """The reference of a law, wherever it is computed."""
+    """Return the reference of a law; runs in any process."""
     return runs.reference()
 
 
 def _one(job: tuple[Runs, Integrator, Reference]) -> Found:
-    """An integrator's row, wherever it is computed."""
+    """Return an integrator's row; runs in any process."""
     runs, integrator, reference = job
     return runs.compare(integrator, reference)
 
@@ -181,13 +181,13 @@ def _chosen(integrators: IntegratorChoice | Iterable[IntegratorChoice], model: M
 
 
 def _default_sample(h: float, duration: float) -> float:
-    """A whole number of steps, so that no step is cut for a sample."""
+    """Sampling interval (s): a whole number of steps, so that no step is cut for a sample."""
     every = max(1, math.ceil(duration / h / SAMPLES))
     return min(every * h, duration)
 
 
 def _differences(model: Model, comparison: Comparison) -> dict[str, np.ndarray]:
-    """How far the reference under each other law is from that under the first: largest of a position [T], by label."""
+    """Largest position difference [T] (rad, m) of the reference under each other law from the first's, by label."""
     runs = {label: r.trajectory for label, r in comparison.references.items() if r.trajectory is not None}
     first, *others = runs or [""]
     return {

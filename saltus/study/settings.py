@@ -29,19 +29,19 @@ from saltus.simulate.laws.contact import ContactChoice
 from saltus.simulate.simulation import Simulation
 
 RUN = ("integrator", "contact")
-WRENCH = ("fx", "fy", "fz", "tx", "ty", "tz")  # of a body
+WRENCH = ("fx", "fy", "fz", "tx", "ty", "tz")  # components of a body
 STATE = re.compile(r"(qpos|qvel|ctrl|qfrc_applied|xfrc_applied)\[([^\[\]]*)\]$")
 
-#: What a path is given: text for an attribute of the file, numbers, or what moves the model.
+#: A path's value: text for an attribute of the file, numbers, or an integrator or a contact law.
 Setting: TypeAlias = ArrayLike | IntegratorChoice | ContactChoice
 
 
 @dataclass
 class Setup:
-    """How runs of a model begin; one for all of a sweep.
+    """Start of a model's runs, shared by a whole sweep.
 
     `source`, `ignore`: as `saltus.load` takes them. `integrator`, `contact`, `timestep`: as `Simulation`. `key`: the
-    keyframe to start from. What a model's file makes is kept for the next run with the same file.
+    keyframe to start from. The model made from a file is kept for the next run with the same file.
     """
 
     source: ModelSource
@@ -81,7 +81,7 @@ class Setup:
 
 
 def check_path(path: Any) -> str:
-    """The path, if it may name something. OptionError: it is none of the kinds above."""
+    """Return the path if it can name a setting. OptionError: it is none of the kinds above."""
     if not (isinstance(path, str) and path.strip()):
         raise OptionError(f"the path of a value must be text, got {path!r}")
     if not ("/" in path or path in RUN or "[" in path or path.startswith("opt.")):
@@ -99,17 +99,17 @@ def takes_text(path: str) -> bool:
 
 
 def of_state(path: str) -> bool:
-    """Whether a path is that of the state or the inputs at the start."""
+    """Whether a path names a part of the state or the inputs at the start."""
     return STATE.match(path) is not None
 
 
 def is_field(path: str) -> bool:
-    """Whether a path is that of a value of the compiled model."""
+    """Whether a path names a value of the compiled model."""
     return not ("/" in path or path in RUN or of_state(path))
 
 
 def places_of(sim: Simulation, path: str) -> tuple[str, list[int]]:
-    """The field of the state or the inputs that a path names, and which of its numbers."""
+    """The field of the state or the inputs that a path names, and the indices in it."""
     found = STATE.match(path)
     assert found is not None
     name, label = found[1], found[2]
@@ -121,7 +121,7 @@ def places_of(sim: Simulation, path: str) -> tuple[str, list[int]]:
 
 
 def _put(sim: Simulation, path: str, value: Any) -> None:
-    """Give a part of the state at the start, or of the inputs, another value."""
+    """Set a part of the state or the inputs at the start."""
     name, places = places_of(sim, path)
     try:
         new = np.asarray(value, float).reshape(-1)
@@ -135,8 +135,8 @@ def _put(sim: Simulation, path: str, value: Any) -> None:
 
 
 def _labels(model: Model, name: str) -> tuple[list[str], str]:
-    """A label for each number of a field of the state or the inputs, and what has such labels."""
-    if name == "xfrc_applied":  # but for the world's
+    """Labels of the numbers of a field of the state or the inputs, and the kind of element that they name."""
+    if name == "xfrc_applied":  # without the world's
         return [f"{body}.{part}" for body in model.names("body")[1:] for part in WRENCH], "body"
     if name == "ctrl":
         return model.names("actuator"), "actuator"

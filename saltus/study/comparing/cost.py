@@ -30,7 +30,7 @@ def measured_cost(sim: Simulation, start: np.ndarray, duration: float) -> tuple[
 
 
 def _timed(sim: Simulation, start: np.ndarray, duration: float) -> float:
-    """Seconds that the compiled loop takes from the snapshot `start`; with other laws than the soft one, the run."""
+    """Seconds that the compiled loop takes from the snapshot `start`; a full run for laws other than the soft one."""
     sim.restore(start)
     sim.engine.prepare()
     if sim.contact != SOFT:
