@@ -136,7 +136,7 @@ class Parameters:
         return symbol
 
     def _given(self, key: str, value: float) -> Any:
-        """What the user says that a number is, as an expression."""
+        """The user's expression for a number of the model."""
         said = self._chosen[key]
         try:
             expression = parsed(exact(float(said)) if isinstance(said, float | np.floating) else said)
@@ -149,7 +149,7 @@ class Parameters:
         return to_symengine(expression).subs({symengine.Symbol(n): s for n, s in self._letters.items()})
 
     def _find_values(self) -> None:
-        """The letters' values, each from the first expression that has no other unknown letter."""
+        """Find the letters' values, each from the first expression that has no other unknown letter."""
         waiting = self._said
         while waiting:
             left = [one for one in waiting if not self._tells(*one)]
@@ -164,7 +164,7 @@ class Parameters:
         return sorted(s.name for s in expression.free_symbols if self._letters[s.name] not in self.values)
 
     def _tells(self, text: str, expression: Any, value: float) -> bool:
-        """Whether at most one letter is unknown; then it gets the value that makes the expression right."""
+        """Find the one unknown letter of an expression by the model's value; False if several are unknown."""
         unknown = self._unknown(expression)
         if len(unknown) > 1:
             return False

@@ -1,4 +1,4 @@
-"""Names of symbols as code can have them."""
+"""Names of symbols as identifiers in code."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ C_WORDS = """
     lgamma tgamma ceil floor nearbyint rint lrint round lround trunc fmod remainder remquo copysign nan
     nextafter nexttoward fdim fmax fmin fma isnan isinf signbit isfinite isnormal INFINITY NAN HUGE_VAL sign
     i386
-""".split()  # noqa: SIM905
+""".split()  # names used by generated Python and kernels
 # what generated Python and kernels call things
 PYTHON_WORDS = ["np", "math", "numba", "sincos", "kernel", "power", "absolute", "minimum", "maximum", "where"]
 RESERVED = frozenset([*C_WORDS, *PYTHON_WORDS, *keyword.kwlist, *keyword.softkwlist, *dir(builtins)])
@@ -69,7 +69,7 @@ def names_of(symbols: Sequence[Any], taken: Iterable[str]) -> dict[Any, str]:
 
 
 def prefix_of_temporaries(names: Iterable[str]) -> str:
-    """What the names of temporaries begin with, so that none of the given names is one: x, x_, ..."""
+    """Prefix for names of temporaries, chosen so that none of the given names is one: x, x_, ..."""
     prefix, names = "x", list(names)
     while any(re.fullmatch(rf"{prefix}\d+", name) for name in names):
         prefix += "_"

@@ -1,4 +1,4 @@
-"""The text of a program's steps in a language; what languages have in common."""
+"""The text of a program's steps in a language, and the parts that all languages share."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class Speller:
         """The text that a temporary stands for."""
         return self._text(Fraction(1), node, defined=node)[0]
 
-    # ------------------------------------------------------------ what languages differ in
+    # ------------------------------------------------------------ overridden by each language
 
     def call(self, name: str, arguments: list[int]) -> str:
         """A function of nodes."""

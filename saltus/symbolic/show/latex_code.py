@@ -122,7 +122,7 @@ class LatexPrinter(SympyPrinter):
                 below.append(1 / factor)
             else:
                 above.append(factor)
-        # a fraction of what is known beforehand, in front of what moves
+        # a fraction of known parameters, in front of the factors that move
         moving = [f for f in above if self._rank(f) >= FUNCTION] if below else []
         still = [f for f in above if f not in moving]
         if not below:
@@ -288,7 +288,7 @@ def glyphs(text: str) -> float:
 
 
 def _group(text: str, i: int) -> tuple[str, int]:
-    """What is in braces from place i on, or the one character there; and where it ends."""
+    """The contents of the braces at place i, or the one character there; and the place after it."""
     if i >= len(text) or text[i] != "{":
         return text[i : i + 1], i + 1
     depth = 0

@@ -61,7 +61,7 @@ def formula(latex: str) -> str:
 def _safe(latex: str, display: bool) -> str:
     try:
         return mathml(latex, display)
-    except ValueError:  # what MathML is not known for is shown as LaTeX
+    except ValueError:  # formulas with commands unknown to MathML are shown as LaTeX
         return f"<code>{html.escape(latex, quote=False)}</code>"
 
 

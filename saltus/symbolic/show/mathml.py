@@ -90,7 +90,7 @@ class _Parser:
         return f"<mrow>{''.join(atom.text for atom in atoms)}</mrow>"
 
     def group(self) -> str:
-        """What is in braces, or one element."""
+        """Parse a group in braces, or one element."""
         token = self.next()
         if token == "{":
             body = self.row(("}",))

@@ -1,4 +1,4 @@
-"""How the formulas of a mechanism are written: its symbols' names, the order of factors and terms, line breaks."""
+"""Notation of a mechanism's formulas: its symbols' names, the order of factors and terms, line breaks."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     from saltus.symbolic.derived import DerivedEquations
 
 WIDTH = 80.0  # of a line, in characters of the page
-WIDER = 1.15  # times that a matrix may be; what is wider is written entry by entry
+WIDER = 1.15  # times WIDTH that a matrix may have; a wider one is written entry by entry
 LONGEST = 400  # letters and numbers in an expression that is still printed
 DIGITS = 8  # of a decimal fraction that is written as one
 READABLE, ROUNDED = 12, 10  # digits of a fraction that is written as one, and of the rounded number that is else shown
 
 
 class Paper(LatexPrinter):
-    """Prints sums as they are grouped, with what multiplies one acceleration in one bracket."""
+    """Printer that keeps sums as they are grouped, with the coefficient of an acceleration in one bracket."""
 
     def _groups(self, expression: Any) -> list[tuple[list[Any], Any]]:
         rest, groups = [], {}
@@ -193,7 +193,7 @@ def _together(pieces: list[str], width: float) -> list[str]:
 
 
 def _too_long(expression: Any) -> str:
-    """What stands for an expression that nobody would read."""
+    """Placeholder for an expression that is too long to be read."""
     return rf"\text{{(an expression of {size(expression)} letters and numbers: see the code)}}"
 
 

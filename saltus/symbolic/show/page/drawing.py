@@ -1,4 +1,4 @@
-"""A sketch of a planar mechanism with its letters: links, joints, centres of mass, and what each angle is between."""
+"""A sketch of a planar mechanism with its letters: links, joints, centres of mass, and the angles with their sides."""
 
 from __future__ import annotations
 
@@ -57,11 +57,11 @@ class _Label:
     text: str
     places: list[np.ndarray]
     colour: str = "#000000"
-    side: str = "center"  # what of the text stands there
+    side: str = "center"  # part of the text that stands there
 
 
 class _Sketch:
-    """Numbers for a pose, and what is drawn with them."""
+    """A pose in numbers, and the drawing made of it."""
 
     def __init__(self, equations: NumericEquations, notation: Notation):
         self.e, self.n = equations, notation
@@ -97,7 +97,7 @@ class _Sketch:
     # ------------------------------------------------------------ drawing
 
     def draw(self, figure: Figure) -> None:
-        """All of it on one pair of axes."""
+        """Draw the sketch on one pair of axes."""
         axes = figure.subplots()
         axes.set_aspect("equal")
         axes.set_axis_off()
@@ -115,12 +115,12 @@ class _Sketch:
         axes.margins(0.12)
 
     def _line(self, axes: Axes, start: np.ndarray, end: np.ndarray, **style: Any) -> None:
-        """A line, and that there is no room for a text on it."""
+        """Draw a line, and keep its place free of texts."""
         axes.plot(*zip(start, end, strict=True), **style)
         self.drawn += [start + t * (end - start) for t in np.linspace(0, 1, 25)]
 
     def _write(self, axes: Axes, label: _Label) -> None:
-        """A text at the first of its places that is free, else where there is most room."""
+        """Write a text at the first of its places that is free, else where there is most room."""
         room = [min(float(np.linalg.norm(place - p)) for p in self.drawn) for place in label.places]
         free = [k for k, distance in enumerate(room) if distance > FREE * self.size]
         at = label.places[free[0] if free else int(np.argmax(room))]
@@ -193,7 +193,7 @@ class _Sketch:
         self.labels.append(_Label(name, [anchor + r * u for r in out for u in way], ANGLE, side))
 
     def _zero(self, joint: Joint) -> float:
-        """The coordinate where a joint's body points as its angle 0 says: against the world, or against its parent."""
+        """The coordinate at which a joint's body points along its zero direction, in the world or in its parent."""
         return float(joint.ref) if self.e.orientation == "relative" else 0.0
 
     def _ray(self, places: list[_Place], b: int, anchor: np.ndarray) -> np.ndarray | None:

@@ -103,7 +103,7 @@ def _axes(panel: Panel, width: float) -> str:
 
 
 def inline(text: str) -> str:
-    """A text with formulas between dollar signs; all else is escaped."""
+    """A text with formulas between dollar signs; the rest is escaped."""
     out = []
     for part in re.split(r"(\$\$.+?\$\$|\$.+?\$)", text, flags=re.DOTALL):
         if part.startswith("$$"):
