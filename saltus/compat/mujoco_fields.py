@@ -1,4 +1,4 @@
-"""MuJoCo's fields of a state, the stages of mj_forward that compute the others, and fields of the model."""
+"""MuJoCo's state fields, the stages of mj_forward that compute the other fields, and fields of the model."""
 
 import mujoco
 
