@@ -1,4 +1,4 @@
-"""What a run costs: seconds of compute and steps, without compiling and recording."""
+"""Cost of a run: seconds of compute and steps, without compiling and recording."""
 
 import math
 import time as clock
