@@ -157,7 +157,7 @@ class DivergenceError(SaltusError):
         stable_of: str | None = None,
         trajectory: Recording | None = None,
     ) -> None:
-        """`what` completes "joint 'elbow' ..."; `stable_of` names what sets the limit ("the damper of 'elbow'")."""
+        """`what` completes "joint 'elbow' ..."; `stable_of` names the cause of the limit ("the damper of 'elbow'")."""
         self.time = time
         self.dof = dof
         self.dof_index = dof_index

@@ -99,7 +99,7 @@ def _cases(quick: bool, extra: list[str]) -> tuple[list[Case], list[str]]:
     notes = []
     if not quick:
         for name, places, push in (
-            ("slider-crank", found_models.SLIDER_CRANKS, 0.05),  # its own motors are not simulated
+            ("slider-crank", found_models.SLIDER_CRANKS, 0.05),  # the model's own motors are not simulated
             ("hopper", found_models.HOPPERS, 0.0),
             ("half-cheetah", found_models.CHEETAHS, 0.0),
             ("humanoid", found_models.HUMANOIDS, 0.0),

@@ -1,7 +1,7 @@
 """`saltus bench page`: time loops as WebAssembly under Node beside the same loops on this machine, in turn.
 
-Each runs with the scene's own integrator and contact law through the same motion, from the scene's start. Whether both
-compute the same is tested elsewhere; here the page's size and the time of a step count. With `browser`, the pages are
+Each runs with the scene's own integrator and contact law through the same motion, from the scene's start. Tests compare
+their results; here the page's size and the time of a step count. With `browser`, the pages are
 also opened in a Chromium without a screen: when the first picture is drawn, and how many a second follow.
 """
 

@@ -7,8 +7,8 @@ A program that uses `mujoco.batch` runs on Saltus's engine with one import chang
 State fields from `bind` are views of `state`, whose rows are MuJoCo's state vectors (mjSTATE_INTEGRATION): values
 written there take effect at the next call. Derived fields are refreshed by every call, and as in MuJoCo describe the
 state before the last substep. `qacc_warmstart` is where Saltus's solver begins. `expand` gives a real field of the
-model values of its own in each simulation; what mj_setConst derives from them always follows, so that `set_const` only
-makes it follow at once. Not there: `ray`. A simulation that diverges is an error, where MuJoCo resets it and counts a
+model values of its own in each simulation; values that mj_setConst derives always follow, so that `set_const` only
+updates them at once. `ray` is not available. A simulation that diverges is an error, where MuJoCo resets it and counts a
 warning.
 """
 
@@ -66,7 +66,7 @@ class Batch:
         self._expanded: dict[str, NDArray[np.float64]] = {}
         self._models: mujoco.MjModel | tuple[mujoco.MjModel, ...] | None = None
         self._make_batch(nsim, whole_number("nthread", nthread) or None)
-        self._data = mujoco.MjData(model)  # for shapes, and states at the start
+        self._data = mujoco.MjData(model)  # used for shapes, and states at the start
         sizes = {name: mujoco.mj_stateSize(model, bit) for name, bit in STATE_FIELDS.items()}
         ends = np.cumsum([*sizes.values()]).tolist()
         self._spans = {name: slice(end - sizes[name], end) for name, end in zip(sizes, ends, strict=True)}

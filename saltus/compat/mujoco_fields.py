@@ -44,7 +44,7 @@ OF_ACCELERATIONS = frozenset(
         *("qfrc_inverse", "cacc", "cfrc_ext", "cfrc_int"),
     ]
 )
-MIXED = frozenset(["energy", "sensordata"])  # in columns of several stages
+MIXED = frozenset(["energy", "sensordata"])  # fields whose columns belong to several stages
 DERIVED = OF_POSITIONS | OF_VELOCITIES | OF_ACCELERATIONS | MIXED
 
 #: Fields of MjData that `bind` accepts, and fields of MjModel that `expand` accepts.

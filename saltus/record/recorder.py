@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 class TrajectoryBuilder(SampleBuffer):
     """Grows a trajectory sample by sample."""
 
-    resumable = due = False  # what is held in memory has no checkpoints
+    resumable = due = False  # recordings in memory have no checkpoints
 
     def __init__(
         self,
@@ -79,7 +79,7 @@ class TrajectoryBuilder(SampleBuffer):
         """Do nothing: samples in memory do not outlive this process."""
 
     def certify(self, trajectory: Trajectory, certificate: Certificate | None) -> None:
-        """Add the statement of accuracy to what `finish` returned."""
+        """Add the statement of accuracy to the trajectory that `finish` returned."""
         trajectory.certificate = certificate
 
     def _make_room(self) -> None:

@@ -35,7 +35,7 @@ class Cells:
         self._deepest, self._level, self._goal = max(deepest, depth), level, goal
         self._ends = list(itertools.product((0, 1), repeat=dimensions))
         self._thirds = list(itertools.product((0, 1, 2), repeat=dimensions))
-        self._leaves: dict[Cell, None] = {  # in the order in which they were made
+        self._leaves: dict[Cell, None] = {  # in order of creation
             (depth, place): None for place in itertools.product(range(1 << depth), repeat=dimensions)
         }
         self.values: dict[Point, float] = {}
@@ -77,7 +77,7 @@ class Cells:
         """Whether the function neither crosses the level nor, without one, changes at all."""
         return not any(map(self._matters, self._leaves))
 
-    # -------------------------------------------------------- what is halved
+    # -------------------------------------------------------- boxes to halve
 
     def _chosen(self) -> list[Cell]:
         """The boxes to halve next, the most urgent first."""

@@ -51,7 +51,7 @@ def compare(
     `timestep` (s): None for the file's. `sample` (s): where errors are taken (None: at some 400 steps' ends).
     `reference`: a trajectory at these times to measure against; None: dopri5 with tolerances of 1e-13, checked by a
     second run. `workers`, `reproducible`: as `sweep` takes them; 1, all in this process, so that no run disturbs the
-    timing of another. `progress`: a function of what is being run and the fraction done.
+    timing of another. `progress`: a function of the current run's name and the fraction done.
 
     An integrator that diverges or a contact law that is refused is a row that says so. Errors are differences of
     positions in the tangent space; where the reference itself does not converge to the end, as in chaotic motion, they

@@ -96,7 +96,7 @@ def unit_points(count: int, dimensions: int, sampling: str, seed: int) -> NDArra
         from scipy.stats import qmc
 
         if sampling == "sobol":
-            # in powers of two, for which the sequence is balanced
+            # powers of two, for which the sequence is balanced
             power = max(0, math.ceil(math.log2(count)))
             found = qmc.Sobol(dimensions, scramble=True, rng=generator).random_base2(power)[:count]
         else:

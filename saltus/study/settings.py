@@ -32,7 +32,7 @@ RUN = ("integrator", "contact")
 WRENCH = ("fx", "fy", "fz", "tx", "ty", "tz")  # components of a body
 STATE = re.compile(r"(qpos|qvel|ctrl|qfrc_applied|xfrc_applied)\[([^\[\]]*)\]$")
 
-#: A path's value: text for an attribute of the file, numbers, or an integrator or a contact law.
+#: A path's value: text for an attribute of the file, numbers, or an integrator or contact law.
 Setting: TypeAlias = ArrayLike | IntegratorChoice | ContactChoice
 
 
@@ -81,7 +81,7 @@ class Setup:
 
 
 def check_path(path: Any) -> str:
-    """Return the path if it can name a setting. OptionError: it is none of the kinds above."""
+    """Return the path if it can name a setting. OptionError: it is not a setting."""
     if not (isinstance(path, str) and path.strip()):
         raise OptionError(f"the path of a value must be text, got {path!r}")
     if not ("/" in path or path in RUN or "[" in path or path.startswith("opt.")):

@@ -163,7 +163,7 @@ def run_points(
     )
 
 
-# ------------------------------------------------------------ what is asked for
+# ------------------------------------------------------------ arguments
 
 
 def _functions(measures: Any) -> dict[str, str | Callable[[Trajectory], float]]:

@@ -169,7 +169,7 @@ class DerivedEquations:
         """The equations of motion, one for each velocity; without multipliers in maximal coordinates."""
         left = self.M * sympy.Matrix(self.a) + self.bias
         sides = zip(left.flat(), self.forces.flat(), strict=True)
-        # to SymPy's types it may be True or False in spite of evaluate=False
+        # SymPy's types allow True or False here, in spite of evaluate=False
         return [sympy.Equality(x, y, evaluate=False) for x, y in sides]  # pyright: ignore[reportReturnType]
 
     @cached_property

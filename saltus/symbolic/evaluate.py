@@ -1,10 +1,10 @@
 """Numbers from equations: accelerations, multipliers, and motion over time.
 
-In maximal coordinates what is solved at each state is
+In maximal coordinates the linear system of each state is
 
     M a - Jᵀ λ = forces - bias,    J a = γ - 2 α dΦ/dt - β² Φ,
 
-where α and β draw back what has drifted off the constraints (Baumgarte, Computer Methods in Applied Mechanics and
+where α and β correct drift off the constraints (Baumgarte, Computer Methods in Applied Mechanics and
 Engineering 1 (1972) 1-16).
 """
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 OFF = 1e-5  # m, rad, and their rates: a start farther off its constraints is refused
 RANK = 1e-10  # relative: constraints that are closer than this to depending on each other share their force
 
-#: Numbers by the names or symbols of what they are for.
+#: Numbers by names or symbols.
 Values: TypeAlias = Mapping[str, float] | Mapping[sympy.Symbol, float]
 #: Numbers, or functions of the time (s), by names or symbols.
 Inputs: TypeAlias = (

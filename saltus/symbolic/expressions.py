@@ -1,6 +1,6 @@
 """Exact expressions, with the normal forms that keep SymEngine's as short as on paper.
 
-Two normal forms make what cancels on paper cancel here: products of sines and cosines as sums over angles, in which
+Two normal forms make terms cancel that cancel on paper: products of sines and cosines as sums over angles, in which
 cos²α + sin²α = 1 and cos α cos β + sin α sin β = cos(α - β) need no rule, and polynomials in the components of a unit
 quaternion without powers of its first one.
 """

@@ -27,7 +27,7 @@ LETTERS = {  # field -> the letter that its symbols begin with
     "dof_damping": "b",
     "dof_armature": "J",
 }
-AGREE = 1e-9  # relative: two numbers for one letter, or a number and what a letter says of it
+AGREE = 1e-9  # relative tolerance between two numbers for one letter, or between a number and a letter's value
 
 
 def symbol_name(name: str) -> str:
@@ -56,7 +56,7 @@ class Parameters:
     `chosen`: "numbers", all are exact numbers; "symbols", masses, inertias, lengths, gravity, stiffness, damping and
     armature are symbols where they are not zero; or a mapping of keys to names, expressions or numbers. A letter may
     stand for several numbers if they agree ({"body_ipos[upper][2]": "-l1", "body_pos[lower][2]": "-l1"}).
-    `values` is what each symbol is worth in the model.
+    `values`: value of each symbol in the model.
     """
 
     def __init__(self, chosen: str | Mapping[str, Any], names: Names):

@@ -23,7 +23,7 @@ from saltus.symbolic.export.python_code import function
 from saltus.symbolic.export.routine import Routine
 
 TOLERANCE = 1e-10
-ROUNDINGS = 100  # of accelerations, in units of eps cond(M)
+ROUNDINGS = 100  # tolerance of accelerations, in units of eps cond(M)
 SMALLEST = 1e-12  # of the largest inertia: least value taken for an entry of M's diagonal where it scales
 QUANTITIES = ("M", "bias", "passive", "actuation", "accelerations")
 
@@ -32,7 +32,7 @@ QUANTITIES = ("M", "bias", "passive", "actuation", "accelerations")
 class Difference:
     """The largest relative difference of a `quantity`: `largest`, in state number `state` at `entry`, named by dofs.
 
-    `rounding` is what rounding alone may make of it: eps cond(M) times a safety for accelerations.
+    `rounding`: bound of the difference by rounding alone: eps cond(M) times a safety for accelerations.
     """
 
     quantity: str

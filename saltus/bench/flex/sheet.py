@@ -52,7 +52,7 @@ class Sheet:
         self.timestep = 0.0005
         self.vertices = side * side
         values, sizes = _grown(base, side)
-        # by conjugate gradients, as there is no room for a Hessian
+        # conjugate gradients, as there is no room for a Hessian
         self.model = Struct(model_layout(base.layout.features | {"cg"}), sizes, "float64")
         for name, view in self.model.views.items():
             if view.size:

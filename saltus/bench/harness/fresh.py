@@ -63,14 +63,14 @@ def run_fresh(
             assert process.stdout is not None
             for line in process.stdout:
                 if not line.endswith("\n"):
-                    break  # it was ended in the middle
+                    break  # the process was ended in the middle of a line
                 said = json.loads(line)
                 facts |= said
                 hear(said)
             process.wait()
         finally:
             timer.cancel()
-            process.kill()  # after an interrupt; one that has ended is left alone
+            process.kill()  # after an interrupt; a process that has ended is left alone
         errors.seek(0)
         stderr = errors.read()
     if process.returncode == 0:

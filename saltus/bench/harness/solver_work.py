@@ -134,7 +134,7 @@ def peak(precision: str) -> float:
     )
     loop = Entry("multiply_add", "n", body)
     m, d = _lanes(batch).m, _lanes(batch).workspaces[0]
-    # its source is no part of the key of compiled code
+    # the source is no part of the key of compiled code
     keep_in(NullCache(), loop.compiled(m.layout.name, d.layout.name))
     n = 1 << 18
     loop(m, d, 1)

@@ -1,4 +1,4 @@
-"""`saltus bench hybrid`: hard contact with impacts, sticking and slipping, against the same written with SciPy.
+"""`saltus bench hybrid`: hard contact with impacts, sticking and slipping, against an implementation with SciPy.
 
 Both integrate between events with Dormand and Prince's method at the same tolerances, and both must end in the same
 state after the same impacts, or nothing is timed. Both give the events and the last state, and record nothing else:

@@ -69,8 +69,8 @@ class PlanarTree:
         spheres = [g for g in range(m.ngeom) if m.geom_type[g] == 2 and m.geom_contype[g] and m.geom_bodyid[g]]
         bodies = range(1, m.nbody)
         self.above = np.zeros((m.nbody - 1, m.nv - 2))  # indices of the hinges that turn a body
-        self.offset = np.zeros((m.nbody - 1 + len(spheres), m.nbody - 1), complex)  # of each point, in each body
-        reach = np.zeros((m.nbody, m.nbody - 1), complex)  # of the body's origin
+        self.offset = np.zeros((m.nbody - 1 + len(spheres), m.nbody - 1), complex)  # offset of each point, in each body
+        reach = np.zeros((m.nbody, m.nbody - 1), complex)  # offset of each body's origin
         for b in bodies:
             parent = m.body_parentid[b]
             if parent:

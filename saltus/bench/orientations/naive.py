@@ -20,7 +20,7 @@ from saltus.bench.orientations.case import TIMESTEP, Answer, Case, Way, inputs
 
 GRAVITY = sympy.Symbol("g")
 FORCE, TORQUE = sympy.symbols("F_x tau")  # on the end of the last link; between the last two links
-PARAMETERS = {"m": 1, "l": 1, "d": 0.5, "In": 0.08}  # of each link: kg, m, fraction of the length, kg m²
+PARAMETERS = {"m": 1, "l": 1, "d": 0.5, "In": 0.08}  # parameters of each link: kg, m, fraction of the length, kg m²
 POINT = sympy.diag(1, 1, 0)  # position part of a placement (x, y, angle)
 
 
@@ -72,7 +72,10 @@ def lagrange(chain: Symbols, orientation: str) -> sympy.Matrix:
 
 def placements(chain: Symbols, orientation: str) -> tuple[list[sympy.Matrix], sympy.Matrix]:
     """(x, y, angle) of the links' centres of mass, and of the end of the last one, in the world."""
-    joint, around = sympy.Matrix([0, len(chain["theta"]), 0]), sympy.S.Zero  # where the last link ended, and its angle
+    joint, around = (
+        sympy.Matrix([0, len(chain["theta"]), 0]),
+        sympy.S.Zero,
+    )  # end of the last link so far, and its angle
     centres = []
     for i, theta in enumerate(chain["theta"]):
         turn = theta if orientation == "relative" else theta - around

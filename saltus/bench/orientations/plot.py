@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 # the lecture's colours, and two that go with them
 COLOURS = {"absolute": "xkcd:green", "relative": "xkcd:red", "maximal": "xkcd:blue", "engine": "black"}
 LABELS = {"absolute": "Absolute", "relative": "Relative", "maximal": "Maximal", "engine": "Numeric engine"}
-STYLES = {"SymPy": ":s", "Python": "-o", "Numba": "--^", "kernels": "-d"}  # by way
+STYLES = {"SymPy": ":s", "Python": "-o", "Numba": "--^", "kernels": "-d"}  # line styles by way
 TITLE = "Time Taken to Simulate for Different Numbers of Links"
 
 

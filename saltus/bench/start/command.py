@@ -2,7 +2,7 @@
 
 Each start is a process of its own with a cache of its own: `saltus run`, the first step of a batch, a scene of the lab.
 Beside the whole wall time stand the seconds of its phases: imports, and those of the compiler. The phases are of one
-more start, which is watched; watching takes some 5 % itself, and what other processes compile is not in them.
+more start, which is watched; watching takes some 5 % itself, and compilation in other processes is not in them.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Start:
 
 @dataclass
 class StartRow:
-    """Seconds of wall time of each repeat from an empty cache (or one with what was started before), and warm."""
+    """Seconds of wall time of each repeat from an empty cache (or one with the earlier starts in it), and warm."""
 
     name: str
     cold: list[float] = field(default_factory=list)

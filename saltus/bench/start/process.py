@@ -52,7 +52,7 @@ class Clock:
 
 
 def watch_compiler(clock: Clock) -> None:
-    """Count the compiler's phases, by Numba's passes and what the package's libraries do after them."""
+    """Count the compiler's phases, by Numba's passes and the later work of the package's libraries."""
     from saltus.number.compile import units
     from saltus.number.compile.function_cache import _Files
     from saltus.number.compile.parts import PartLibrary
@@ -107,14 +107,14 @@ KINDS = {"run": run, "batch": batch, "scene": scene}
 
 
 def main() -> None:
-    """Do what the argument says, and print the seconds of each phase."""
+    """Run the start that the argument describes, and print the seconds of each phase."""
     given = json.loads(sys.argv[1])
     clock = Clock()
     if given["phases"]:
         watch_compiler(clock)
     try:
         KINDS[given["what"]](given["arguments"])
-    except SystemExit as end:  # as commands end
+    except SystemExit as end:  # commands end like this
         if end.code:
             raise
     print(json.dumps({"phases": {phase: clock.seconds[phase] for phase in WATCHED}}), flush=True)

@@ -40,7 +40,7 @@ class OnCluster:
 
     `seconds`: from the first chunk's start to the last chunk's end; `computing`: of all workers together, in chunks;
     `idle`: the share of the workers' time outside chunks; `lost`: that time per chunk (s); `scheduler`: the processor
-    time that the scheduler spends on a chunk (s), without what it does at rest; `message`: bytes that say which runs
+    time that the scheduler spends on a chunk (s), without its work at rest; `message`: bytes that say which runs
     a chunk has.
     """
 
@@ -121,7 +121,7 @@ def measure_cluster(address: str, n: int, path: Path, show: Callable[[float], No
         table = run_sweep(n, path, client, look)
         after: Any = client.run_on_scheduler(scheduler_now)
         chunks = after["chunks"] - before["chunks"]
-        job = None, tuple(range(max(1, n // chunks // BLOCKS[True])))  # what a chunk is, in a message
+        job = None, tuple(range(max(1, n // chunks // BLOCKS[True])))  # contents of a chunk, in a message
         spent = measure_scheduler(client, job)
     if set(table.status) != {"done"}:
         raise SaltusError(f"not all runs of the sweep are done: {', '.join(sorted(set(table.status)))}")

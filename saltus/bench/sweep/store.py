@@ -78,7 +78,7 @@ def fill_store(n: int, path: Path) -> None:
         raise KeyboardInterrupt
 
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SaltusWarning)  # so that nothing is done
+        warnings.simplefilter("ignore", SaltusWarning)  # an interrupted sweep warns that nothing is done
         run_sweep(n, path, 1, leave)
     group: Any = zarr.open_group(path, mode="r+")
     for name in MEASURES:

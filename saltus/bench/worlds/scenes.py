@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 GRAVITY = 9.81  # m/s²
-SHAPES = {  # of a heap, about 0.2 m across
+SHAPES = {  # shapes of a heap, about 0.2 m across
     "sphere": "0.1",
     "box": "0.1 0.08 0.06",
     "capsule": "0.06 0.08",

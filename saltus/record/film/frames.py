@@ -51,7 +51,7 @@ def frame_count(duration: float, rate: Fraction, speed: float = 1.0) -> int:
     """Number of frames in a film of so many simulated seconds; at least one."""
     exact = duration * float(rate) / speed
     nearest = round(exact)
-    # 0.1 s 30 times is 3 s and something: what rounding adds is no reason for a frame
+    # 0.1 s 30 times is slightly more than 3 s: rounding must not add a frame
     count = nearest if abs(exact - nearest) <= 1e-9 * max(1.0, exact) else math.ceil(exact)
     return max(count, 1)
 

@@ -102,7 +102,7 @@ def _hybrid_variables(trajectory: TrajectoryTable, coordinates: dict[str, Any]) 
     """Variables of contact points, discrete states of actuation, energy ledger and sleep, where there are any."""
     variables = {}
     if trajectory.contact_mode.shape[1]:
-        # as the CF conventions give the meaning of numbers
+        # the CF conventions give meanings of numbers in this form
         flags = {
             "flag_values": np.array([OPEN, STICK, SLIP], np.int8),
             "flag_meanings": "open sticking slipping",

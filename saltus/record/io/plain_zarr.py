@@ -19,7 +19,7 @@ from saltus.record.files.checksum import digest
 from saltus.record.files.limits import open_regular
 
 METADATA = "zarr.json"
-CODECS = (["bytes", "zstd", "crc32c"], ["bytes", "zstd"], ["bytes"])  # as recordings have been written
+CODECS = (["bytes", "zstd", "crc32c"], ["bytes", "zstd"], ["bytes"])  # codecs with which recordings have been written
 BLOCK = 4096  # bytes that a file takes at least
 LARGEST = 2**26  # bytes of metadata
 
@@ -32,7 +32,7 @@ def chunk_path(root: str, name: str, number: int, ndim: int) -> str:
 def metadata_digest(root: str, name: str) -> bytes:
     """Checksum of the metadata of an array or of the group (name "").
 
-    An array's length is left out: it changes at the end of a run, and the checkpoint says what counts.
+    An array's length is left out: it changes at the end of a run, and the checkpoint has the valid one.
 
     Raises:
         ValueError, OSError: the metadata cannot be read, or are not of an array as in recordings.

@@ -1,7 +1,7 @@
 """Streaming a recording to a Zarr store during a run, in constant memory.
 
 Every few seconds, and whenever a chunk is full, the samples and the state are committed: see `saltus.record.io.store`.
-After a crash or power failure, the run can be resumed from what was committed: chunks are on disk before the
+After a crash or power failure, the run can be resumed from the last commit: chunks are on disk before the
 checkpoint that refers to them.
 """
 
@@ -173,7 +173,7 @@ class Stream(SampleBuffer):
         return StreamedTable(Store(self.path))
 
     def certify(self, trajectory: TrajectoryTable, certificate: Certificate | None) -> None:
-        """Add the statement of accuracy to what `finish` returned and to the store."""
+        """Add the statement of accuracy to the trajectory that `finish` returned and to the store."""
         trajectory.certificate = certificate
         add_certificate(self.path, certificate)
 

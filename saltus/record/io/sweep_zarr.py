@@ -2,7 +2,7 @@
 
 Variables lie along the dimension `run`: each path of values, each measure, `status` and `note` (text in UTF-8). They
 are in blocks of `block` runs. A block belongs to one writer; each of its files appears whole or not at all, and that of
-`status` last, so that a block with a status is complete. Writing one again gives the same files.
+`status` last, so that a block with a status is complete. Writing a block again gives equal files.
 """
 
 from __future__ import annotations

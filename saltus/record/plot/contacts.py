@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 SHOWN = 24  # contacts that get a row each
 FEW = 60  # events drawn as lines across a panel; more are ticks at its foot
-TICK = 0.05  # of the panel's height
+TICK = 0.05  # share of the panel's height
 SEEN = 1500  # places along a panel that can be told apart
 
 LINE: dict[str, Any] = {"color": "0.6", "linewidth": 0.8, "linestyle": ":", "zorder": 1}

@@ -69,7 +69,7 @@ def draw(trajectory: TrajectoryTable, *, states: bool = True) -> Figure:
     figure = Figure(figsize=size, dpi=150, layout="constrained")
     grid = figure.add_gridspec(len(heights), wide, height_ratios=heights)
     drawn: list[Axes] = []
-    lowest: dict[int, Axes] = {}  # of each column, where there are two
+    lowest: dict[int, Axes] = {}  # lowest axes of each column, where there are two
     for row, beside in enumerate(above):
         for column, panel in enumerate(beside):
             if panel is not None:
@@ -148,7 +148,7 @@ def energy_panel(axes: Axes, trajectory: TrajectoryTable) -> None:
         labels = [
             f"{name}, from {value:.4g} J" for name, value in zip(("potential", "kinetic", "total"), told, strict=True)
         ]
-        with np.errstate(all="ignore"):  # of runs that diverged
+        with np.errstate(all="ignore"):  # runs that diverged have infinite values
             change = energy - start
         jumping = with_jumps(trajectory.time, change[:, 1:], trajectory.events)
         times = (trajectory.time, jumping[0], jumping[0])

@@ -47,10 +47,10 @@ class Certificate:
         timestep: which of them `error` is about, s; nan where steps are controlled.
         warnings: why the figures may not hold, or how they are to be read; empty for a clean run.
         ok: whether estimate and bound can be trusted.
-        exchanges: what changed the energy on purpose, so that its drift is no error; empty where nothing did.
-        bound [T]: what the error of the positions is at most at each sample, see `saltus.record.table.error_bound`;
+        exchanges: causes that changed the energy on purpose, so that its drift is no error; empty without any.
+        bound [T]: upper bound of the error of the positions at each sample, see `saltus.record.table.error_bound`;
             inf where none can be given, nan where it is not known.
-        end_bound: the same at the end of the run, where no sample need lie; nan where that is the last sample's.
+        end_bound: upper bound at the end of the run, where no sample need lie; nan where that is the last sample's.
         rounding: the level of rounding in the positions (rad, m), below which no error is measured.
     """
 
@@ -206,7 +206,7 @@ def certify_from_runs(
             None: all columns are positions.
         energy [T, 2]: potential and kinetic energy of that run, J.
         scale: size of the coordinates (rad, m), against which round-off is judged.
-        floor: what all runs leave open alike (rad, m), such as gaps that count as closed; part of the bound.
+        floor: error that all runs share (rad, m), such as gaps that count as closed; part of the bound.
         others: differences [T, n] of the first run to more runs, with steps that are no halves of h: where forces or
             velocities jump within steps, runs whose steps end at common times may err alike. For run 0.
 

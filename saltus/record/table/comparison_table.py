@@ -48,8 +48,8 @@ class ComparisonRow:
         energy_drift: largest change of the energy, less the work of what changes it on purpose, relative to the energy
             in play; inf if diverged, nan if unknown.
         cost: seconds of compute per simulated second, the median of several timed repeats; nan if it did not run.
-        steps_per_second: the same as steps per second of compute; nan if it did not run.
-        note: what else is to be said: why it did not finish, or what warned.
+        steps_per_second: steps per second of compute; nan if it did not run.
+        note: reason why it did not finish, or its warnings.
     """
 
     name: str
@@ -68,12 +68,12 @@ class ComparisonTable:
     """One model under several integrators from the same start; made by `saltus.compare`.
 
     Attributes:
-        model_name, contacts, timestep (s), duration (s), sample (s): what was run.
-        rows: one an integrator (and contact law), the most accurate first, what did not finish last.
+        model_name, contacts, timestep (s), duration (s), sample (s): settings of the runs.
+        rows: one per integrator (and contact law), the most accurate first, unfinished ones last.
         trajectories: the runs by label: the integrator's name, followed by the contact law where there are several.
         errors: [T] the position error at each sample (rad, m), by label.
         precision: [k, 3] timestep (s) or relative tolerance, error (rad, m) and cost (s/s) with finer steps, by label.
-        references: what the errors are measured against, by contact law.
+        references: references of the errors, by contact law.
         differences: [T] how far the positions of the references under two contact laws are apart (rad, m), by
             "soft and hard".
     """

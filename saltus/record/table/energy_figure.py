@@ -1,7 +1,7 @@
 """A recording's energy in one line: the integrator's error, where it can be determined.
 
 If no force adds or removes energy, its change is the integrator's error. Otherwise a ledger separates that error from
-the work of motors, contact and the like; without a ledger the line names what changed the energy.
+the work of motors, contact and the like; without a ledger the line names the causes of the change.
 """
 
 from __future__ import annotations

@@ -48,7 +48,7 @@ UNITS = {
     "since": "s",
 }
 
-TIME_DIGITS = 10  # in tables
+TIME_DIGITS = 10  # digits of times in tables
 NO_IMPULSE = (np.nan, np.nan, np.nan)
 
 
@@ -230,7 +230,7 @@ def known_fields(events: NDArray[np.void]) -> list[str]:
 
 
 def cells(event: Any, fields: Iterable[str], digits: int = 6) -> list[str]:
-    """Some fields of an event as text; "" for what is not known. Times that accumulate need more digits."""
+    """Some fields of an event as text; "" for unknown values. Times that accumulate need more digits."""
     return [_cell(event[field], max(digits, TIME_DIGITS) if field == "time" else digits) for field in fields]
 
 

@@ -97,7 +97,7 @@ def slerp(a: NDArray[Any], b: NDArray[Any], fraction: NDArray[Any]) -> NDArray[A
     unit_b = b / np.linalg.norm(b, axis=-1, keepdims=True)
     cosine = np.sum(unit_a * unit_b, axis=-1, keepdims=True)
     unit_b = np.where(cosine < 0.0, -unit_b, unit_b)  # q and -q are the same orientation
-    # by both chords, exact for small and for large angles (Kahan)
+    # angle from both chords, exact for small and for large angles (Kahan)
     chord = np.linalg.norm(unit_a - unit_b, axis=-1, keepdims=True)
     sum_ = np.linalg.norm(unit_a + unit_b, axis=-1, keepdims=True)
     angle = 2.0 * np.arctan2(chord, sum_)

@@ -83,7 +83,7 @@ class Coordinates:
 
 @dataclass(frozen=True)
 class Choice:
-    """Coordinates, and those in which expressions are shortest, `working`, with what turns these into the former."""
+    """Coordinates, those in which expressions are shortest, `working`, and the mapping from the latter to the former."""
 
     own: Coordinates
     working: Coordinates

@@ -38,9 +38,9 @@ class Joint:
     ref: Expression
     qposadr: int
     dofadr: int
-    stiffness: Vector  # of the polynomial spring, by powers 1, 2, 3 of the displacement
+    stiffness: Vector  # coefficients of the polynomial spring, by powers 1, 2, 3 of the displacement
     springref: Expression
-    damping: tuple[Vector, ...]  # of each degree of freedom, likewise
+    damping: tuple[Vector, ...]  # coefficients of each degree of freedom, by powers
     armature: tuple[Expression, ...]
 
     @property
@@ -83,7 +83,7 @@ class Motor:
     gain: Vector | None
     bias: Vector
     limits: tuple[float, float] | None
-    place: int  # of its control in ctrl, or of its force in actuator_force
+    place: int  # index of its control in ctrl, or of its force in actuator_force
 
 
 @dataclass(frozen=True)

@@ -134,7 +134,7 @@ class Rotation:
                 out = apply_transposed(factor.value, out)
             elif isinstance(factor, Unit):
                 out = add(apply_transposed(factor.matrix(), out), factor.spin)
-            else:  # its own axis is not moved by a turn
+            else:  # a turn does not move its own axis
                 along = all(symengine.expand(c) == 0 for c in cross(factor.axis, out))
                 before = out if along else apply_transposed(factor.matrix(), out)
                 out = add(before, scale(rate(factor.angle), factor.axis))

@@ -57,7 +57,7 @@ def c_source(routine: Routine) -> str:
     Arrays must not overlap. Nothing but <math.h> is needed; link with -lm.
 
     Raises:
-        OptionError: an expression holds what C99 has not.
+        OptionError: an expression contains functions that C99 lacks.
     """
     speller = CSpeller(routine, routine.program())
     body = _declarations(routine, speller)

@@ -23,7 +23,7 @@ C_WORDS = """
     nextafter nexttoward fdim fmax fmin fma isnan isinf signbit isfinite isnormal INFINITY NAN HUGE_VAL sign
     i386
 """.split()  # names used by generated Python and kernels
-# what generated Python and kernels call things
+# names used by generated Python and kernels
 PYTHON_WORDS = ["np", "math", "numba", "sincos", "kernel", "power", "absolute", "minimum", "maximum", "where"]
 RESERVED = frozenset([*C_WORDS, *PYTHON_WORDS, *keyword.kwlist, *keyword.softkwlist, *dir(builtins)])
 

@@ -105,7 +105,7 @@ def kernel_source(
             field with the result's name.
 
     Raises:
-        OptionError: an expression holds what kernels have not, or the pattern does not fit M.
+        OptionError: an expression contains functions that kernels lack, or the pattern does not fit M.
     """
     import symengine
 

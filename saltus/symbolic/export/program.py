@@ -8,8 +8,8 @@ from typing import Any
 
 from saltus.symbolic.export.graph import Graph, Value, graph_of
 
-DEPTH = 8  # of operations inside each other in one line of code
-PAIRS = {"sin": "cos", "cos": "sin"}  # computed together where both are needed
+DEPTH = 8  # largest depth of operations in one line of code
+PAIRS = {"sin": "cos", "cos": "sin"}  # functions computed together where both are needed
 
 
 @dataclass(frozen=True)

@@ -37,7 +37,7 @@ def python_source(routine: Routine) -> str:
     Needs NumPy alone.
 
     Raises:
-        OptionError: an expression holds what Python's `math` has not.
+        OptionError: an expression contains functions that Python's `math` lacks.
     """
     speller = PythonSpeller(routine, routine.program())
     body = [line for name, symbols in routine.arguments.items() for line in _unpacked(name, symbols, speller)]

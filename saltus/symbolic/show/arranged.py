@@ -21,12 +21,12 @@ import sympy
 
 from saltus.symbolic.expressions import ONE, sum_over_angles, to_sympy
 
-MOST = 400  # terms of a sum that is still put in order
+MOST = 400  # largest number of terms of a sum that is put in order
 LARGEST = 20_000  # terms, counted before any cancels, of a product that is written out
 LONGER = 1.1  # growth of an expression beyond which the result is not an improvement
 
 Powers = tuple[tuple[Any, int], ...]  # a product: (factor, power), in order
-Polynomial = dict[Powers, Fraction]  # in parameters
+Polynomial = dict[Powers, Fraction]  # polynomials in parameters
 
 
 @dataclass(frozen=True)

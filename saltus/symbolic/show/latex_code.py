@@ -12,7 +12,7 @@ from typing import Any
 import sympy
 from sympy.printing.latex import LatexPrinter as SympyPrinter
 
-WIDTH = 74.0  # of a line, in characters: 160 mm in 11 pt
+WIDTH = 74.0  # characters of a line: 160 mm in 11 pt
 NUMBER, PARAMETER, FUNCTION, SPEED, COLLECTED = range(5)  # order of factors
 TRIGONOMETRIC = ("sin", "cos", "tan")
 FUNCTIONAL = tuple(rf"\{name}" for name in TRIGONOMETRIC)  # have their own space in front
@@ -148,7 +148,7 @@ class LatexPrinter(SympyPrinter):
 
     @staticmethod
     def _gap(before: str, text: str) -> str:
-        """Functions stand off from what follows."""
+        """Gap between functions and the factor after them."""
         return r"\," if re.search(r"\\(sin|cos|tan|exp|sqrt)\b", before) and not text.startswith(FUNCTIONAL) else " "
 
     def _factor(self, factor: Any) -> str:
@@ -313,7 +313,7 @@ def escaped(text: str) -> str:
 
 
 def document(title: str, sections: Iterable[tuple[str, str]], packages: Iterable[str] = ()) -> str:
-    r"""The text of a LaTeX document that needs amsmath, and what `packages` load.
+    r"""Text of a LaTeX document that needs amsmath and the packages that `packages` loads.
 
     Args:
         title: plain text.

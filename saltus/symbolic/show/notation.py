@@ -18,10 +18,10 @@ from saltus.symbolic.show.names import element_name, latex_names, mass_symbols
 if TYPE_CHECKING:
     from saltus.symbolic.derived import DerivedEquations
 
-WIDTH = 80.0  # of a line, in characters of the page
+WIDTH = 80.0  # characters of a line on the page
 WIDER = 1.15  # times WIDTH that a matrix may have; a wider one is written entry by entry
 LONGEST = 400  # letters and numbers in an expression that is still printed
-DIGITS = 8  # of a decimal fraction that is written as one
+DIGITS = 8  # digits of a fraction that is written as a decimal
 READABLE, ROUNDED = 12, 10  # digits of a fraction that is written as one, and of the rounded number that is else shown
 
 
@@ -64,7 +64,7 @@ class Paper(LatexPrinter):
         )
 
     def _term_key(self, term: Any) -> tuple:
-        """Accelerations, velocities, what does not move, what does; in each, sines and cosines last."""
+        """Sort key of terms: accelerations, velocities, constant terms, moving ones; in each, sines and cosines last."""
         ranks = {self._rank(factor) for factor in sympy.Mul.make_args(term)}
         place = {COLLECTED: 0, SPEED: 1, FUNCTION: 3}.get(max(ranks), 2)
         return place, FUNCTION in ranks, sorted(map(self._symbol_key, term.free_symbols)), sympy.default_sort_key(term)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from saltus.symbolic.derived import DerivedEquations
     from saltus.symbolic.numeric import NumericEquations
 
-OPERATIONS = 2000  # of equations that a notebook shows
+OPERATIONS = 2000  # most operations of equations that a notebook shows
 
 
 def steps(equations: DerivedEquations, width: float = WIDTH) -> Steps:
@@ -65,5 +65,5 @@ def found(steps_: tuple[Step, ...], name: str) -> Step:
 
 
 def is_short(equations: NumericEquations) -> bool:
-    """Whether equations are short enough to be shown where nobody asked for all of them."""
+    """Whether equations are short enough to be shown unasked."""
     return equations.count_ops().total <= OPERATIONS

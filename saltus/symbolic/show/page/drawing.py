@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 MOST = 6  # bodies
 TURNED = (0.65, 0.5, -0.6, 0.5, 0.45, -0.5)  # rad: the pose that is drawn
 LONG = 20  # signs of LaTeX of a name with words
-FREE = 0.06  # of the mechanism's size, between texts and lines
-MOVED = 0.35  # of the mechanism's size, for slides
+FREE = 0.06  # gap between texts and lines, as a share of the mechanism's size
+MOVED = 0.35  # displacement of slides, as a share of the mechanism's size
 LINK, ANGLE, SOFT = "#0072B2", "#D55E00", "#999999"
 SIZE = (5.6, 4.6)
 
@@ -197,7 +197,7 @@ class _Sketch:
         return float(joint.ref) if self.e.orientation == "relative" else 0.0
 
     def _ray(self, places: list[_Place], b: int, anchor: np.ndarray) -> np.ndarray | None:
-        """From a joint to what its body reaches out to: a body it carries, or its centre of mass."""
+        """Vector from a joint to the end of its body's link: a body it carries, or its centre of mass."""
         ends = [p.origin for p in places[1:] if p.body.parent == b]
         for end in [places[b].centre, *ends]:
             if np.linalg.norm(end - anchor) > 1e-6 * self.size:

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from saltus.symbolic.numeric import NumericEquations
     from saltus.symbolic.show.math_html import Table
 
-ROWS = 40  # of a table on one page
-POINTS = 400  # of a curve
+ROWS = 40  # rows of a table on one page
+POINTS = 400  # points of a curve
 PLAIN = {"²": "$^2$", "³": "$^3$", "·": r"$\cdot$", "−": "-", "½": r"$\tfrac12$"}
 
 

@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from saltus.symbolic.numeric import NumericEquations
 
 SUFFIXES = (".html", ".htm")
-LINES = 60  # of code that the page shows
+LINES = 60  # lines of code that the page shows
 ROUNDING = " The formulas above show long numbers rounded to 10 digits; the derivation and its code have them all."
-STATES = 20  # at which equations and engine are compared
+STATES = 20  # states at which equations and engine are compared
 PICTURE: dict[str, Any] = {"width": 720, "height": 540}
 
 STYLE = """
@@ -66,7 +66,7 @@ class Sheet:
     equations: NumericEquations
     duration: float = 10.0
     integrator: str | None = None
-    width: float = WIDTH  # of a line of formulas, in characters
+    width: float = WIDTH  # characters of a line of formulas
 
     @property
     def title(self) -> str:

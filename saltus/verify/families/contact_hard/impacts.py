@@ -47,7 +47,7 @@ def rocking_block(data: Data) -> Result:
     other = angle[(trajectory.time > first) & (trajectory.time < first + 0.48)]
     ratio = 1 - 1.5 * math.sin(alpha) ** 2
     grown = ratio**2 * (math.cos(alpha - tilt) - math.cos(alpha))
-    least = G * math.cos(alpha) + G * FAR  # of the upright block, and of the box far away
+    least = G * math.cos(alpha) + G * FAR  # energy of the upright block, and of the box far away
     before, after = energy[[0, int(np.searchsorted(trajectory.time, first)) + 1]] - least
     found = [
         Check("energy ratio at the impact", float(after / before), ratio**2, 1e-6, relative=True),
