@@ -8,8 +8,8 @@ State fields from `bind` are views of `state`, whose rows are MuJoCo's state vec
 written there take effect at the next call. Derived fields are refreshed by every call, and as in MuJoCo describe the
 state before the last substep. `qacc_warmstart` is where Saltus's solver begins. `expand` gives a real field of the
 model values of its own in each simulation; values that mj_setConst derives always follow, so that `set_const` only
-updates them at once. `ray` is not available. A simulation that diverges is an error, where MuJoCo resets it and counts a
-warning.
+updates them at once. `ray` is not available. A simulation that diverges is an error, where MuJoCo resets it and counts
+a warning.
 """
 
 import copy

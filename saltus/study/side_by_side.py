@@ -1,7 +1,7 @@
 """Runs that differ in numbers alone, side by side in the lanes of a `saltus.Batch`.
 
-A run's numbers are those of the batch, and do not depend on the runs beside it by a bit. What a batch cannot say of one of
-its simulations alone (why it diverged, that an iteration did not converge, that a value is refused) is found by
+A run's numbers are those of the batch, and do not depend on the runs beside it by a bit. What a batch cannot say of one
+of its simulations alone (why it diverged, that an iteration did not converge, that a value is refused) is found by
 running that one by itself.
 """
 

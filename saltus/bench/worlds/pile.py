@@ -1,8 +1,8 @@
 """`saltus bench pile`: a pile of boxes under the hard law with Moreau-Jean steps, beside MuJoCo's soft law, in turn.
 
 Both sides are ours, in this process, with the same model and the same step: `moreau_jean` with `saltus.Hard` and
-`euler` with `saltus.Soft`, which is what MuJoCo computes. Both begin at states of the soft side: while the boxes fall on
-each other, and when they lie.
+`euler` with `saltus.Soft`, which is what MuJoCo computes. Both begin at states of the soft side: while the boxes fall
+on each other, and when they lie.
 """
 
 from __future__ import annotations

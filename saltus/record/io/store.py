@@ -1,8 +1,8 @@
 """Recordings as Zarr stores: layout and reading.
 
 A store is a Zarr group (version 3) with an array for each column that has any entries, all along `time` and written in
-chunks of the same number of samples, each chunk once. The group's attribute `trajectory` holds in JSON the data that do not
-change during the run; `model_mjb` holds the model. The file `checkpoint.npz` is authoritative: it has the number of
+chunks of the same number of samples, each chunk once. The group's attribute `trajectory` holds in JSON the data that do
+not change during the run; `model_mjb` holds the model. The file `checkpoint.npz` is authoritative: it has the number of
 committed samples, those of them that do not fill a chunk yet, and the state from which the run can be resumed. It is
 replaced atomically, so it always describes a complete recording.
 

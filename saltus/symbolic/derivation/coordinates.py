@@ -83,7 +83,7 @@ class Coordinates:
 
 @dataclass(frozen=True)
 class Choice:
-    """Coordinates, those in which expressions are shortest, `working`, and the mapping from the latter to the former."""
+    """Coordinates, the `working` ones in which expressions are shortest, and the mapping from these to the former."""
 
     own: Coordinates
     working: Coordinates

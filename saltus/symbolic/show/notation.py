@@ -64,7 +64,7 @@ class Paper(LatexPrinter):
         )
 
     def _term_key(self, term: Any) -> tuple:
-        """Sort key of terms: accelerations, velocities, constant terms, moving ones; in each, sines and cosines last."""
+        """Sort key of terms: accelerations, velocities, constant and moving terms; in each, sines and cosines last."""
         ranks = {self._rank(factor) for factor in sympy.Mul.make_args(term)}
         place = {COLLECTED: 0, SPEED: 1, FUNCTION: 3}.get(max(ranks), 2)
         return place, FUNCTION in ranks, sorted(map(self._symbol_key, term.free_symbols)), sympy.default_sort_key(term)
