@@ -25,7 +25,7 @@ from saltus.study.comparing.runs import Found, Runs
 from saltus.study.executors.executor import Executor, Workers, make_executor, results
 from saltus.terminal.progress import Progress
 
-SAMPLES = 400  # about as many where none are asked for
+SAMPLES = 400  # samples, about, where no interval is given
 RUNS = "compared {task.completed:.0f} of {task.total:.0f} runs"
 
 Report = Callable[[str, float], None]

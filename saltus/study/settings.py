@@ -29,7 +29,7 @@ from saltus.simulate.laws.contact import ContactChoice
 from saltus.simulate.simulation import Simulation
 
 RUN = ("integrator", "contact")
-WRENCH = ("fx", "fy", "fz", "tx", "ty", "tz")  # components of a body
+WRENCH = ("fx", "fy", "fz", "tx", "ty", "tz")  # components of a body's wrench
 STATE = re.compile(r"(qpos|qvel|ctrl|qfrc_applied|xfrc_applied)\[([^\[\]]*)\]$")
 
 #: A path's value: text for an attribute of the file, numbers, or an integrator or contact law.

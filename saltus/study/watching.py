@@ -25,7 +25,7 @@ from saltus.terminal.pace import rate_words, time_words
 WINDOW = 60.0  # s before the last result over which the rate is measured
 BLOCKS = 6  # blocks over which the rate is measured, at least
 QUIET = 60.0  # s without a result that are worth mentioning
-SHARE = 10  # times as long as a look took, before the next one
+SHARE = 10  # wait before the next look, in multiples of the last one's duration
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ from saltus.symbolic.export.routine import Routine
 
 TOLERANCE = 1e-10
 ROUNDINGS = 100  # tolerance of accelerations, in units of eps cond(M)
-SMALLEST = 1e-12  # of the largest inertia: least value taken for an entry of M's diagonal where it scales
+SMALLEST = 1e-12  # share of the largest inertia: least value taken for an entry of M's diagonal where it scales
 QUANTITIES = ("M", "bias", "passive", "actuation", "accelerations")
 
 

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 
 from saltus.errors import SaltusError
 
-ORDER_TOLERANCE = 0.2  # around the declared order
+ORDER_TOLERANCE = 0.2  # allowed deviation from the declared order
 
 
 @dataclass(frozen=True)

@@ -118,7 +118,7 @@ def controls(model: Model, n: int, rng: np.random.Generator) -> Reals:
 
 
 def own_values(model: Model, n: int, rng: np.random.Generator) -> dict[str, Reals]:
-    """Values of the varied fields, within some ten percent of the model's, a row for each of n simulations."""
+    """Values of the varied fields, random factors times the model's, a row for each of n simulations."""
     mass = rng.uniform(0.8, 1.2, (n, model.nbody))
     friction = rng.uniform(0.5, 1.5, (n, model.ngeom, 1))
     gain = rng.uniform(0.9, 1.1, (n, model.nu, 1))

@@ -18,7 +18,7 @@ from saltus.errors import SaltusError
 if TYPE_CHECKING:
     from saltus.bench.hybrid.batch import BatchRow
 
-HEIGHT, RESTITUTION = 1.0, 0.8  # restitution of the ball
+HEIGHT, RESTITUTION = 1.0, 0.8  # drop height (m) and restitution of the ball
 COMPARED = 20  # impacts of the ball that are compared, before either side may find that they accumulate
 DURATION = {"bouncing ball": 5.0, "walker, 10 contacts": 2.0}  # s; the ball comes to rest after 4.06 s
 REPEATS = 5

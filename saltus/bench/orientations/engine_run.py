@@ -13,7 +13,7 @@ from saltus.bench.orientations.case import TIMESTEP, Answer, Case, Way, inputs
 from saltus.model.source.n_link import n_link
 from saltus.simulate.simulation import Simulation
 
-REPEATS, LEAST = 7, 0.02  # repeats of the timed steps, and seconds of each
+REPEATS, LEAST = 7, 0.02  # repeats of the timed steps, and the least seconds of each
 
 
 def measure(case: Case, tell: Callable[..., None]) -> Answer:

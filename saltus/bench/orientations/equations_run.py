@@ -26,7 +26,7 @@ from saltus.symbolic.export.python_code import function
 from saltus.symbolic.export.routine import Routine, counts
 
 STABILISATION = 10.0  # 1/s
-REPEATS, LEAST = 7, 0.02  # repeats of the timed steps, and seconds of each
+REPEATS, LEAST = 7, 0.02  # repeats of the timed steps, and the least seconds of each
 INPUT = symengine.Symbol("u")
 
 

@@ -19,7 +19,7 @@ import sympy
 from saltus.bench.orientations.case import TIMESTEP, Answer, Case, Way, inputs
 
 GRAVITY = sympy.Symbol("g")
-FORCE, TORQUE = sympy.symbols("F_x tau")  # on the end of the last link; between the last two links
+FORCE, TORQUE = sympy.symbols("F_x tau")  # force on the end of the last link; torque between the last two links
 PARAMETERS = {"m": 1, "l": 1, "d": 0.5, "In": 0.08}  # parameters of each link: kg, m, fraction of the length, kg m²
 POINT = sympy.diag(1, 1, 0)  # position part of a placement (x, y, angle)
 

@@ -21,7 +21,7 @@ from saltus.model.model import Model
 BLOCK = 20  # steps with the same controls
 FEWEST = 4  # blocks of the shortest motion; the next is a block longer
 SPREAD = 0.05  # spread of the velocities at the beginning (m/s, rad/s)
-WIDTHS = (1.0, 0.1, 0.0)  # share of the random parts: the next one where MuJoCo's motion diverges
+WIDTHS = (1.0, 0.1, 0.0)  # scales of the random parts: the next is tried where MuJoCo's motion diverges
 ENABLE, DISABLE = mujoco.mjtEnableBit, mujoco.mjtDisableBit
 
 

@@ -13,7 +13,7 @@ import time
 
 MEMORY = 2**29  # bytes beyond those of the process when it starts to read, and
 COPIES = 4  # times the file's size
-SECONDS, BYTES_PER_SECOND = 4.0, 2e7  # s of computing
+SECONDS, BYTES_PER_SECOND = 4.0, 2e7  # computing time: s, and bytes of the file per further second
 START_SECONDS = 120.0  # s that the process may take to start, on a busy machine
 START = "import sys; sys.path[:] = {path!r}; from saltus.record.io.isolated_reader import main; main()"
 

@@ -13,8 +13,8 @@ from saltus.record.files.limits import Allowance
 
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
 FILTERS = {"deflate", "shuffle", "fletcher32"}  # filters that netCDF's own tools may have added
-STRINGS = 16  # bytes of text that are read at once
-ENTRIES = 1024  # bytes of an attribute
+STRINGS = 16  # texts that are read at once
+ENTRIES = 1024  # entries of an attribute, at most
 
 
 def stated_size(file: BinaryIO) -> int:

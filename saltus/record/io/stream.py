@@ -63,7 +63,7 @@ class Stream(SampleBuffer):
         self._checkpoint = checkpoint
         self._written = 0  # samples in full chunks
         self._digests: dict[str, bytes] = dict.fromkeys(arrays, b"")  # running checksums of the columns' full chunks
-        self._fixed = dict(checkpoint.digests)  # attributes that do not change
+        self._fixed = dict(checkpoint.digests)  # checksums that do not change
         self._unsettled: list[str] = []  # files that may not be on the disk yet
         self._committed = checkpoint.count
         self._next = time.monotonic() + SECONDS

@@ -24,7 +24,7 @@ from saltus.record.files.lock import FileLock
 
 FORMAT = "saltus sweep 1"
 LEAST = 1.0  # s between two writings
-SHARE = 20  # share of the time that writing may take
+SHARE = 20  # wait after a write, in multiples of its duration
 
 
 class Kept:

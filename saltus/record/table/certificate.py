@@ -97,7 +97,7 @@ class Certificate:
         return replace(self, ok=False, bound=bound, end_bound=math.inf, warnings=[*self.warnings, *reasons])
 
     def noted(self, *notes: str) -> Certificate:
-        """Return the certificate with another warning."""
+        """Return the certificate with further warnings."""
         return replace(self, warnings=[*self.warnings, *notes])
 
     def _size_text(self) -> str:

@@ -175,10 +175,10 @@ class EventTable(np.ndarray[tuple[int, ...], np.dtype[np.void]]):
 
     @property
     def __array_priority__(self) -> float:
-        """Priority that makes joined tables tables too."""
+        """Priority in NumPy's operations: arrays joined with tables become tables."""
         return 1.0
 
-    # NumPy's own types let a field of a structured array be anything
+    # NumPy's own types give Any for a field of a structured array
     @overload
     def __getitem__(self, key: NumberField) -> NDArray[np.float64]: ...
     @overload

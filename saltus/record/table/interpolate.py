@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 #: Share of the time between two samples: a time nearer than this to a sample is at the sample.
 ROUNDING = 1e-9
 COLUMNS = ("qpos", "qvel", "act", "ctrl", "mocap_pos", "mocap_quat", "tree_asleep")
-HELD = ("ctrl", "tree_asleep")  # between samples
+HELD = ("ctrl", "tree_asleep")  # columns held between samples
 
 
 class Interpolator:

@@ -9,10 +9,10 @@ import numpy as np
 from saltus.simulate.engine import loops
 from saltus.simulate.simulation import Simulation
 
-REPEATS = 5  # timed, after the first, which compiles
-ATTEMPTS = 10**9  # steps of an adaptive integrator
+REPEATS = 5  # timings after the first, which compiles
+ATTEMPTS = 10**9  # limit of an adaptive integrator's steps
 SHORTEST = 2e-3  # s that a timing lasts at least
-LONG = 1.0  # s: of longer runs a few timings do
+LONG = 1.0  # s: runs longer than this are timed fewer times
 SOFT = "soft"
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 MOST = 6  # bodies
 TURNED = (0.65, 0.5, -0.6, 0.5, 0.45, -0.5)  # rad: the pose that is drawn
-LONG = 20  # signs of LaTeX of a name with words
+LONG = 20  # characters of LaTeX: longer names are aligned left
 FREE = 0.06  # gap between texts and lines, as a share of the mechanism's size
 MOVED = 0.35  # displacement of slides, as a share of the mechanism's size
 LINK, ANGLE, SOFT = "#0072B2", "#D55E00", "#999999"
