@@ -45,12 +45,12 @@ class Joint:
 
     @property
     def nq(self) -> int:
-        """Number of its entries in qpos."""
+        """Number of the joint's entries in qpos."""
         return {"free": 7, "ball": 4}.get(self.kind, 1)
 
     @property
     def nv(self) -> int:
-        """Number of its degrees of freedom."""
+        """Number of the joint's degrees of freedom."""
         return len(self.armature)
 
 

@@ -75,7 +75,7 @@ class Rotation:
     factors: tuple[Turn | Unit | Fixed, ...] = ()
 
     def fixed(self, matrix: Matrix) -> Rotation:
-        """Append a fixed rotation."""
+        """Return this rotation followed by a fixed one."""
         if matrix == IDENTITY:
             return self
         last = self.factors[-1] if self.factors else None
@@ -84,7 +84,7 @@ class Rotation:
         return Rotation((*self.factors, Fixed(matrix)))
 
     def turned(self, axis: Vector, angle: Callable[[Expression | None, int], Expression]) -> Rotation:
-        """Append a turn about an axis; it replaces the last turn where that is about the same axis.
+        """Return this rotation followed by a turn, which replaces a last turn about the same axis.
 
         `angle(before, sign)` gives the angle of the turn: `before` is the angle of the last turn about the same axis in
         space, None if there is none, and `sign` the side that the new axis is on, 1 or -1.
@@ -102,12 +102,12 @@ class Rotation:
         return Rotation((*self.factors, Turn(axis, angle(None, 1))))
 
     def by_quaternion(self, quaternion: Sequence[Expression], spin: Sequence[Expression]) -> Rotation:
-        """Append the rotation of a unit quaternion, with its angular velocity in the turned axes."""
+        """Return this rotation followed by that of a unit quaternion, with its angular velocity in the turned axes."""
         return Rotation((*self.factors, Unit(tuple(quaternion), tuple(spin))))  # type: ignore[arg-type]
 
     @property
     def turn(self) -> Turn | None:
-        """The last turn; None if the last factor that changes is none."""
+        """The last turn; None if the last factor that changes is not a turn."""
         rest = self.factors[:-1] if self.factors and isinstance(self.factors[-1], Fixed) else self.factors
         return rest[-1] if rest and isinstance(rest[-1], Turn) else None
 
