@@ -151,16 +151,10 @@ if TYPE_CHECKING:
     from saltus.study.sweep import sweep
     from saltus.symbolic.equations import Equations, derive
 
-if not TYPE_CHECKING:  # to type checkers there is what stands above, and nothing else
+if not TYPE_CHECKING:  # type checkers see the imports above, and nothing else
 
     def __getattr__(name):
-        if name in (
-            "algorithms",
-            "env",
-            "lab",
-            "simulate",
-            "symbolic",
-        ):  # not one thing but a module, loaded on first use too
+        if name in ("algorithms", "env", "lab", "simulate", "symbolic"):  # modules, loaded on first use too
             return import_module(f"saltus.{name}")
         if name not in _HOME:
             raise AttributeError(f"module 'saltus' has no attribute {name!r}")

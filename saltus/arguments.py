@@ -1,4 +1,4 @@
-"""Checks of users' arguments: each gives the value as it should be, or an OptionError that names the argument."""
+"""Checks of users' arguments: each returns the checked value, or raises an OptionError that names the argument."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ import numpy as np
 
 from saltus.errors import OptionError
 
-#: What files hold of options and attributes: text, numbers, and lists and mappings of these.
+#: Values that files hold for options and attributes: text, numbers, and lists and mappings of these.
 PlainValue: TypeAlias = "str | int | float | bool | list[PlainValue] | dict[str, PlainValue] | None"
 
 
 def numbers(name: str, value: Any, dtype: Any = float) -> np.ndarray:
-    """An array of numbers; OptionError for anything else."""
+    """Return an array of numbers; OptionError for anything else."""
     try:
         given = np.asarray(value)
         if given.dtype == object and any(x is None for x in given.flat):
@@ -30,7 +30,7 @@ def numbers(name: str, value: Any, dtype: Any = float) -> np.ndarray:
 
 
 def number(name: str, value: Any) -> float:
-    """One number; OptionError for anything else."""
+    """Return one number; OptionError for anything else."""
     found = numbers(name, value)
     if found.shape:
         raise OptionError(f"{name} must be one number, got {value!r}")
@@ -38,7 +38,7 @@ def number(name: str, value: Any) -> float:
 
 
 def whole_number(name: str, value: Any, least: int = 0) -> int:
-    """A whole number from `least` on; OptionError for anything else."""
+    """Return a whole number from `least` on; OptionError for anything else."""
     if type(value) is int and least <= value <= sys.maxsize:
         return value
     try:
@@ -55,7 +55,7 @@ def whole_number(name: str, value: Any, least: int = 0) -> int:
 
 
 def positive(name: str, value: Any) -> float:
-    """A positive number of seconds; OptionError for anything else."""
+    """Return a positive number of seconds; OptionError for anything else."""
     try:
         number = float(value)
     except (TypeError, ValueError):
@@ -66,25 +66,25 @@ def positive(name: str, value: Any) -> float:
 
 
 def usable_cores() -> int:
-    """The number of processors that this process may run on."""
+    """Number of processors that this process may run on."""
     affinity = getattr(os, "sched_getaffinity", None)
     return len(affinity(0)) if affinity else os.cpu_count() or 1
 
 
 def thread_count(value: Any) -> int:
-    """A number of threads; None: as many as this process may use."""
+    """Return a number of threads; for None, as many as this process may use."""
     return usable_cores() if value is None else whole_number("threads", value, 1)
 
 
 def path_of(name: str, value: Any) -> str | os.PathLike[str]:
-    """A path, text or os.PathLike."""
+    """Return a path, text or os.PathLike; OptionError for anything else."""
     if not isinstance(value, str | os.PathLike) or not isinstance(os.fspath(value), str):
         raise OptionError(f"{name} must be the path of a file, got {value!r}")
     return value
 
 
 def flag(name: str, value: Any) -> bool:
-    """True or False, or what Python takes for one."""
+    """Return a value as True or False; OptionError where it has no truth value."""
     try:
         return bool(value)
     except ValueError:
@@ -92,34 +92,34 @@ def flag(name: str, value: Any) -> bool:
 
 
 def text_of(name: str, value: Any) -> str:
-    """Text."""
+    """Return a text; OptionError for anything else."""
     if not isinstance(value, str):
         raise OptionError(f"{name} must be text, got {value!r}")
     return value
 
 
 def words(name: str, value: Any) -> list[str]:
-    """A word or several."""
+    """Return a list of one or several texts; OptionError for anything else."""
     given = [value] if isinstance(value, str) else several(name, value)
     return [text_of(f"each of {name}", word) for word in given]
 
 
 def several(name: str, value: Any) -> list[Any]:
-    """A list of the items of an iterable."""
+    """Return a list of the items of an iterable; OptionError for anything else."""
     if not isinstance(value, Iterable):
         raise OptionError(f"{name} must be a list, got {value!r}")
     return list(value)
 
 
 def mapping(name: str, value: Any) -> Mapping[Any, Any]:
-    """A dictionary, or what is like one."""
+    """Return a mapping, such as a dictionary; OptionError for anything else."""
     if not isinstance(value, Mapping):
         raise OptionError(f"{name} must be a dictionary, got {value!r}")
     return value
 
 
 def function(name: str, value: Any) -> Callable[..., Any]:
-    """A callable."""
+    """Return a callable; OptionError for anything else."""
     if not callable(value):
         raise OptionError(f"{name} must be a function, got {value!r}")
     return value

@@ -1,4 +1,4 @@
-"""What can go wrong, in words a user can act on. Everything derives from `SaltusError`."""
+"""Errors and warnings, in words that a user can act on. Every error derives from `SaltusError`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class SaltusWarning(UserWarning):
-    """Something a user should know that does not stop the work."""
+    """Warning of something that a user should know and that does not stop the work."""
 
 
 def warn(text: str) -> None:
@@ -28,7 +28,7 @@ def warn(text: str) -> None:
 
 
 class SaltusError(Exception):
-    """The base of every error that Saltus raises on purpose."""
+    """Base of every error that Saltus raises on purpose."""
 
     def __reduce__(self) -> tuple[object, ...]:
         # attributes travel between processes although constructors take more than the text
@@ -90,20 +90,20 @@ class OptionError(SaltusError):
 
 
 class UnknownName(OptionError, KeyError):
-    """There is nothing of this name; also a KeyError."""
+    """No element has this name; also a KeyError."""
 
     __str__ = Exception.__str__
 
 
 def proposal(value: object, choices: Iterable[str]) -> str:
-    """What a message about a name that is none of `choices` ends with: the closest one, or nothing."""
+    """End of a message about a name that is none of `choices`: the closest one, or nothing."""
     folded = {choice.casefold(): choice for choice in choices}
     close = difflib.get_close_matches(str(value).casefold(), folded, n=1)
     return f"; did you mean '{folded[close[0]]}'?" if close else ""
 
 
 class Recording(Protocol):
-    """What a run had recorded when it stopped: a `saltus.Trajectory`, of which this is what most need.
+    """Recording of a run until it stopped: a `saltus.Trajectory`, of which these are the main columns.
 
     Attributes:
         time [T]: s.
@@ -129,10 +129,10 @@ class Recording(Protocol):
 
 
 class DivergenceError(SaltusError):
-    """A run stopped because its state or acceleration is not finite, or grew beyond all measure.
+    """A run stopped because its state or acceleration is not finite, or grew beyond all bounds.
 
     Attributes:
-        time: s, when it was noticed.
+        time: s, at which the divergence was noticed.
         dof: name of the first bad degree of freedom, or None.
         dof_index: its index in qvel, or None.
         term: name of the largest force term there ("passive", "bias", ...), or None.
@@ -157,7 +157,7 @@ class DivergenceError(SaltusError):
         stable_of: str | None = None,
         trajectory: Recording | None = None,
     ) -> None:
-        """`what` completes "joint 'elbow' ..."; `stable_of` names what sets the limit ("the damper of 'elbow'")."""
+        """`what` completes "joint 'elbow' ..."; `stable_of` names the cause of the limit ("the damper of 'elbow'")."""
         self.time = time
         self.dof = dof
         self.dof_index = dof_index
@@ -228,7 +228,7 @@ class EventError(SaltusError):
 
 
 class RecordError(SaltusError):
-    """A recording, or a figure of one, cannot be written or read.
+    """A recording, or a figure of one, that cannot be written or read.
 
     Attributes:
         path: the file.
@@ -244,4 +244,4 @@ class RecordError(SaltusError):
 
 
 class ConcurrencyError(SaltusError):
-    """Two threads work on one object at once, of which each needs its own."""
+    """Two threads work at once on one object that serves one thread at a time."""

@@ -1,6 +1,6 @@
-"""Modules that have moved: importing them by their old names works for a release, with a DeprecationWarning.
+"""Modules that have moved: their old names can be imported for a release, with a DeprecationWarning.
 
-Recordings, models and simulations that were pickled before name them, and so may programs.
+Recordings, models and simulations that were pickled earlier contain the old names, and programs may use them.
 """
 
 import importlib
@@ -35,7 +35,7 @@ MOVED = {
 
 
 class _Same:
-    """Gives the module by its new name."""
+    """Loader that gives the module under its new name."""
 
     def __init__(self, name: str):
         self._name = name
@@ -48,18 +48,18 @@ class _Same:
         return module
 
     def exec_module(self, module: ModuleType) -> None:
-        """It has run already; that it was found by another name leaves no trace."""
+        """Restore the module's own spec: the module has run already, and its old name must leave no trace in it."""
         module.__spec__ = self._spec
 
 
 class _Finder:
-    """Finds what has moved; asked last, for what nobody else finds."""
+    """Finder of moved modules; asked last, for names that no other finder knows."""
 
     def find_spec(self, name: str, path: Sequence[str] | None, target: Any = None) -> ModuleSpec | None:
         return ModuleSpec(name, _Same(MOVED[name])) if name in MOVED else None
 
 
 def install() -> None:
-    """Let the old names be found."""
+    """Install the finder of the old names."""
     if not any(isinstance(finder, _Finder) for finder in sys.meta_path):
         sys.meta_path.append(_Finder())

@@ -1,1 +1,1 @@
-"""How fast Saltus is, measured beside its peers in one process; `saltus bench` runs it."""
+"""Benchmarks of Saltus beside its peers, measured in one process; `saltus bench` runs them."""

@@ -1,7 +1,7 @@
 """`saltus bench contact`: motion under constraints against MuJoCo 4.0, both in this process, in turn.
 
-Simulations begin where MuJoCo's own have settled, each elsewhere: humanoids that lie on the floor, each in its way.
-Both do the same, and the rows say so: they compare the accelerations of the first step, each side's solver at the
+Simulations begin where MuJoCo's own have settled, each in a state of its own: humanoids that lie on the floor.
+Both sides compute the same motion: the rows compare the accelerations of the first step, each side's solver at the
 tolerance that the model asks for and starting from zero.
 """
 
@@ -31,7 +31,7 @@ CART_POLE = """<mujoco model="cart-pole">
 </body></worldbody>
 </mujoco>"""
 
-# free bodies that fall on each other: what couples them is contact alone
+# free bodies that fall on each other, coupled by contact alone
 STICKS = """<mujoco model="sticks">
 <default><geom type="capsule" size="0.05 0.2" condim="3"/></default>
 <worldbody>
@@ -56,10 +56,11 @@ FOOTNOTES = (
 
 @dataclass(frozen=True)
 class Differences:
-    """Of accelerations in the first step. `single`, `batch`: largest of Saltus from MuJoCo, m/s² or rad/s².
+    """Differences of accelerations in the first step. `single`, `batch`: largest of Saltus from MuJoCo, m/s² or rad/s².
 
-    `float32`: from float64, of each simulation the largest, relative to the largest that applied, passive, actuators'
-    or inertial forces alone would give it; their median. `float32_worst`: the largest of them.
+    `float32`: difference of float32 from float64, relative to the largest acceleration that applied, passive,
+    actuators' or inertial forces alone would give; largest of each simulation, then the median of these.
+    `float32_worst`: the largest of these.
     """
 
     single: float
@@ -70,10 +71,10 @@ class Differences:
 
 @dataclass(frozen=True)
 class Detail:
-    """What the solvers had to do in a case: `work` of each, see `saltus.bench.harness.solver_work.Work`.
+    """Work of the solvers in a case: `work` of each, see `saltus.bench.harness.solver_work.Work`.
 
-    `speed` and `peak`: operations a second of Newton's method, at least, and of multiply-adds, by precision.
-    `apart`: see `Differences`. `off`: features that are switched off for both. `solver`: that the file asks for.
+    `speed` and `peak`: operations per second of Newton's method, at least, and of multiply-adds, by precision.
+    `apart`: see `Differences`. `off`: features switched off for both. `solver`: the one that the file asks for.
     """
 
     model: str
@@ -86,19 +87,19 @@ class Detail:
 
 
 def bench_contact(*, quick: bool, threads: int | None, json_path: Path | None, extra: list[str]) -> None:
-    """Measure, print tables, write them as JSON."""
+    """Run the benchmark: measure, print tables, write them as JSON."""
     title = "motion with contacts, limits, dry friction and equalities, semi-implicit Euler"
     benchmark = Benchmark(title, partial(_cases, extra=extra), _measure, FOOTNOTES, _tell)
     benchmark.run(quick=quick, threads=threads, json_path=json_path)
 
 
 def _cases(quick: bool, extra: list[str]) -> tuple[list[Case], list[str]]:
-    """What is measured, and what is to be said about it."""
+    """Cases to measure, and notes on them."""
     cases = [Case("cart-pole", CART_POLE, 400, spread=1.0, settle=1.0), Case("sticks", STICKS, 200, settle=0.4)]
     notes = []
     if not quick:
         for name, places, push in (
-            ("slider-crank", found_models.SLIDER_CRANKS, 0.05),  # its own motors are not simulated
+            ("slider-crank", found_models.SLIDER_CRANKS, 0.05),  # the model's own motors are not simulated
             ("hopper", found_models.HOPPERS, 0.0),
             ("half-cheetah", found_models.CHEETAHS, 0.0),
             ("humanoid", found_models.HUMANOIDS, 0.0),
@@ -133,7 +134,7 @@ def _measure(case: Case, effort: Effort, threads: int, show: Callable[[float], N
 
 
 def differences(setup: Any, n: int) -> Differences:
-    """How far accelerations in the first step are apart, (v' - v)/h."""
+    """Differences of accelerations, (v' - v)/h, in the first step."""
     import mujoco.batch
     import numpy as np
 
@@ -161,7 +162,7 @@ def differences(setup: Any, n: int) -> Differences:
 
 
 def _scales(setup: Any, starts: Any) -> Any:
-    """For each start the largest acceleration that a kind of force without constraints would give alone."""
+    """Largest acceleration that a kind of force without constraints would give alone, for each start."""
     import mujoco
     import numpy as np
 
@@ -178,7 +179,7 @@ def _scales(setup: Any, starts: Any) -> Any:
 
 
 def _tell(details: list[Detail]) -> None:
-    """What the solvers had to do."""
+    """Print the work of the solvers."""
     headers = ("model", "solver", "contacts", "rows", "iterations", "flop", "at least", "of the peak")
     print()
     print_table(headers, [_cells(d, w) for d in details for w in d.work], left=("model", "solver"))
@@ -192,7 +193,7 @@ def _tell(details: list[Detail]) -> None:
 
 
 def _cells(detail: Detail, work: Any) -> tuple[str, ...]:
-    """One line of what a solver had to do."""
+    """One line of the table of a solver's work."""
     means = [f"{x:.1f}" for x in (work.contacts, work.rows, work.iterations)]
     precision = work.who.removeprefix("saltus ")
     if precision not in detail.speed or math.isnan(work.flops):

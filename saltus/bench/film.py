@@ -15,13 +15,13 @@ from saltus.bench.harness.timing import Contender, Timing, in_turn
 if TYPE_CHECKING:
     from saltus.record.trajectory import Trajectory
 
-SECONDS, FPS, SIZE = 2.0, 60, (640, 480)  # of the run that is filmed; the film's
+SECONDS, FPS, SIZE = 2.0, 60, (640, 480)  # s of the run that is filmed; frames per second of the film
 MODELS = ("pendulum", "newtons_cradle", "humanoid")
 
 
 @dataclass(frozen=True)
 class Figure:
-    """Seconds that a frame takes, drawn or drawn and written to a file; by MuJoCo's renderer None where it fails."""
+    """Seconds per frame, drawn, or drawn and written to a file; None for MuJoCo's renderer where it fails."""
 
     model: str
     what: str
@@ -31,7 +31,7 @@ class Figure:
 
 
 def bench_film(*, quick: bool, json_path: Path | None, extra: list[str]) -> None:
-    """Measure, print a table, write it as JSON."""
+    """Run the benchmark: measure, print a table, write it as JSON."""
     from saltus.bench.harness import machine
     from saltus.bench.harness.report import print_table
     from saltus.record.files.atomic_write import check_writable, write_whole

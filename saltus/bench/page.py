@@ -1,7 +1,7 @@
 """`saltus bench page`: time loops as WebAssembly under Node beside the same loops on this machine, in turn.
 
-Each runs with the scene's own integrator and contact law through the same motion, from the scene's start. Whether both
-compute the same is tested elsewhere; here the page's size and the time of a step count. With `browser`, the pages are
+Each runs with the scene's own integrator and contact law through the same motion, from the scene's start. Tests compare
+their results; here the page's size and the time of a step count. With `browser`, the pages are
 also opened in a Chromium without a screen: when the first picture is drawn, and how many a second follow.
 """
 
@@ -21,16 +21,16 @@ if TYPE_CHECKING:
     from saltus.simulate.simulation import Simulation
 
 QUICK_SCENES = ("pendulum", "newtons_cradle")
-WINDOW = (1280, 800)  # pixels of the browser's
+WINDOW = (1280, 800)  # pixels of the browser's window
 WATCHED = 5.0  # s in which pictures are counted, after as long to settle
 WORK = 0.02  # s of steps that are timed at once: the message to Node takes some 0.1 ms of it
 
 
 @dataclass(frozen=True)
 class PageRow:
-    """A scene. `bytes`: of its page; `native`, `page`: seconds a step; `ratio`: how many times slower the page is.
+    """Row of a scene. `bytes`: of its page; `native`, `page`: seconds per step; `ratio`: time of the page over native.
 
-    In a browser: `first`: seconds from the start of the page to the first picture; `fps`: pictures a second.
+    In a browser: `first`: seconds from the start of the page to the first picture; `fps`: pictures per second.
     """
 
     scene: str
@@ -45,7 +45,7 @@ class PageRow:
 
 
 def bench_page(*, quick: bool, json_path: Path | None, chosen: Sequence[str], browser: bool) -> None:
-    """Measure, print a table, write it as JSON."""
+    """Run the benchmark: measure, print a table, write it as JSON."""
     from saltus.bench.harness import machine
     from saltus.bench.harness.report import print_table
     from saltus.lab.scene.scenes import scenes
@@ -76,7 +76,7 @@ def bench_page(*, quick: bool, json_path: Path | None, chosen: Sequence[str], br
 
 
 def measure(name: str, repeats: int, browser: bool = False) -> PageRow | str:
-    """The row of a scene, or why it cannot be a page."""
+    """The row of a scene, or the reason why it cannot be a page."""
     from saltus.bench.harness.page_process import PageProcess
     from saltus.bench.harness.timing import Contender, in_turn
     from saltus.errors import OptionError
@@ -105,7 +105,7 @@ def measure(name: str, repeats: int, browser: bool = False) -> PageRow | str:
 
 
 def _watched(html: str) -> tuple[float, float]:
-    """Seconds until the first picture, and pictures a second, in a browser that opens the page from a file."""
+    """Seconds until the first picture, and pictures per second, in a browser that opens the page from a file."""
     from saltus.bench.harness.browser import launched
 
     with tempfile.TemporaryDirectory(prefix="saltus-page-") as folder, launched() as browser:
@@ -144,7 +144,7 @@ def _begin(page: PageProcess, sim: Simulation, contact: str) -> None:
 
 
 def _steps(sim: Simulation) -> int:
-    """How many steps take the native loop about WORK seconds, fewer if the motion diverges before."""
+    """Number of steps that take the native loop about WORK seconds; fewer if the motion diverges before."""
     import time
 
     from saltus.errors import DivergenceError

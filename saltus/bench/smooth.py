@@ -11,7 +11,7 @@ from saltus.bench.harness.report import Benchmark, Case, Effort, Row, compared
 
 
 def bench_smooth(*, quick: bool, threads: int | None, json_path: Path | None, extra: list[str]) -> None:
-    """Measure, print a table, write it as JSON."""
+    """Run the benchmark: measure, print a table, write it as JSON."""
     benchmark = Benchmark(
         "motion without constraints, semi-implicit Euler",
         partial(_cases, extra=extra),
@@ -25,7 +25,7 @@ def bench_smooth(*, quick: bool, threads: int | None, json_path: Path | None, ex
 
 
 def _cases(quick: bool, extra: list[str]) -> tuple[list[Case], list[str]]:
-    """What is measured, and what is to be said about it."""
+    """Cases to measure, and notes on them."""
     from saltus.model.load import n_link
 
     cases = [Case("pendulum", "pendulum", 10_000)]

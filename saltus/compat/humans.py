@@ -1,4 +1,4 @@
-"""A recording by the names of the HuMAnS toolbox, and centres of pressure.
+"""A recording under the names of the HuMAnS toolbox, and centres of pressure.
 
 In HuMAnS, `Simulation` of initial and final time, sampling period, initial position and velocity gives T, Q, QDOT, Z,
 ACTUATIONSTATE and CONTACTSTATE, and `ComputeContactForces` LAMBDA: Wieber, Billet, Boissieux, Pissard-Gibollet, The
@@ -15,18 +15,18 @@ from numpy.typing import ArrayLike, NDArray
 from saltus.arguments import PlainValue, numbers
 from saltus.errors import OptionError
 
-#: The attribute of a recording that says between which two bodies each contact point lies.
+#: Attribute of a recording: the two bodies that meet at each contact point.
 BODIES = "contact_bodies"
 
-#: The attribute that says why there are no contact points, where there are contacts but no columns for their points.
+#: Attribute: the reason why a recording with contacts has no columns for contact points.
 NO_POINTS = "no_contact_points"
 
-#: What a body that cannot move is called there.
+#: Name of a body that cannot move.
 WORLD = "world"
 
 
 class Recording(Protocol):
-    """What is read of a recording, by our names: see `saltus.Trajectory`."""
+    """Columns that are read from a recording, see `saltus.Trajectory`."""
 
     time: NDArray[np.float64]
     qpos: NDArray[np.float64]
@@ -42,7 +42,7 @@ class Recording(Protocol):
 
 
 class HumansNames:
-    """The columns of a recording by these names, to read."""
+    """Columns of a recording under HuMAnS's names, read-only."""
 
     @property
     def T(self) -> NDArray[np.float64]:
@@ -51,32 +51,32 @@ class HumansNames:
 
     @property
     def Q(self) -> NDArray[np.float64]:
-        """Positions [nq, T] (rad, m, quaternion parts): one column a sample."""
+        """Positions [nq, T] (rad, m, quaternion parts): one column per sample."""
         return _trajectory(self).qpos.T
 
     @property
     def QDOT(self) -> NDArray[np.float64]:
-        """Velocities [nv, T] (rad/s, m/s): one column a sample."""
+        """Velocities [nv, T] (rad/s, m/s): one column per sample."""
         return _trajectory(self).qvel.T
 
     @property
     def Z(self) -> NDArray[np.float64]:
-        """Dynamic states of actuators [na, T]: one column a sample."""
+        """Dynamic states of actuators [na, T]: one column per sample."""
         return _trajectory(self).act.T
 
     @property
     def ACTUATIONSTATE(self) -> NDArray[np.float64]:
-        """Discrete states of actuation [k, T]: one column a sample; [0, T] where there are none."""
+        """Discrete states of actuation [k, T]: one column per sample; [0, T] where there are none."""
         return _trajectory(self).actuation_state.T
 
     @property
     def CONTACTSTATE(self) -> NDArray[np.bool_]:
-        """Whether contact is closed [n, T]: a row a contact point, one column a sample."""
+        """Whether contact is closed [n, T]: one row per contact point, one column per sample."""
         return _trajectory(self).contact_state.T
 
     @property
     def LAMBDA(self) -> NDArray[np.float64]:
-        """Contact forces [3 n, T], N, world axes: all X, then all Y, then all Z; one column a sample.
+        """Contact forces [3 n, T], N, world axes: all X, then all Y, then all Z; one column per sample.
 
         Raises:
             OptionError: there are contacts, of whose points the recording has no columns.
@@ -88,10 +88,10 @@ class HumansNames:
     def centre_of_pressure(
         self, body: str | None = None, *, normal: ArrayLike = (0.0, 0.0, 1.0)
     ) -> NDArray[np.float64]:
-        """Where the ground's pressure acts: contact points weighted by normal forces [T, 3], m; nan without force.
+        """Centre of pressure: contact points weighted by normal forces [T, 3], m, world axes; nan without force.
 
-        Σ fᵢ pᵢ / Σ fᵢ over the contact points pᵢ, with fᵢ ≥ 0 the force along `normal`, that of the ground, upwards.
-        `body`: of this body's contacts alone, whatever it stands on; None: of all contacts with what cannot move.
+        Σ fᵢ pᵢ / Σ fᵢ over the contact points pᵢ, with fᵢ ≥ 0 the force along `normal`, the ground's upward normal.
+        `body`: only this body's contacts count, whatever it stands on; None: all contacts with bodies that cannot move.
 
         Raises:
             OptionError: the recording does not say which bodies touch, or there are no such contacts; or `normal` is no
@@ -107,7 +107,7 @@ def _trajectory(recording: Any) -> Recording:
 def _check_points(t: Recording) -> None:
     if why := t.attrs.get(NO_POINTS):
         raise OptionError(
-            f"the recording has no contact forces: {why}; it says which pairs of geoms touch, or which geoms"
+            f"the recording has no contact forces: {why}; it only says which geoms, or pairs of geoms, touch"
         )
 
 
@@ -120,19 +120,19 @@ def _centre_of_pressure(t: Recording, body: str | None, normal: ArrayLike) -> ND
     # a contact that pulls, as no unilateral one does, has no part in the pressure
     weight = np.maximum(sign * (t.contact_force @ up), 0.0)
     total = weight.sum(axis=1, keepdims=True)
-    # of an open contact neither force nor place counts, not even as a nan
+    # force and place of an open contact are ignored, even nan
     moment = np.einsum("tn,tnk->tk", weight, np.where(weight[:, :, None] > 0.0, t.contact_pos, 0.0))
     return np.where(total > 0.0, moment / np.where(total > 0.0, total, 1.0), np.nan)
 
 
 def _signs(t: Recording, body: str | None) -> NDArray[np.float64]:
-    """What makes a contact's force that on the body, or on what moves: 1, -1, or 0 where it does not count [n]."""
+    """Sign of each contact's force as one on the body, or on the moving side: 1, -1, or 0 if ignored [n]."""
     _check_points(t)
     pairs: Any = t.attrs.get(BODIES)
     if pairs is None:
         if body is not None or t.contact_force.shape[1]:
             raise OptionError(
-                "the recording does not say which bodies touch: it is of no run with contacts, or of an earlier version"
+                "the recording does not say which bodies touch: it has no contacts, or was made by an earlier version"
             )
         return np.zeros(0)
     known = sorted({name for pair in pairs for name in pair})

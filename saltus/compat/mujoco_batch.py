@@ -4,12 +4,12 @@ A program that uses `mujoco.batch` runs on Saltus's engine with one import chang
 
     from saltus.compat import mujoco_batch as batch     # from mujoco import batch
 
-State fields that `bind` gives are views of `state`, whose rows are MuJoCo's state vectors (mjSTATE_INTEGRATION): what
-is written there counts at the next call. Derived fields are refreshed by every call, and as in MuJoCo describe the
+State fields from `bind` are views of `state`, whose rows are MuJoCo's state vectors (mjSTATE_INTEGRATION): values
+written there take effect at the next call. Derived fields are refreshed by every call, and as in MuJoCo describe the
 state before the last substep. `qacc_warmstart` is where Saltus's solver begins. `expand` gives a real field of the
-model values of its own in each simulation; what mj_setConst derives from them always follows, so that `set_const` only
-makes it follow at once. Not there: `ray`. A simulation that diverges is an error, where MuJoCo resets it and counts a
-warning.
+model values of its own in each simulation; values that mj_setConst derives always follow, so that `set_const` only
+updates them at once. `ray` is not available. A simulation that diverges is an error, where MuJoCo resets it and counts
+a warning.
 """
 
 import copy
@@ -47,7 +47,7 @@ class SimulationError(SaltusError, RuntimeError):
     """Some simulations of a call failed; they keep the state they had before it, the others have run.
 
     Attributes:
-        ids: which failed.
+        ids: numbers of the simulations that failed.
     """
 
     def __init__(self, ids: NDArray[np.int64], message: str):
@@ -66,7 +66,7 @@ class Batch:
         self._expanded: dict[str, NDArray[np.float64]] = {}
         self._models: mujoco.MjModel | tuple[mujoco.MjModel, ...] | None = None
         self._make_batch(nsim, whole_number("nthread", nthread) or None)
-        self._data = mujoco.MjData(model)  # for shapes, and states at the start
+        self._data = mujoco.MjData(model)  # used for shapes, and states at the start
         sizes = {name: mujoco.mj_stateSize(model, bit) for name, bit in STATE_FIELDS.items()}
         ends = np.cumsum([*sizes.values()]).tolist()
         self._spans = {name: slice(end - sizes[name], end) for name, end in zip(sizes, ends, strict=True)}
@@ -74,7 +74,7 @@ class Batch:
         self._errors: dict[int, str] = {}
         self.state: NDArray[np.float64] = np.zeros((nsim, ends[-1]))
         self.state[:] = self._start(-1)
-        warm = self._batch.read("qacc_warmstart").shape[1] > 0  # there is none where there are no constraints
+        warm = self._batch.read("qacc_warmstart").shape[1] > 0  # empty where there are no constraints
         self._moving = [name for name in STATE_FIELDS if name not in FIXED and (warm or name != "qacc_warmstart")]
         self._fixed = {name: self.state[0, self._spans[name]].copy() for name in FIXED}
 
@@ -90,7 +90,7 @@ class Batch:
 
     @property
     def persistent(self) -> bool:
-        """What the batch was made with."""
+        """The argument with which the batch was made."""
         return self._persistent
 
     @property
@@ -100,17 +100,17 @@ class Batch:
 
     @property
     def status(self) -> NDArray[np.int32]:
-        """Which simulations failed in their last call [nsim]: 1, else 0."""
+        """Status of each simulation's last call [nsim]: 1 if it failed, else 0."""
         return np.isin(np.arange(self.nsim), [*self._errors]).astype(np.int32)
 
     def error(self, sim: int) -> str:
-        """Message of the error of a simulation in its last call, or ""."""
+        """Error message of a simulation's last call, or ""."""
         return self._errors.get(sim, "")
 
     # ------------------------------------------------------------ fields
 
     def bind(self, name: str) -> NDArray[np.float64]:
-        """A live array [nsim, ...] of a field of MjData: a view of the state's rows, or a derived field, read-only."""
+        """Live array [nsim, ...] of a field of MjData: a view of the state's rows, or a derived field, read-only."""
         if name in STATE_FIELDS:
             view = self.state[:, self._spans[name]]
             shape = () if name == "time" else getattr(self._data, name).shape
@@ -139,31 +139,31 @@ class Batch:
             self.bind(name)[...] = value
 
     def actuator(self, key: int | str) -> NamedView:
-        """The parts of fields that belong to an actuator."""
+        """Parts of fields that belong to an actuator."""
         return NamedView(self, "actuator", key)
 
     def body(self, key: int | str) -> NamedView:
-        """The parts of fields that belong to a body."""
+        """Parts of fields that belong to a body."""
         return NamedView(self, "body", key)
 
     def geom(self, key: int | str) -> NamedView:
-        """The parts of fields that belong to a geom."""
+        """Parts of fields that belong to a geom."""
         return NamedView(self, "geom", key)
 
     def joint(self, key: int | str) -> NamedView:
-        """The parts of fields that belong to a joint."""
+        """Parts of fields that belong to a joint."""
         return NamedView(self, "joint", key)
 
     def sensor(self, key: int | str) -> NamedView:
-        """The parts of fields that belong to a sensor."""
+        """Parts of fields that belong to a sensor."""
         return NamedView(self, "sensor", key)
 
     def site(self, key: int | str) -> NamedView:
-        """The parts of fields that belong to a site."""
+        """Parts of fields that belong to a site."""
         return NamedView(self, "site", key)
 
     def tendon(self, key: int | str) -> NamedView:
-        """The parts of fields that belong to a tendon."""
+        """Parts of fields that belong to a tendon."""
         return NamedView(self, "tendon", key)
 
     # ------------------------------------------------------------ motion
@@ -213,7 +213,7 @@ class Batch:
     ) -> dict[str | int | mujoco.mjtState, NDArray[np.float64]]:
         """Take `nstep` steps and record after each: fields by name, or parts of the state by bits of mjtState.
 
-        `control`: [n, nstep, ...] what the components of `control_spec` are set to before each step. Returns a
+        `control`: [n, nstep, ...] values of the components of `control_spec`, set before each step. Returns a
         dictionary of arrays [n, nstep, ...], those of `out` where they are given.
         """
         chosen, nstep = self._ids(ids), whole_number("nstep", nstep)
@@ -241,13 +241,13 @@ class Batch:
     # ------------------------------------------------------------ one simulation, and points of bodies
 
     def get_model(self, sim: int, model: mujoco.MjModel | None = None) -> mujoco.MjModel:
-        """The model of a simulation: a copy of the batch's, with the values of its own."""
+        """Return the model of a simulation: a copy of the batch's, with the simulation's own values."""
         if model is not None:
-            raise OptionError("get_model cannot write into a model; leave the argument out and use what is returned")
+            raise OptionError("get_model cannot write into a model; leave the argument out and use the returned model")
         return put_into(copy.copy(self.model), self._expanded, self._sim(sim))
 
     def get_data(self, sim: int, data: mujoco.MjData | None = None) -> mujoco.MjData:
-        """The state of a simulation in an MjData; run mujoco.mj_forward for derived fields."""
+        """Return the state of a simulation in an MjData; run mujoco.mj_forward for derived fields."""
         data = mujoco.MjData(self.model) if data is None else data
         mujoco.mj_setState(self.model, data, self.state[self._sim(sim)], int(mujoco.mjtState.mjSTATE_INTEGRATION))
         return data
@@ -255,7 +255,7 @@ class Batch:
     def jac(
         self, body: ArrayLike, point: ArrayLike, ids: ArrayLike | None = None
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Jacobians [n, 3, nv] of translation and rotation of points (m, world axes) that move with bodies."""
+        """Compute Jacobians [n, 3, nv] of translation and rotation of points (m, world axes) that move with bodies."""
         chosen, m = self._ids(ids), self.model
         bodies = np.broadcast_to(numbers("body", body, int), len(chosen))
         points = np.broadcast_to(numbers("point", point), (len(chosen), 3))
@@ -270,9 +270,9 @@ class Batch:
     # ------------------------------------------------------------ models of their own
 
     def expand(self, name: str) -> NDArray[np.float64]:
-        """The live array [nsim, ...] of a field of the model, such as "body_mass" or "opt.gravity", one for each.
+        """Return a live array [nsim, ...] of a model field ("body_mass", "opt.gravity", ...), values per simulation.
 
-        What is written there, and what mj_setConst derives from it, counts at the next call.
+        Values written there, and those that mj_setConst derives from them, take effect at the next call.
         """
         if self._models is not None:
             raise OptionError("expand: the simulations have models of the caller (set_models)")
@@ -283,7 +283,7 @@ class Batch:
         return self._expanded[name]
 
     def expanded(self, name: str) -> NDArray[np.float64] | None:
-        """The values [nsim, ...] of a field of the model, read-only, or None where they are the same in all."""
+        """Values [nsim, ...] of a field of the model, read-only, or None where they are the same in all simulations."""
         if name not in self._expanded:
             expandable(self.model, name)
             return None
@@ -292,16 +292,16 @@ class Batch:
         return out
 
     def set_const(self, ids: ArrayLike | None = None) -> None:
-        """Let what was written into fields of the model take effect at once, with what mj_setConst derives from it."""
+        """Let values written into model fields take effect at once, with those that mj_setConst derives."""
         if self._models is not None:
             raise OptionError("set_const: the simulations have models of the caller (set_models)")
         self._ids(ids)
         self._push_models()
 
     def set_models(self, models: Sequence[mujoco.MjModel] | mujoco.MjModel | None) -> None:
-        """Let simulation i have the values of models[i], or all those of one; None: of the batch's model.
+        """Give simulation i the values of models[i], or all simulations those of one model; None: of the batch's model.
 
-        They may differ from the batch's model in what `expand` takes, and in what steps do not read.
+        The models may differ from the batch's in the fields that `expand` takes, and in fields that steps do not read.
         """
         if self._models is None and self._expanded:
             raise OptionError(f"set_models: {', '.join(self._expanded)} have been expanded")
@@ -318,23 +318,23 @@ class Batch:
 
     @property
     def models(self) -> mujoco.MjModel | tuple[mujoco.MjModel, ...] | None:
-        """What `set_models` was given; None: all have the batch's model."""
+        """Argument of the last `set_models`; None: all simulations have the batch's model."""
         return self._models
 
-    # ------------------------------------------------------------ what is not there
+    # ------------------------------------------------------------ not available
 
     def ray(self, pnt: ArrayLike, vec: ArrayLike) -> Never:
-        """Not there: use mujoco.mj_ray with `get_data`."""
+        """Not available: raises OptionError; use mujoco.mj_ray with `get_data`."""
         raise OptionError("ray is not available here; call mujoco.mj_ray with get_model(i) and get_data(i)")
 
     # ------------------------------------------------------------ within
 
     def _make_batch(self, nsim: int, threads: int | None) -> None:
-        """The engine, in which the fields that have been expanded vary; its states come with the next call."""
+        """Make the engine, in which the expanded fields vary; its states are set at the next call."""
         self._batch = offered("batch")(self.model, nsim, threads, vary=tuple(self._expanded))
 
     def _push_models(self) -> None:
-        """The engine's models ← the fields that have been expanded."""
+        """Write the expanded fields into the engine's models."""
         for name, values in self._expanded.items():
             part, _, field = name.rpartition(".")
             setattr(self._batch.model.opt if part else self._batch.model, field, values)
@@ -359,12 +359,12 @@ class Batch:
         return given.astype(np.int64)
 
     def _columns(self, spec: int) -> NDArray[np.int64]:
-        """The columns of `state` that bits of mjtState mean."""
+        """Columns of `state` that belong to bits of mjtState."""
         spans = [self._spans[name] for name, bit in STATE_FIELDS.items() if int(bit) & spec]
         return np.concatenate([np.zeros(0, np.int64), *(np.arange(s.start, s.stop) for s in spans)])
 
     def _start(self, key: int) -> NDArray[np.float64]:
-        """The state at a keyframe, or at the model's start."""
+        """State at a keyframe, or at the model's start."""
         if key < 0:
             mujoco.mj_resetData(self.model, self._data)
         else:
@@ -375,23 +375,23 @@ class Batch:
         return row
 
     def _push(self) -> None:
-        """The engine's states and models ← the rows, and the fields that have been expanded."""
+        """Write the rows, and the expanded fields, into the engine's states and models."""
         self._push_models()
         self._batch.reset(self._batch.diverged)
         for name, values in self._fixed.items():
             if np.any(self.state[:, self._spans[name]] != values):
                 raise OptionError(f"{name} cannot be changed here")
-        # last where the solver begins, which is forgotten when positions are written
+        # last the solver's initial guess, which is forgotten when positions are written
         for name in sorted(self._moving, key="qacc_warmstart".__eq__):
             self._batch.write(name, self.bind(name))
 
     def _pull(self, chosen: NDArray[np.int64]) -> None:
-        """The rows of some simulations ← the engine's states."""
+        """Read the engine's states into the rows of some simulations."""
         for name, values in zip(self._moving, self._batch.read(self._moving), strict=True):
             self.state[chosen, self._spans[name]] = values[chosen].reshape(self.state[chosen, self._spans[name]].shape)
 
     def _advance(self, chosen: NDArray[np.int64], nstep: int) -> dict[int, str]:
-        """Take steps; messages of those that have diverged."""
+        """Take steps; return messages of the simulations that have diverged."""
         before = self._batch.diverged
         try:
             self._batch.step(nstep, None if len(chosen) == self.nsim else chosen)
@@ -401,7 +401,7 @@ class Batch:
         return {}
 
     def _refresh(self, chosen: NDArray[np.int64], stage: int) -> None:
-        """Derived fields that are bound, of some simulations ← those of the engine's states, up to a stage."""
+        """Refresh the bound derived fields of some simulations from the engine's states, up to a stage."""
         known = [frozenset(), OF_POSITIONS, OF_POSITIONS | OF_VELOCITIES, DERIVED][min(stage, ACCELERATIONS)]
         names = [name for name in self._bound if name in known or (name in MIXED and stage > NONE)]
         for name, values in zip(names, self._batch.read(names), strict=True):
@@ -412,13 +412,13 @@ class Batch:
             self._bound[name][chosen] = part
 
     def _stages(self, name: str) -> NDArray[np.integer]:
-        """The stage of each column of a field: potential and kinetic energy, or readings of sensors."""
+        """Stage of each column of a field: potential and kinetic energy, or readings of sensors."""
         if name == "energy":
             return np.array([POSITIONS, VELOCITIES])
         return np.repeat(self.model.sensor_needstage, self.model.sensor_dim)
 
     def _report(self, chosen: NDArray[np.int64], failed: dict[int, str]) -> None:
-        """Keep the messages of those that failed, and raise for them."""
+        """Keep the messages of simulations that failed, and raise SimulationError for them."""
         for i in chosen:
             self._errors.pop(int(i), None)
         self._errors |= failed
@@ -428,7 +428,7 @@ class Batch:
 
 
 def _moves(m: mujoco.MjModel, body: int) -> NDArray[np.bool_]:
-    """Which degrees of freedom [nv] move a body."""
+    """Mask of the degrees of freedom [nv] that move a body."""
     moves = np.zeros(m.nv, bool)
     while body > 0:
         first = m.body_dofadr[body]

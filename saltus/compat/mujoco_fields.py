@@ -1,4 +1,4 @@
-"""MuJoCo's fields of a state, the stages of mj_forward that compute the others, and fields of the model."""
+"""MuJoCo's state fields, the stages of mj_forward that compute the other fields, and fields of the model."""
 
 import mujoco
 
@@ -44,7 +44,7 @@ OF_ACCELERATIONS = frozenset(
         *("qfrc_inverse", "cacc", "cfrc_ext", "cfrc_int"),
     ]
 )
-MIXED = frozenset(["energy", "sensordata"])  # in columns of several stages
+MIXED = frozenset(["energy", "sensordata"])  # fields whose columns belong to several stages
 DERIVED = OF_POSITIONS | OF_VELOCITIES | OF_ACCELERATIONS | MIXED
 
 #: Fields of MjData that `bind` accepts, and fields of MjModel that `expand` accepts.

@@ -1,4 +1,4 @@
-"""Fields of the model that differ from simulation to simulation, as mujoco.batch keeps them."""
+"""Fields of the model that differ between simulations, as mujoco.batch keeps them."""
 
 from collections.abc import Mapping, Sequence
 
@@ -9,18 +9,18 @@ from numpy.typing import NDArray
 from saltus.errors import OptionError
 from saltus.model.vary.fields import CONSTANTS, MAY_VARY, value_of
 
-#: What follows from other fields by mj_setConst or by the compiler of models, and needs no values of its own.
+#: Fields that mj_setConst or the compiler of models derives from others, and that need no values of their own.
 FOLLOWS = {*CONSTANTS, "geom_rbound", "geom_aabb", "bvh_aabb", "dof_M0", "dof_length", "actuator_length0"}
 FOLLOWS |= {"efm0_L", "body_simple", "dof_simplenum", "light_pos0", "light_poscom0", "light_dir0", "D_diag"}
-#: What steps do not read.
+#: Beginnings of the names of fields that steps do not read.
 LOOKS = ("key_", "mat_", "light_", "tex_", "skin_", "name", "cam_", "paths")
 
 
 def expandable(m: mujoco.MjModel, name: str) -> NDArray[np.float64]:
-    """The values of a field that may differ between simulations; OptionError for any other."""
+    """Values of a field that may differ between simulations; OptionError for any other field."""
     if name not in MAY_VARY:
         if name in FOLLOWS:
-            raise OptionError(f"{name} cannot be set here: it follows by itself from the fields it is derived from")
+            raise OptionError(f"{name} cannot be set here: it is derived from other fields")
         raise OptionError.unknown("field of the model that may differ between simulations", name, MAY_VARY)
     values = np.asarray(value_of(m, name), float)
     if not values.size:
@@ -29,7 +29,7 @@ def expandable(m: mujoco.MjModel, name: str) -> NDArray[np.float64]:
 
 
 def differences(m: mujoco.MjModel, models: Sequence[mujoco.MjModel]) -> dict[str, NDArray[np.float64]]:
-    """The fields [n, ...] in which any of `models` differs from `m`; OptionError where one may not differ."""
+    """Fields [n, ...] in which any of `models` differs from `m`; OptionError where one may not differ."""
     found: dict[str, NDArray[np.float64]] = {}
     for name in [*_arrays(m), *_options(m)]:
         own = np.asarray(value_of(m, name))
@@ -47,7 +47,7 @@ def differences(m: mujoco.MjModel, models: Sequence[mujoco.MjModel]) -> dict[str
 
 
 def put_into(m: mujoco.MjModel, values: Mapping[str, NDArray[np.float64]], sim: int) -> mujoco.MjModel:
-    """The model with the values of one simulation, and what mj_setConst derives from them."""
+    """Return the model with the values of one simulation, and those that mj_setConst derives from them."""
     for name, each in values.items():
         value_of(m, name)[...] = each[sim]
     mujoco.mj_setConst(m, mujoco.MjData(m))

@@ -1,4 +1,4 @@
-"""One object's parts of the fields of a batch, by MuJoCo's attributes: `batch.joint("hinge").qpos`."""
+"""An object's parts of the fields of a batch, by MuJoCo's attributes: `batch.joint("hinge").qpos`."""
 
 from typing import Any, Protocol
 
@@ -28,9 +28,9 @@ class HasFields(Protocol):
 
 
 class NamedView:
-    """The parts [nsim, ...] of fields that belong to one object, as MjData's and MjModel's named views give them.
+    """Parts [nsim, ...] of fields that belong to one object, as MjData's and MjModel's named views give them.
 
-    Those of the state can be assigned, and those of the model that may differ between simulations, which expands them.
+    State fields can be assigned, and so can model fields that may differ between simulations, which expands them.
     """
 
     id: int
@@ -75,7 +75,7 @@ class NamedView:
         return getattr(self._batch.model, self._kind)(self.id)
 
     def _model_field(self, name: str) -> str | None:
-        """The field of MjModel in which the object's attribute lies and which may differ between simulations."""
+        """The field of MjModel that contains the object's attribute and may differ between simulations."""
         for prefix in PREFIXES.get(self._kind, ()):
             if f"{prefix}_{name}" in MODEL_FIELDS:
                 own, whole = getattr(self._in_model(), name, None), getattr(self._batch.model, f"{prefix}_{name}")
@@ -84,13 +84,13 @@ class NamedView:
         return None
 
     def _slice(self, rows: NDArray[np.float64], own: np.ndarray, whole: np.ndarray) -> NDArray[np.float64]:
-        """The columns of rows [nsim, ...] at which an object's part lies in the whole of a field."""
+        """Columns of an object's part in the rows [nsim, ...] of a field."""
         first = (own.ctypes.data - whole.ctypes.data) // whole.itemsize
         flat = rows.reshape(self._batch.nsim, -1)
         return flat[:, first : first + own.size].reshape(self._batch.nsim, *own.shape)
 
     def _part(self, name: str) -> NDArray[np.float64] | None:
-        """A view of the field of MjData in which the object's attribute lies; None for no such field."""
+        """View of the field of MjData that contains the object's attribute; None where no field does."""
         data = self._batch._data  # noqa: SLF001 (a friend)
         own = None if name.startswith("_") else getattr(getattr(data, self._kind)(self.id), name, None)
         if not isinstance(own, np.ndarray):

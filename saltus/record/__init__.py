@@ -3,7 +3,7 @@
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-# name -> module that holds it; loaded on first use: who needs the description of events alone draws no tables
+# name -> module that holds it; loaded on first use, so that a program that reads events alone draws no tables
 _HOME = {
     "EVENT_DTYPE": "saltus.record.table.events",
     "Certificate": "saltus.record.table.certificate",

@@ -18,7 +18,7 @@ class Comparison(ComparisonTable):
         """Draw error and energy over time and error against cost; to `path` too (.png, .svg, .pdf) where given.
 
         Raises:
-            OptionError: another suffix.
+            OptionError: `path` has another suffix.
             RecordError: the file cannot be written.
         """
         from saltus.record.plot.comparison import plot

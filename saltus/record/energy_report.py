@@ -12,13 +12,13 @@ if TYPE_CHECKING:
 
 
 class EnergyReport(EnergyBalance):
-    """The balance of a run whose ledger was kept; its attributes are those of `EnergyBalance`."""
+    """Energy balance of a run that kept a ledger; its attributes are those of `EnergyBalance`."""
 
     def plot(self, path: str | os.PathLike[str] | None = None) -> Figure:
         """Draw energies and work over time; written to `path` too (.png, .svg, .pdf) where given.
 
         Raises:
-            OptionError: another suffix.
+            OptionError: `path` has another suffix.
             RecordError: the file cannot be written.
         """
         from saltus.record.plot.energy import plot_energy

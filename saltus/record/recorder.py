@@ -1,4 +1,4 @@
-"""Collecting samples during a run; the samples so far can be made a trajectory at any time."""
+"""Collection of samples during a run; the samples so far can be made a trajectory at any time."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 class TrajectoryBuilder(SampleBuffer):
     """Grows a trajectory sample by sample."""
 
-    resumable = due = False  # what is held in memory has no checkpoints
+    resumable = due = False  # recordings in memory have no checkpoints
 
     def __init__(
         self,
@@ -44,7 +44,7 @@ class TrajectoryBuilder(SampleBuffer):
         attrs: Mapping[str, PlainValue] | None = None,
         model: Model | None = None,
     ) -> None:
-        """Room for `expected` samples is reserved; more are taken, at a growing step. The rest goes to `Trajectory`.
+        """Reserve room for `expected` samples; more are taken, at a growing step. Other arguments go to `Trajectory`.
 
         Sizes are those of `row_shapes`.
 
@@ -61,7 +61,7 @@ class TrajectoryBuilder(SampleBuffer):
         self.attrs: dict[str, PlainValue] = dict(attrs or {})
 
     def finish(self, status: str = "complete", *, certificate: Certificate | None = None) -> Trajectory:
-        """The samples so far as a trajectory of their own; recording may go on afterwards."""
+        """Return the samples so far as a trajectory of their own; recording may go on afterwards."""
         n = self._count
         table = {name: column[:n].copy() for name, column in self._columns.items()}
         return Trajectory(
@@ -76,10 +76,10 @@ class TrajectoryBuilder(SampleBuffer):
         )
 
     def commit(self, position: Mapping[str, Any], state: Mapping[str, NDArray[Any]]) -> None:
-        """Nothing is kept beyond this process."""
+        """Do nothing: samples in memory do not outlive this process."""
 
     def certify(self, trajectory: Trajectory, certificate: Certificate | None) -> None:
-        """Add the statement of accuracy to what `finish` returned."""
+        """Add the statement of accuracy to the trajectory that `finish` returned."""
         trajectory.certificate = certificate
 
     def _make_room(self) -> None:

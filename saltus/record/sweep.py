@@ -12,13 +12,13 @@ if TYPE_CHECKING:
 
 
 class Sweep(SweepTable):
-    """Measures of runs with other values; its attributes are those of `SweepTable`. Made by `saltus.sweep`."""
+    """Measures of runs with varied values; its attributes are those of `SweepTable`. Made by `saltus.sweep`."""
 
     def plot(self, path: str | os.PathLike[str] | None = None) -> Figure:
         """Draw the measures over the values; to `path` too (.png, .svg, .pdf) where given.
 
         Raises:
-            OptionError: another suffix.
+            OptionError: `path` has another suffix.
             RecordError: the file cannot be written.
         """
         from saltus.record.plot.sweep import plot

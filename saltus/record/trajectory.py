@@ -54,18 +54,18 @@ class Trajectory(HumansNames, TrajectoryTable):
         end: the row at the run's end, by the names of these columns, where no sample lies there; otherwise None.
         events: structured array [E] with the fields of `saltus.record.EVENT_DTYPE`: time (s), kind ("impact",
             "liftoff", "stick", "slip", ...), name, other, gap (m), velocity (m/s), impulse [3] (N s), energy_before
-            and energy_after (J), nan or "" where not known; and fields of one's own.
+            and energy_after (J), nan or "" where not known; and the user's own fields.
         names: labels of the columns, by group: qpos, qvel, act, ctrl, contact, mocap, actuation, tree, motion.
         units: units of the columns, by the same groups; "" for a quaternion part.
-        attrs: where it comes from: model text, integrator, timestep, options, versions, ...; plain Python values.
-        certificate: how accurate it is, where that was measured, otherwise None.
+        attrs: provenance: model text, integrator, timestep, options, versions, ...; plain Python values.
+        certificate: accuracy of the run, where it was measured, otherwise None.
 
     T, Q, QDOT, Z, ACTUATIONSTATE, CONTACTSTATE and LAMBDA are these columns as the HuMAnS toolbox has them.
     """
 
     @classmethod
     def of(cls, table: TrajectoryTable) -> Trajectory:
-        """The recording with this table, whose columns it shares."""
+        """Recording made from a table, whose columns it shares."""
         if isinstance(table, Trajectory):
             return table
         if not isinstance(table, TrajectoryTable):
@@ -77,10 +77,10 @@ class Trajectory(HumansNames, TrajectoryTable):
         return made
 
     def energy_report(self) -> EnergyReport:
-        """Report on where the energy is and where it went, of a run that kept a ledger.
+        """Report the energy balance of a run that kept a ledger: where the energy is and where it went.
 
         Raises:
-            OptionError: it did not.
+            OptionError: the run kept no ledger.
         """
         return EnergyReport(self)
 
@@ -96,7 +96,7 @@ class Trajectory(HumansNames, TrajectoryTable):
     _repr_html_ = notebook_html
 
     def to_xarray(self) -> xarray.Dataset:
-        """The recording as a dataset whose variables carry these attributes' names, with units and long names.
+        """Return the recording as a dataset; variables have the names of these attributes, with units and long names.
 
         `time` is the first dimension; the columns of `qpos` lie along `qpos_name`, whose coordinate holds the labels
         (`ds.qpos.sel(qpos_name="elbow")`), those of `energy` along `energy_kind`; events along `event`.
@@ -106,12 +106,12 @@ class Trajectory(HumansNames, TrajectoryTable):
         return to_dataset(self)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the recording as netCDF4, whole or not at all; `load` brings back every bit of it.
+        """Write the recording as netCDF4, whole or not at all; `load` restores every bit of it.
 
-        With the suffix .zarr it becomes a Zarr store, as streamed runs make them, where there is none yet.
+        With the suffix .zarr it becomes a Zarr store like those of streamed runs; nothing may exist there yet.
 
         Raises:
-            RecordError: it cannot be written; a previous file at `path` is untouched.
+            RecordError: the file cannot be written; a previous file at `path` is untouched.
         """
         from saltus.record.io.file import save
 
@@ -119,7 +119,7 @@ class Trajectory(HumansNames, TrajectoryTable):
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Trajectory:
-        """Read a recording that `save` or a streamed run wrote; of one that was cut short, what was committed.
+        """Read a recording that `save` or a streamed run wrote; of a run that was cut short, the committed samples.
 
         Raises:
             RecordError: there is no such file, or it is not a recording.
@@ -132,7 +132,7 @@ class Trajectory(HumansNames, TrajectoryTable):
         """Draw positions, velocities and energies over time; written to `path` too (.png, .svg, .pdf) where given.
 
         Raises:
-            OptionError: another suffix.
+            OptionError: `path` has another suffix.
             RecordError: the file cannot be written.
         """
         from saltus.record.plot.trajectory import plot
@@ -157,16 +157,15 @@ class Trajectory(HumansNames, TrajectoryTable):
         are drawn, whatever the step and the sampling were; see `saltus.record.film.frames` for states between samples.
 
         Args:
-            fps: frames a second (None: 60, of a GIF 50, since browsers slow down what is faster).
-            speed: simulated seconds that a second of the film shows.
+            fps: frames per second (None: 60; for a GIF 50, since browsers slow down faster ones).
+            speed: simulated seconds per second of the film.
             renderer: "saltus", which needs no graphics library, or "mujoco", MuJoCo's, where OpenGL works.
             text: whether to write time, integrator and timestep into the picture; or a text to put before them.
             ghosts: other recordings of the same model, drawn translucent.
             progress: True or False to show a bar or not, or a function of the fraction done; None: in a terminal.
             view: width, height (even for MP4 and WebM), camera, follow, contacts, com, ... of
-            `saltus.draw.scene.view.View`.
-                `contacts` are computed anew from the recorded states (forces that were applied from outside are not
-                recorded, and not in them); with hard contact they are those of the nearest sample.
+                `saltus.draw.scene.view.View`. `contacts` are computed anew from the recorded states, without forces
+                applied from outside, which are not recorded; with hard contact they are those of the nearest sample.
 
         Raises:
             OptionError: an argument that cannot be used.
@@ -178,7 +177,7 @@ class Trajectory(HumansNames, TrajectoryTable):
         write_video(self, path, fps, **options, **view)
 
     def show(self, fps: float = 30, **options: Unpack[FilmOptions]) -> Video:
-        """A film to be seen in a notebook; options as of `video`. Its `save` writes it to a file (.mp4)."""
+        """Make a film to be seen in a notebook; options as of `video`. Its `save` writes it to a file (.mp4)."""
         from saltus.record.film.video import make_video
 
         return make_video(self, fps, **options)
@@ -212,7 +211,7 @@ class Trajectory(HumansNames, TrajectoryTable):
     ) -> None:
         """Write one HTML page about the run: plots, accuracy, events, options, and a film unless `video` is False.
 
-        The page holds all that it shows and opens without a network. `options`: those of `video`.
+        The page is self-contained and opens without a network. `options`: those of `video`.
         """
         from saltus.record.report.report import write_report
 
@@ -220,7 +219,7 @@ class Trajectory(HumansNames, TrajectoryTable):
 
 
 class StreamedTrajectory(StreamedTable, Trajectory):
-    """A recording in a Zarr store whose columns are read when they are first looked at, each by itself."""
+    """A recording in a Zarr store whose columns are each read on first access."""
 
     def __reduce__(self) -> Any:
         return Trajectory.load, (self.store.path,)

@@ -1,11 +1,11 @@
 """Boxes that are halved where it matters: where a function crosses a level, changes most, or is greatest.
 
-The unit cube is divided into boxes, each of which is known by its depth (it is 2^-depth wide) and its place among the
+The unit cube is divided into boxes, each of which is identified by its depth (it is 2^-depth wide) and its place among
 boxes of that width. To halve a box is to divide it into 2^d along all d axes. The function is known at the corners of
 all boxes. Coordinates of points are whole multiples of 2^-DEEP, so that boxes that share a point agree on it exactly.
 
-What is seen of a box is all that is known at its corners and half-way between them: the latter where a neighbour has
-been halved. So a border that leaves a narrow box through a side is followed into the wide one behind it.
+A box is judged by the values at its corners and, where a neighbour has been halved, half-way between them: a
+border that leaves a narrow box through a side is followed into the wide one behind it.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Cells:
         self._deepest, self._level, self._goal = max(deepest, depth), level, goal
         self._ends = list(itertools.product((0, 1), repeat=dimensions))
         self._thirds = list(itertools.product((0, 1, 2), repeat=dimensions))
-        self._leaves: dict[Cell, None] = {  # in the order in which they were made
+        self._leaves: dict[Cell, None] = {  # in order of creation
             (depth, place): None for place in itertools.product(range(1 << depth), repeat=dimensions)
         }
         self.values: dict[Point, float] = {}
@@ -61,14 +61,14 @@ class Cells:
 
     @property
     def about(self) -> str:
-        """What is looked for, in words that follow the function's name."""
+        """Target of the search, in words that follow the function's name: "around 3", "where it changes most"."""
         if self._level is not None:
             return f"around {self._level:g}"
         return {"edges": "where it changes most", "max": "at its greatest", "min": "at its least"}[self._goal]
 
     @property
     def width(self) -> float:
-        """Of the widest box that still matters, or of the narrowest where none does."""
+        """Width of the widest box that still matters, or of the narrowest box where none does."""
         depths = [cell[0] for cell in self._leaves if self._matters(cell)] or [max(cell[0] for cell in self._leaves)]
         return 2.0 ** -min(depths)
 
@@ -77,7 +77,7 @@ class Cells:
         """Whether the function neither crosses the level nor, without one, changes at all."""
         return not any(map(self._matters, self._leaves))
 
-    # -------------------------------------------------------- what is halved
+    # -------------------------------------------------------- boxes to halve
 
     def _chosen(self) -> list[Cell]:
         """The boxes to halve next, the most urgent first."""
@@ -89,7 +89,7 @@ class Cells:
         return sorted(found, key=lambda cell: -score[cell])
 
     def _score(self, cell: Cell) -> float:
-        """How much a box matters: its width, times what the function changes in it."""
+        """Priority of a box: its width times the change of the function in it."""
         if self._level is not None:
             return 2.0 ** -cell[0] * self._crosses(cell)
         return 2.0 ** -cell[0] * self._change(cell)
@@ -99,7 +99,7 @@ class Cells:
         return len({x >= self._level for x in self._seen(cell) if math.isfinite(x)}) == 2
 
     def _change(self, cell: Cell) -> float:
-        """Between the values in a box; all of the function's range where it has none at some of the points."""
+        """Change of the function in a box; the function's whole range where some of the points have no value."""
         seen = list(self._seen(cell))
         good = [x for x in seen if math.isfinite(x)]
         if not good:
@@ -118,7 +118,7 @@ class Cells:
     # -------------------------------------------------------- the greatest and the least
 
     def _promising(self) -> list[Cell]:
-        """The boxes in which the greatest value may be, if the function changes no faster than at some rate.
+        """Boxes in which the greatest value may be, if the function changes no faster than at some rate.
 
         For each rate there is a width at which they are (Jones, Perttunen & Stuckman 1993). Of the widths but the one
         where the greatest value is known, one box. None where all boxes around the greatest value are narrow enough.
@@ -165,13 +165,13 @@ class Cells:
             yield tuple((i + b) << (DEEP - depth) for i, b in zip(place, ends, strict=True))
 
     def _grid(self, cell: Cell) -> Iterator[Point]:
-        """The corners of a box and what lies half-way between them."""
+        """Points of a box: its corners and the points half-way between them."""
         depth, place = cell
         for thirds in self._thirds:
             yield tuple((2 * i + b) << (DEEP - depth - 1) for i, b in zip(place, thirds, strict=True))
 
     def _seen(self, cell: Cell) -> Iterator[float]:
-        """All that is known at these points."""
+        """Known values of the function at the points of a box."""
         return (self.values[point] for point in self._grid(cell) if point in self.values)
 
 

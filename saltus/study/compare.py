@@ -25,7 +25,7 @@ from saltus.study.comparing.runs import Found, Runs
 from saltus.study.executors.executor import Executor, Workers, make_executor, results
 from saltus.terminal.progress import Progress
 
-SAMPLES = 400  # about as many where none are asked for
+SAMPLES = 400  # samples, about, where no interval is given
 RUNS = "compared {task.completed:.0f} of {task.total:.0f} runs"
 
 Report = Callable[[str, float], None]
@@ -51,7 +51,7 @@ def compare(
     `timestep` (s): None for the file's. `sample` (s): where errors are taken (None: at some 400 steps' ends).
     `reference`: a trajectory at these times to measure against; None: dopri5 with tolerances of 1e-13, checked by a
     second run. `workers`, `reproducible`: as `sweep` takes them; 1, all in this process, so that no run disturbs the
-    timing of another. `progress`: a function of what is being run and the fraction done.
+    timing of another. `progress`: a function of the current run's name and the fraction done.
 
     An integrator that diverges or a contact law that is refused is a row that says so. Errors are differences of
     positions in the tangent space; where the reference itself does not converge to the end, as in chaotic motion, they
@@ -82,7 +82,7 @@ def compare(
 
 
 class _Report:
-    """Tells a caller what is being done and how much of it is done."""
+    """Reports what is being done, and the fraction done, to a caller."""
 
     def __init__(self, call: Report | None, total: int):
         self._call = None if call is None else function("progress", call)
@@ -116,8 +116,8 @@ def _compare_law(
     *,
     asked: bool,
 ) -> None:
-    """All rows under one contact law. `asked`: whether somebody asked for these integrators, and is to know which ones
-    are refused."""
+    """Fill in all rows under one contact law. `asked`: whether the user chose the integrators; if so, rows
+    say which are refused."""
     report.begin("reference")
     refusals = [runs.refusal(integrator) for integrator in chosen]
     if all(refusals):
@@ -144,12 +144,12 @@ def _compare_law(
 
 
 def _reference(runs: Runs) -> Reference:
-    """The reference of a law, wherever it is computed."""
+    """Return the reference of a law; runs in any process."""
     return runs.reference()
 
 
 def _one(job: tuple[Runs, Integrator, Reference]) -> Found:
-    """An integrator's row, wherever it is computed."""
+    """Return an integrator's row; runs in any process."""
     runs, integrator, reference = job
     return runs.compare(integrator, reference)
 
@@ -181,7 +181,7 @@ def _chosen(integrators: IntegratorChoice | Iterable[IntegratorChoice], model: M
 
 
 def _differences(model: Model, comparison: Comparison) -> dict[str, np.ndarray]:
-    """How far the reference under each other law is from that under the first: largest of a position [T], by label."""
+    """Largest position difference [T] (rad, m) of the reference under each other law from the first's, by label."""
     runs = {label: r.trajectory for label, r in comparison.references.items() if r.trajectory is not None}
     first, *others = runs or [""]
     return {

@@ -1,4 +1,4 @@
-"""What a job is: runs of one model with other values, and the row that each of them gives.
+"""Jobs of a study: runs of one model with different values, and the row of results of each.
 
 A run's row depends on its values and on the task alone: neither on the runs beside it nor on the process.
 """
@@ -18,19 +18,19 @@ from saltus.simulate.simulation import Simulation
 from saltus.study.measures.measure import Measure, measured
 from saltus.study.settings import Start
 
-_alone = threading.Lock()  # warnings are collected by process, whatever its threads do
+_alone = threading.Lock()  # warnings are collected per process, whatever its threads do
 
 
 @dataclass(frozen=True)
 class Task:
-    """What all runs of a sweep have in common.
+    """Settings that all runs of a sweep share.
 
     Attributes:
-        start: how they begin.
-        sampling: how long they are, and when they are sampled.
-        measures: those with a name.
-        functions: the user's own, by what the table calls them.
-        whole: whether the recording goes back to who asked, to be measured there.
+        start: the model and the start of the runs.
+        sampling: their duration and sampling period.
+        measures: the named measures.
+        functions: the user's own measures, by column of the table.
+        whole: whether recordings are sent back to the calling process, to be measured there.
         together: whether runs that differ in numbers alone are run side by side in a batch.
     """
 
@@ -43,12 +43,12 @@ class Task:
 
     @property
     def recorded(self) -> bool:
-        """Whether somebody wants the recordings."""
+        """Whether any measure needs the recordings."""
         return self.whole or bool(self.functions)
 
 
 class Row(NamedTuple):
-    """What came of a run."""
+    """Result of one run: status, note, measures by name and, if asked for, the recording."""
 
     status: str
     note: str = ""
@@ -61,7 +61,7 @@ def run_one(task: Task, values: Mapping[str, Any]) -> Row:
     with _alone:
         try:
             sim = task.start.simulation(values)
-            short_run(sim)  # what has to be compiled or loaded is not part of what the run takes
+            short_run(sim)  # compiling and loading do not count as part of the run's time
             duration, sample = task.sampling.duration, task.sampling.period(sim.timestep)
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always", SaltusWarning)
@@ -84,7 +84,7 @@ def run_one(task: Task, values: Mapping[str, Any]) -> Row:
 def finished(
     task: Task, values: Mapping[str, Any], found: dict[str, float], trajectory: Trajectory | None, note: str = ""
 ) -> Row:
-    """The row of a run that came to its end."""
+    """The row of a run that reached its end."""
     if trajectory is not None:
         found = found | of_functions(task.functions, values, trajectory)
     return Row(DONE, note, found, trajectory if task.whole else None)
@@ -93,7 +93,7 @@ def finished(
 def of_functions(
     functions: Mapping[str, Callable[[Trajectory], float]], values: Mapping[str, Any], trajectory: Trajectory
 ) -> dict[str, float]:
-    """The user's own measures. OptionError: one of them returns no number."""
+    """Values of the user's own measures. OptionError: one of them returns no number."""
     found = {}
     for name, function in functions.items():
         try:
@@ -104,7 +104,7 @@ def of_functions(
 
 
 def short_run(sim: Simulation) -> None:
-    """Take a step and go back to the start."""
+    """Take a step and return to the start."""
     start = sim.snapshot()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SaltusWarning)

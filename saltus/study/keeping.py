@@ -1,4 +1,4 @@
-"""Where rows go: nowhere, a file (.json) or a Zarr store (.zarr)."""
+"""Storage of a sweep's rows: none, a file (.json) or a Zarr store (.zarr)."""
 
 from __future__ import annotations
 
@@ -16,46 +16,46 @@ from saltus.record.table.sweep_table import NOT_RUN
 from saltus.study.executors.executor import Executor, on_cluster
 from saltus.study.jobs import Task
 
-TOGETHER = "side by side"  # the word for it among what is kept
+TOGETHER = "side by side"  # key of this setting among the stored ones
 BLOCKS = {True: 1024, False: 8}  # runs in a block of a store: side by side, or one by one
 
 
 class Keeper(Protocol):
-    """What keeps the rows of a sweep.
+    """Storage for the rows of a sweep.
 
     Attributes:
-        task: the task, as the runs that are there already were made.
+        task: the task, with the settings of the runs that are stored already.
     """
 
     task: Task
 
     @property
     def count(self) -> int:
-        """How many runs need not be done."""
+        """Number of runs that are stored already."""
         ...
 
     def left(self, *, blocks: bool) -> list[int]:
-        """The runs to do; `blocks`: the first of each block that has some."""
+        """Runs that remain to be done; with `blocks`, the first run of each unfinished block."""
         ...
 
     def add(self, k: int, row: dict[str, Any]) -> None:
-        """Keep the row of run k."""
+        """Store the row of run k."""
         ...
 
     def write(self) -> None:
-        """Write what is not written yet."""
+        """Write everything not yet written."""
         ...
 
     def rows(self) -> list[dict[str, Any]]:
-        """The rows of all runs; of those that were not begun, one that says so."""
+        """Rows of all runs; a run that was not begun has a row that says so."""
         ...
 
     def extend(self, points: Sequence[dict[str, Any]]) -> None:
-        """More runs follow. OptionError: there cannot be more."""
+        """Append runs. OptionError: the storage has a fixed size."""
         ...
 
     def store_for(self, executor: Executor, *, here: bool) -> SweepStore | None:
-        """Where the workers themselves write; None where they cannot, or where rows are completed `here`."""
+        """Store that workers write to directly; None where they cannot, or where rows are completed `here`."""
         ...
 
 
@@ -69,11 +69,11 @@ def keeper(
     measures: Mapping[str, str],
     task: Task,
 ) -> Iterator[Keeper]:
-    """What keeps the rows of these runs, by the suffix of `save`.
+    """Open the storage for the rows of these runs, chosen by the suffix of `save`.
 
     Raises:
-        OptionError: the file is of another sweep.
-        RecordError: it cannot be read or written, or another sweep is at it.
+        OptionError: the file belongs to another sweep.
+        RecordError: the file cannot be read or written, or another sweep is writing it.
     """
     if save is None or not os.fspath(path_of("save", save)).endswith(".zarr"):
         with Kept(save, about, optional={TOGETHER: task.together}) as kept:
@@ -132,7 +132,7 @@ class _InStore:
         self._store, self.task = store, task
         self._firsts = store.left()
         self._block = store.block
-        self._waiting: dict[int, dict[int, dict[str, Any]]] = {}  # rows of blocks that are not complete
+        self._waiting: dict[int, dict[int, dict[str, Any]]] = {}  # rows of incomplete blocks
 
     def _runs(self, first: int) -> range:
         return range(first, first + self._store.size(first))
@@ -153,7 +153,7 @@ class _InStore:
             del self._waiting[first]
 
     def write(self) -> None:
-        """Blocks of which some runs are done."""
+        """Write the blocks of which some runs are done."""
         for first, rows in self._waiting.items():
             self._store.write(first, [rows.get(i, {"status": NOT_RUN}) for i in self._runs(first)])
 

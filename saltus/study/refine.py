@@ -107,23 +107,23 @@ class _Rounds:
         return [self._values(point) for point in self._points]
 
     def next(self, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-        """Values of the next round."""
+        """Values of the runs of the next round."""
         self.take([next(iter((row.get("measures") or {}).values()), None) for row in rows])
         new = self._cells.next(self.total - len(self._points))
         self._points += new
         return [self._values(point) for point in new]
 
     def take(self, found: Sequence[float | None]) -> None:
-        """What was measured of all runs."""
+        """Take the measured values of all runs; None becomes nan."""
         known = (math.nan if x is None else x for x in found)
         self._cells.values = dict(zip(self._points, known, strict=True))
 
     def words(self, measure: str) -> str:
-        """What was refined, and how far."""
+        """Description of the refinement and its resolution, for the table's title."""
         return f"{measure} {self._cells.about}, to 1/{round(1 / self._cells.width)} of the ranges"
 
     def _values(self, point: Point) -> dict[str, Any]:
-        """Both ends of a range are exact."""
+        """Values between two ends, both of which are exact."""
         shares = (k / (1 << DEEP) for k in point)
         return {
             path: low * (1 - x) + high * x for (path, (low, high)), x in zip(self._bounds.items(), shares, strict=True)
@@ -142,7 +142,7 @@ def _range(path: str, given: Any) -> tuple[float, float]:
 
 
 def _aim(level: Any, goal: Any) -> tuple[float | None, str]:
-    """Level and goal, of which one holds."""
+    """Level and goal, exactly one of which is used."""
     if level is not None:
         if goal is not None:
             raise OptionError("refine takes a level or a goal, one of them")
@@ -155,7 +155,7 @@ def _aim(level: Any, goal: Any) -> tuple[float | None, str]:
 
 
 def _depth(start: Any, dimensions: int) -> int:
-    """The depth of the first boxes."""
+    """Depth of the first boxes."""
     parts = START[dimensions] if start is None else whole_number("start", start, least=1)
     if parts & (parts - 1):
         raise OptionError(f"start must be a power of two, got {parts}")
@@ -163,7 +163,7 @@ def _depth(start: Any, dimensions: int) -> int:
 
 
 def _deepest(resolution: Any) -> int:
-    """The depth at which boxes are as narrow as a share of the range."""
+    """Depth at which boxes are as narrow as a share of the range."""
     share = number("resolution", resolution)
     if not 2.0**-DEEP < share <= 1:
         raise OptionError(
@@ -173,7 +173,7 @@ def _deepest(resolution: Any) -> int:
 
 
 def _in_order(table: Sweep, title: str) -> Sweep:
-    """The rows in the order of their values."""
+    """Rows in the order of their values."""
     order = sorted(range(len(table)), key=lambda k: tuple(table.points[k].values()))
     return dataclasses.replace(
         table,

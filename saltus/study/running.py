@@ -1,4 +1,4 @@
-"""Runs of a sweep, in chunks, on an executor: what to send, what comes back, what to do where a worker is lost."""
+"""Execution of a sweep's runs, in chunks, on an executor, with retries where a worker is lost."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from saltus.study.jobs import Row, Task, run_one, short_run
 from saltus.study.side_by_side import run_side_by_side
 
 TARGET = 1.0  # s that a chunk takes, if it is more than one run
-GROWTH = 4  # times as many runs as in the chunk before, at most
+GROWTH = 4  # growth of a chunk over the one before, at most
 
 
 @dataclass(frozen=True)
 class Chunk:
-    """Runs that one call does: their numbers, and how often they have been tried."""
+    """Runs done by one call: their numbers, and the attempts so far."""
 
     numbers: tuple[int, ...]
     tried: int = 0
@@ -31,7 +31,7 @@ class Chunk:
 
 @dataclass(frozen=True)
 class Answer:
-    """What a call gives back: rows, or where a store has them the statuses alone; and the seconds that it took."""
+    """Result of one call: rows, or only their statuses where a store has the rows; and the seconds it took."""
 
     rows: list[Row]
     seconds: float
@@ -45,7 +45,7 @@ class Runner:
     store: SweepStore | None = None
 
     def __call__(self, points: Sequence[Mapping[str, Any]] | None, firsts: Sequence[int] = ()) -> Answer:
-        """Run and measure: runs with these values, or the store's. `firsts`: the runs with which its blocks begin."""
+        """Run and measure the runs with these values, or the store's. `firsts`: the runs at which its blocks begin."""
         began = clock.perf_counter()
         store = self.store
         points = self._stored(firsts) if points is None else points
@@ -60,9 +60,9 @@ class Runner:
         return Answer(rows, clock.perf_counter() - began)
 
     def compile(self, points: Sequence[Mapping[str, Any]] | None, firsts: Sequence[int] = ()) -> None:
-        """Take a step of the first of these runs: all find compiled then what they need."""
+        """Take a step of the first of these runs, so that the kernels of all of them are compiled."""
         values = (self._stored(firsts[:1]) if points is None else points)[0]
-        with contextlib.suppress(SaltusError):  # the row of this run will say so
+        with contextlib.suppress(SaltusError):  # the row of this run will report the error
             sim = self.task.start.simulation(values)
             if self.task.together:
                 step = replace(self.task, duration=sim.timestep, sample=sim.timestep, whole=False)
@@ -76,7 +76,7 @@ class Runner:
 
 
 def as_dict(row: Row) -> dict[str, Any]:
-    """A row as it is kept."""
+    """A row as it is stored."""
     return {"status": row.status, "note": row.note, "measures": row.measures or {}}
 
 
@@ -116,7 +116,7 @@ def run_all(
 
 
 class _Plan:
-    """What is left to do, and how much of it makes a chunk."""
+    """Runs that remain, and the size of the chunks that they are sent in."""
 
     def __init__(self, left: Sequence[int], slots: int, store: SweepStore | None):
         self._left, self._again, self._slots, self._store = deque(left), deque[Chunk](), slots, store
@@ -127,7 +127,7 @@ class _Plan:
         return self._tags
 
     def next(self) -> Chunk | None:
-        """The chunk to do next; None: nothing is left to begin."""
+        """The chunk to do next; None: no run is left to start."""
         if self._again:
             return self._again.popleft()
         share = math.ceil(len(self._left) / (2 * self._slots))
@@ -135,13 +135,13 @@ class _Plan:
         return Chunk(tuple(self._left.popleft() for _ in range(count))) if count else None
 
     def runs(self, chunk: Chunk) -> tuple[int, ...]:
-        """The numbers of its runs."""
+        """Numbers of the runs of a chunk."""
         if self._store is None:
             return chunk.numbers
         return tuple(k for first in chunk.numbers for k in range(first, first + self._store.size(first)))
 
     def again(self, chunk: Chunk) -> bool:
-        """Do a lost chunk again, smaller where it can be; False: it has been tried often enough."""
+        """Queue a lost chunk again, in smaller parts where possible; False: it has been tried often enough."""
         if len(chunk.numbers) > 1:
             half = len(chunk.numbers) // 2
             self._again += [Chunk(chunk.numbers[:half]), Chunk(chunk.numbers[half:])]
@@ -152,6 +152,6 @@ class _Plan:
         return True
 
     def learn(self, count: int, seconds: float) -> None:
-        """Choose the size of chunks by what one took."""
+        """Choose the size of chunks by the time that one took."""
         wanted = TARGET * count / max(seconds, 1e-6)
         self._size = max(1, int(min(wanted, GROWTH * max(self._size, count))))

@@ -30,7 +30,7 @@ class Distributed(Protocol):
 
 @dataclass(frozen=True)
 class Uniform:
-    """All numbers between two are equally likely."""
+    """Uniform distribution between `low` and `high`."""
 
     low: float
     high: float
@@ -45,7 +45,7 @@ class Uniform:
 
 @dataclass(frozen=True)
 class LogUniform:
-    """The logarithm is uniform."""
+    """Distribution whose logarithm is uniform between the logarithms of `low` and `high`."""
 
     low: float
     high: float
@@ -62,7 +62,7 @@ class LogUniform:
 
 @dataclass(frozen=True)
 class Normal:
-    """Gauss's, by its mean and standard deviation."""
+    """Normal (Gaussian) distribution with a mean and standard deviation."""
 
     mean: float
     std: float
@@ -77,12 +77,12 @@ class Normal:
         return self.mean + self.std * ndtri(np.asarray(q, float))
 
 
-#: By their names on the command line.
+#: Distributions by their names on the command line.
 DISTRIBUTIONS = {"uniform": Uniform, "loguniform": LogUniform, "normal": Normal}
 
 
 def unit_points(count: int, dimensions: int, sampling: str, seed: int) -> NDArray[np.float64]:
-    """Points in the open unit cube [count, dimensions].
+    """Sample points in the open unit cube [count, dimensions].
 
     "random"; "sobol": Sobol's sequence with Owen's scrambling; "latin": a Latin hypercube. The first points of the
     first two are the same for any count, so that a sweep may be made larger.
@@ -96,7 +96,7 @@ def unit_points(count: int, dimensions: int, sampling: str, seed: int) -> NDArra
         from scipy.stats import qmc
 
         if sampling == "sobol":
-            # in powers of two, for which the sequence is balanced
+            # powers of two, for which the sequence is balanced
             power = max(0, math.ceil(math.log2(count)))
             found = qmc.Sobol(dimensions, scramble=True, rng=generator).random_base2(power)[:count]
         else:

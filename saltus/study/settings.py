@@ -30,19 +30,19 @@ from saltus.simulate.setup import Setup
 from saltus.simulate.simulation import Simulation
 
 RUN = ("integrator", "contact")
-WRENCH = ("fx", "fy", "fz", "tx", "ty", "tz")  # of a body
+WRENCH = ("fx", "fy", "fz", "tx", "ty", "tz")  # components of a body's wrench
 STATE = re.compile(r"(qpos|qvel|ctrl|qfrc_applied|xfrc_applied)\[([^\[\]]*)\]$")
 
-#: What a path is given: text for an attribute of the file, numbers, or what moves the model.
+#: A path's value: text for an attribute of the file, numbers, or an integrator or contact law.
 Setting: TypeAlias = ArrayLike | IntegratorChoice | ContactChoice
 
 
 @dataclass
 class Start:
-    """How runs of a model begin; one for all of a sweep.
+    """Start of a model's runs, shared by a whole sweep.
 
-    `setup`: with the source of the model, which `ignore` is for, as `saltus.load` takes them. `key`: the keyframe to
-    start from. What a model's file makes is kept for the next run with the same file.
+    `setup`: with the source of the model, which `saltus.load` takes with `ignore`. `key`: the keyframe to start from.
+    The model made from a file is kept for the next run with the same file.
     """
 
     setup: Setup
@@ -77,7 +77,7 @@ class Start:
 
 
 def check_path(path: Any) -> str:
-    """The path, if it may name something. OptionError: it is none of the kinds above."""
+    """Return the path if it can name a setting. OptionError: it is not a setting."""
     if not (isinstance(path, str) and path.strip()):
         raise OptionError(f"the path of a value must be text, got {path!r}")
     if not ("/" in path or path in RUN or "[" in path or path.startswith("opt.")):
@@ -95,17 +95,17 @@ def takes_text(path: str) -> bool:
 
 
 def of_state(path: str) -> bool:
-    """Whether a path is that of the state or the inputs at the start."""
+    """Whether a path names a part of the state or the inputs at the start."""
     return STATE.match(path) is not None
 
 
 def is_field(path: str) -> bool:
-    """Whether a path is that of a value of the compiled model."""
+    """Whether a path names a value of the compiled model."""
     return not ("/" in path or path in RUN or of_state(path))
 
 
 def places_of(sim: Simulation, path: str) -> tuple[str, list[int]]:
-    """The field of the state or the inputs that a path names, and which of its numbers."""
+    """The field of the state or the inputs that a path names, and the indices in it."""
     found = STATE.match(path)
     assert found is not None
     name, label = found[1], found[2]
@@ -117,7 +117,7 @@ def places_of(sim: Simulation, path: str) -> tuple[str, list[int]]:
 
 
 def _put(sim: Simulation, path: str, value: Any) -> None:
-    """Give a part of the state at the start, or of the inputs, another value."""
+    """Set a part of the state or the inputs at the start."""
     name, places = places_of(sim, path)
     try:
         new = np.asarray(value, float).reshape(-1)
@@ -131,8 +131,8 @@ def _put(sim: Simulation, path: str, value: Any) -> None:
 
 
 def _labels(model: Model, name: str) -> tuple[list[str], str]:
-    """A label for each number of a field of the state or the inputs, and what has such labels."""
-    if name == "xfrc_applied":  # but for the world's
+    """Labels of the numbers of a field of the state or the inputs, and the kind of element that they name."""
+    if name == "xfrc_applied":  # without the world's
         return [f"{body}.{part}" for body in model.names("body")[1:] for part in WRENCH], "body"
     if name == "ctrl":
         return model.names("actuator"), "actuator"

@@ -1,7 +1,7 @@
 """Runs that differ in numbers alone, side by side in the lanes of a `saltus.Batch`.
 
-A run's numbers are those of the batch, to the bit the same whatever runs beside it. What a batch cannot say of one of
-its simulations alone (why it diverged, that an iteration did not converge, that a value is refused) is found by
+A run's numbers are those of the batch, and do not depend on the runs beside it by a bit. What a batch cannot say of one
+of its simulations alone (why it diverged, that an iteration did not converge, that a value is refused) is found by
 running that one by itself.
 """
 
@@ -30,13 +30,13 @@ from saltus.study.measures.measure import fields_read, measured_together
 from saltus.study.settings import field_of, is_field, of_state, places_of
 
 MOST = 1 << 25  # numbers of samples that are held at once
-COLUMNS = ("time", "qpos", "qvel", "act", "ctrl", "energy", "mocap_pos", "mocap_quat")  # of a recording
-# principal inertias are checked against each other, body by body
+COLUMNS = ("time", "qpos", "qvel", "act", "ctrl", "energy", "mocap_pos", "mocap_quat")  # columns of a recording
+# principal inertias cannot vary by themselves: they are checked against each other, body by body
 VARYING = frozenset(MAY_VARY) - {"body_inertia"} | {SCALE_MASS}
 
 
 class _Apart(Exception):
-    """Some of these runs must be run by themselves."""
+    """Raised where some of these runs must be run by themselves."""
 
 
 def varies(path: str) -> bool:
@@ -45,12 +45,12 @@ def varies(path: str) -> bool:
 
 
 def group_of(values: Mapping[str, Any]) -> str:
-    """A key that is the same for runs that may be simulations of one batch."""
+    """A key that is equal for runs that may be simulations of one batch."""
     return key_of({path: value for path, value in values.items() if not varies(path)})
 
 
 def any_together(task: Task, points: Sequence[Mapping[str, Any]], *, least: int, recorded: bool) -> bool:
-    """Whether some of these runs can be in one batch: at least so many in the mean, `recorded` or not."""
+    """Whether some runs can share a batch: at least so many runs per structure on average, `recorded` or not."""
     groups = {group_of(point): point for point in points}
     task = replace(task, whole=recorded)
     return len(points) >= least * len(groups) and any(_Group.of(task, _fixed(point)) for point in groups.values())
@@ -74,13 +74,13 @@ def run_side_by_side(task: Task, points: Sequence[Mapping[str, Any]]) -> list[Ro
 
 
 def _fixed(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Those that all runs of a batch have in common."""
+    """Values that all runs of a batch have in common."""
     return {path: value for path, value in values.items() if not varies(path)}
 
 
 @dataclass
 class _Group:
-    """Runs of one structure: a simulation like them, when they are sampled, and what is read of each sample."""
+    """Runs of one structure: a simulation like them, the sample times, and the fields read at each sample."""
 
     task: Task
     sim: Simulation
@@ -90,7 +90,7 @@ class _Group:
 
     @classmethod
     def of(cls, task: Task, fixed: Mapping[str, Any]) -> "_Group | None":
-        """None where they must be run one by one."""
+        """Group of the runs with these fixed values; None where they must be run one by one."""
         try:
             sim = task.start.simulation(fixed)
         except SaltusError:
@@ -112,14 +112,14 @@ class _Group:
 
     @property
     def numbers(self) -> int:
-        """How many numbers the samples of a run are, or about so."""
+        """Approximate count of numbers in the samples of one run."""
         model = self.sim.model
         sizes = {"time": 1, "energy": 2, "qpos": model.nq, "qvel": model.nv, "ctrl": model.nu}
         sizes |= {"sensordata": model.nsensordata}
         return self.plan.count * sum(sizes.get(f, 9 * model.nbody) for f in self.fields) + 1
 
     def run(self, points: Sequence[Mapping[str, Any]]) -> list[Row]:
-        """Run and measure; in halves where not all can be side by side."""
+        """Run and measure; in halves where not all runs fit side by side."""
         try:
             return self._run(points)
         except (_Apart, SaltusError):
@@ -131,7 +131,7 @@ class _Group:
     def _run(self, points: Sequence[Mapping[str, Any]]) -> list[Row]:
         columns = _columns(points)
         if self.task.recorded and any(p.startswith(("opt.", "qfrc_", "xfrc_")) for p in columns):
-            raise _Apart  # a recording holds them among its attributes
+            raise _Apart  # a recording has them as attributes
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SaltusWarning)
             batch = self._batch(len(points), columns)
@@ -141,7 +141,7 @@ class _Group:
         if batch.unconverged:
             raise _Apart
         good = ~batch.diverged
-        with np.errstate(all="ignore"):  # those that diverged are not looked at
+        with np.errstate(all="ignore"):  # diverged runs are not measured
             found = measured_together(self.task.measures, batch.model, samples, seconds, good)
         rows = []
         for i, values in enumerate(points):
@@ -153,13 +153,13 @@ class _Group:
         return rows
 
     def _batch(self, n: int, columns: Mapping[str, "_Column"]) -> Batch:
-        """All simulations at their start."""
+        """Batch of all simulations at their start."""
         sim, model = self.sim, self.sim.model
         places = {path: flat_place(model, path) for path in columns if is_field(path)}
         fields = {field for field, _ in places.values()}
         given = {*fields, *map(field_of, model.changes)}
         if SCALE_MASS in fields and given & {"body_mass", "body_inertia"}:
-            raise _Apart  # what is scaled depends on what else is given
+            raise _Apart  # the result of scaling depends on the other values given
         vary = {STORED.get(field, field) for field in fields} | ({"body_inertia"} if SCALE_MASS in fields else set())
         made = {"integrator": sim.integrator, "timestep": sim.timestep, "contact": sim.law}
         batch = Batch(model, n, threads=1, vary=sorted(vary), **made)
@@ -181,7 +181,7 @@ class _Group:
         owner, name = (batch.model.opt, own.removeprefix("opt.")) if own.startswith("opt.") else (batch.model, own)
         flat = getattr(owner, name).reshape(batch.n, -1)
         given = column.of_width(field, place.stop - place.start)
-        if field == SCALE_MASS:  # the inertia goes with it, as by another density
+        if field == SCALE_MASS:  # the inertia scales with the mass, as with another density
             mass = self.sim.model.body_mass[place.start]
             if not mass:
                 raise _Apart
@@ -189,7 +189,7 @@ class _Group:
         flat[column.runs, place] = given
 
     def _sampled(self, batch: Batch) -> tuple[SimpleNamespace, dict[str, Any] | None]:
-        """Fields [n, T, ...] of all simulations at the samples; what they are at the end where no sample lies."""
+        """Fields [n, T, ...] of all simulations at the samples; the final state fills samples that were not reached."""
         plan = self.plan
         read: list[tuple[NDArray[Any], ...]] = []
         for k in range(plan.count):
@@ -212,7 +212,7 @@ class _Group:
 
 
 def _step(batch: Batch, n: int) -> None:
-    """Take steps; who cannot go on is among those that `diverged` tells."""
+    """Take steps; simulations that cannot go on are marked by `diverged`."""
     try:
         if n:
             batch.step(n)
@@ -222,20 +222,20 @@ def _step(batch: Batch, n: int) -> None:
 
 @dataclass
 class _Column:
-    """Values of a path: of which runs, and a row of numbers for each."""
+    """Values of a path: the runs that have them, and a row of numbers for each."""
 
     runs: NDArray[np.int64]
     values: NDArray[np.float64]
 
     def of_width(self, path: str, width: int) -> NDArray[np.float64]:
-        """The values; OptionError, as a run by itself says, where they cannot be."""
+        """The values as rows of `width` numbers; OptionError, worded as for a single run, where they do not fit."""
         if self.values.shape[1] != width or not np.isfinite(self.values).all():
             raise OptionError(f"{path} takes {width} finite numbers")
         return self.values
 
 
 def _columns(points: Sequence[Mapping[str, Any]]) -> dict[str, _Column]:
-    """Values that vary, by path; scales first: an inertia that is given too stays as given."""
+    """Varied values by path; scales first, so that an inertia given too stays as given."""
     found: dict[str, tuple[list[int], list[Any]]] = {}
     for k, values in enumerate(points):
         for path, value in values.items():

@@ -28,14 +28,14 @@ ALL, BASE, RESTING = "all together", "as it is", ", at rest"
 
 @dataclass(frozen=True)
 class Study:
-    """Changes of a model, and what is measured of each.
+    """Changes to a model, and the measures taken of each.
 
     Attributes:
         model: a bundled name.
         changes: {name: {path: value}}, each alone; see `saltus.study.settings`.
-        apart: names of those that are not among all together.
-        measures: {what the table calls it: measure}, of the motion.
-        resting, at_rest: measures of a second run for each change, and what it has besides, so that it comes to rest.
+        apart: names of the changes left out of the combined case.
+        measures: {column of the table: measure}, of the motion.
+        resting, at_rest: measures of a second run for each change, and the extra settings that bring it to rest.
         duration: s of each run.
         about: a line for the table's title.
     """
@@ -58,7 +58,7 @@ class Study:
 
 
 def _rim(n: int) -> str:
-    """Numbers of the vertices at the edge of an n x n grid."""
+    """Indices of the vertices at the edge of an n x n grid."""
     return " ".join(str(i * n + j) for i in range(n) for j in range(n) if {i, j} & {0, n - 1})
 
 
@@ -84,7 +84,7 @@ STUDIES = {
             "bounces": "height[ball].bounces",
         },
         resting={"sag": "sag[sheet].final"},
-        # nothing touches the sheet, and a medium takes its motion away; neither changes where it rests
+        # nothing touches the sheet, and a medium damps its motion; neither changes where it rests
         at_rest={"geom[ball]/contype": 0, "geom[ball]/conaffinity": 0, "opt.viscosity": 3.0},
         duration=3.0,
         about="what makes it bounce",
@@ -125,7 +125,7 @@ def study(
 
 
 def _merged(table: Sweep, plan: Study, count: int) -> Sweep:
-    """A row for each case, with what was measured at rest from its other run."""
+    """A row for each case, joined with the measures at rest from its second run."""
     values, status, notes = table.values[:count].copy(), table.status[:count], table.notes[:count]
     if plan.resting:
         rest = slice(0, len(plan.resting))

@@ -33,7 +33,7 @@ from saltus.terminal.display import notebook_html
 from saltus.terminal.progress import Progress, ProgressChoice
 
 RUNS = "finished {task.completed:.0f} of {task.total:.0f} runs"
-SIDE_BY_SIDE = 64  # runs at least, of one structure in the mean, for batches to be worth compiling
+SIDE_BY_SIDE = 64  # runs per structure, on average, for batches to be worth compiling
 
 #: The name of a measure, or a function of the recording that returns a number.
 MeasureChoice: TypeAlias = str | Callable[[Trajectory], float]
@@ -114,7 +114,7 @@ class Work:
 
 
 class Rounds(Protocol):
-    """Decides by what came of runs which ones follow.
+    """Chooses the next runs by the results of earlier ones.
 
     Attributes:
         total: runs at most.
@@ -123,7 +123,7 @@ class Rounds(Protocol):
     total: int
 
     def next(self, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-        """Values of more runs, by the rows of all until now; none, and that was all."""
+        """Values of the next runs, given the rows of all runs so far; empty when done."""
         ...
 
 
@@ -138,7 +138,7 @@ def run_points(
     cases: tuple[str, ...] = (),
     rounds: Rounds | None = None,
 ) -> Sweep:
-    """Runs with values by path, a dictionary a run, and those that `rounds` makes follow; see `sweep`."""
+    """Run a list of points, a dictionary of values by path for each, then those that `rounds` adds; see `sweep`."""
     functions = _functions(measures)
     named_measures = _named_measures(functions)
     base = checked_model(start, points, paths)
@@ -146,7 +146,7 @@ def run_points(
     task = Task(start, sampling, named_measures)
     if rounds is None:
         together = any_together(task, points, least=SIDE_BY_SIDE, recorded=bool(own))
-    else:  # nobody knows what follows, but that it is of the same structures: there must be one alone
+    else:  # later runs are unknown, but share one structure: it must be the only one
         together = rounds.total >= SIDE_BY_SIDE and any_together(task, points, least=len(points), recorded=bool(own))
     task = dataclasses.replace(task, together=together)
     about = identity(task, base, functions)
@@ -169,11 +169,11 @@ def run_points(
     )
 
 
-# ------------------------------------------------------------ what is asked for
+# ------------------------------------------------------------ arguments
 
 
 def _functions(measures: Any) -> dict[str, str | Callable[[Trajectory], float]]:
-    """Measures by what the table calls them."""
+    """Measures by their columns in the table."""
     if isinstance(measures, str) or callable(measures):
         measures = [measures]
     if not isinstance(measures, Mapping):
@@ -188,15 +188,15 @@ def _functions(measures: Any) -> dict[str, str | Callable[[Trajectory], float]]:
 
 
 def _named_measures(functions: Mapping[str, Any]) -> tuple[Measure, ...]:
-    """Those that are given by name, called as the table calls them."""
+    """Measures given by name, each renamed to its column in the table."""
     found = ((name, parse(f)) for name, f in functions.items() if isinstance(f, str))
     return tuple(dataclasses.replace(measure, name=name) for name, measure in found)
 
 
 def _measuring(own: Mapping[str, Callable[[Trajectory], float]], executor: Executor) -> dict[str, Any]:
-    """Where the user's own measures are taken: on a cluster's workers, so that recordings need not travel, else here.
+    """Arguments of `Task` for the user's own measures: taken on a cluster's workers, to send no recordings, else here.
 
-    Functions of this process may do what they like here; those that are sent are copies.
+    Functions called here may have side effects in this process; a cluster's workers have copies of them.
     """
     if not on_cluster(executor):
         return {"whole": bool(own)}
@@ -211,7 +211,7 @@ def _units(functions: Mapping[str, Any], measures: Sequence[Measure], base: Mode
 
 
 def _results(rows: Sequence[dict[str, Any]], measures: Iterable[str]) -> dict[str, Any]:
-    """What came of all runs, as `Sweep` takes it: values [runs, measures], nan where nothing was measured."""
+    """Results of all runs as arguments of `Sweep`: values [runs, measures], nan where nothing was measured."""
     found = [[(row.get("measures") or {}).get(name) for name in measures] for row in rows]
     return {
         "values": np.array([[math.nan if x is None else x for x in row] for row in found]).reshape(len(rows), -1),
@@ -233,7 +233,7 @@ def _run(
     tally: Tally,
     rounds: Rounds | None,
 ) -> list[dict[str, Any]]:
-    """Run what is not kept yet; the rows of all runs. Ends early at Ctrl-C, with a warning."""
+    """Do the runs that are not stored yet; return the rows of all runs. Ctrl-C ends it early with a warning."""
     why = "interrupted"
     picture = lambda: notebook_html(tally.so_far(kept.rows()))  # noqa: E731
     try:
@@ -243,7 +243,7 @@ def _run(
             store = kept.store_for(executor, here=task.whole)
             left = kept.left(blocks=store is not None)
             if left and not on_cluster(executor) and min(executor.slots, len(left)) > 1:
-                Runner(task).compile([points[left[0]]])  # so that workers do not all do it at once
+                Runner(task).compile([points[left[0]]])  # compiled once, so that the workers need not all do it at once
             _count(kept, tally, 0)
             bar.update(tally.done, tally.words())
             while True:
@@ -278,7 +278,7 @@ def _run(
 
 
 def _count(kept: Keeper, tally: Tally, first: int) -> None:
-    """Count what is kept already, from run `first` on."""
+    """Count the stored runs, from run `first` on."""
     if kept.count:
         again = {*kept.left(blocks=False)}
         tally.add(row["status"] for k, row in enumerate(kept.rows()) if k >= first and k not in again)
@@ -290,7 +290,7 @@ def _with_own(
     own: Mapping[str, Callable[[Trajectory], float]],
     values: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """A row with the user's own measures of a recording that came with it."""
+    """A row with the user's own measures of the recording that came with it."""
     if trajectory is not None:
         row["measures"] = row["measures"] | of_functions(own, values, trajectory)
     return row

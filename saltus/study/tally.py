@@ -1,4 +1,4 @@
-"""How a sweep stands while it runs: what came of its runs, and a first measure over a first path."""
+"""Progress of a running sweep: counts of runs by status, and a first measure over a first path."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from saltus.terminal.display import notebook_html
 
 
 class Tally:
-    """Counts runs by what came of them. `first`: the name and unit of a measure to be shown meanwhile."""
+    """Counts runs by status. `first`: the name and unit of a measure to be shown meanwhile."""
 
     def __init__(self, points: Sequence[Mapping[str, Any]], paths: Sequence[str], first: tuple[str, str]):
         self._points, self._paths, self._first = points, paths, first
@@ -24,19 +24,19 @@ class Tally:
 
     @property
     def done(self) -> int:
-        """How many runs are over."""
+        """Number of runs that are over."""
         return self._counts.total()
 
     def add(self, statuses: Iterable[str]) -> None:
-        """So many more runs are over."""
+        """Add finished runs, by their statuses."""
         self._counts.update(statuses)
 
     def words(self) -> str:
-        """ "3 diverged, 1 lost"."""
+        """Failed runs in words: "3 diverged, 1 lost"."""
         return failures(self._counts)
 
     def so_far(self, rows: Sequence[Mapping[str, Any]]) -> SweepSoFar:
-        """What was measured until now, by the rows of all runs."""
+        """Values measured so far, from the rows of all runs."""
         name, unit = self._first
         across = next((path for path in self._paths if all(_is_number(p.get(path)) for p in self._points)), "")
         x = [float(point[across]) for point in self._points] if across else [*range(len(self._points))]
@@ -47,7 +47,7 @@ class Tally:
 
 @dataclass(frozen=True, eq=False)
 class SweepSoFar:
-    """What notebooks show of a sweep that runs: numbers y over x, nan where there is none yet."""
+    """Notebook view of a running sweep: numbers y over x, nan where there is none yet."""
 
     across: str
     measure: str
@@ -58,7 +58,7 @@ class SweepSoFar:
 
 
 def failures(counts: Mapping[str, int]) -> str:
-    """What came of runs that did not finish, in words, by how many there are of each status."""
+    """Failed runs in words, from the number of runs of each status."""
     return ", ".join(f"{counts[status]} {status}" for status in FAILED if counts.get(status))
 
 

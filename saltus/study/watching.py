@@ -1,4 +1,4 @@
-"""How a sweep stands whose results go to a Zarr store, seen from any process that can read the store."""
+"""Progress of a sweep whose results go to a Zarr store, seen from any process that can read the store."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ from saltus.record.table.sweep_table import DONE, FAILED, NOT_RUN
 from saltus.study.tally import failures
 from saltus.terminal.pace import rate_words, time_words
 
-WINDOW = 60.0  # s before the last result that count for the rate
-BLOCKS = 6  # that count for it at least
+WINDOW = 60.0  # s before the last result over which the rate is measured
+BLOCKS = 6  # blocks over which the rate is measured, at least
 QUIET = 60.0  # s without a result that are worth mentioning
-SHARE = 10  # times as long as a look took, before the next one
+SHARE = 10  # wait before the next look, in multiples of the last one's duration
 
 
 @dataclass(frozen=True)
 class Standing:
-    """How a sweep stands.
+    """Progress of a sweep.
 
     Attributes:
         title: what is run, in a line.
@@ -71,10 +71,10 @@ class Standing:
 
 
 def standing(path: str | os.PathLike[str]) -> Standing:
-    """How the sweep stands that fills the Zarr store at `path`, or has filled it.
+    """Read the progress of the sweep whose Zarr store is at `path`; it may be complete.
 
     Raises:
-        RecordError: it is not the store of a sweep.
+        RecordError: `path` is not the store of a sweep.
     """
     import zarr
 
@@ -106,7 +106,7 @@ def standing(path: str | os.PathLike[str]) -> Standing:
 
 
 def watch(path: str | os.PathLike[str], every: float = 1.0) -> Iterator[Standing]:
-    """How the sweep stands now and from time to time, until it is complete; `every`: s between looks, at least.
+    """Yield a sweep's progress now and from time to time until it is complete; `every`: least seconds between looks.
 
     Raises:
         OptionError: `every` is not a positive number.
@@ -123,7 +123,7 @@ def watch(path: str | os.PathLike[str], every: float = 1.0) -> Iterator[Standing
 
 
 def _check(path: str | os.PathLike[str]) -> None:
-    """RecordError, in plain words, for what is no store at first sight."""
+    """Raise RecordError, in plain words, for a path that is obviously not a store."""
     folder = path_of("path", path)
     why = ""
     if not os.path.exists(folder):
@@ -149,13 +149,13 @@ def _range(values: NDArray[np.float64]) -> tuple[float, float, float]:
 
 
 def _pace(blocks: dict[int, float], size: int, count: int) -> dict[str, float]:
-    """Rate and time since the last result, by when the blocks were written, by their numbers."""
+    """Rate (runs/s) and time (s) since the last result, from the times at which blocks were written."""
     if not blocks:
         return {"rate": float("nan"), "quiet": 0.0}
     order = sorted(blocks, key=lambda k: (blocks[k], k))
     last = blocks[order[-1]]
     recent = sum(blocks[k] > last - WINDOW for k in order)
-    counted = order[-max(recent, BLOCKS) :]  # the first of them begins the time
+    counted = order[-max(recent, BLOCKS) :]  # the time runs from the first of these blocks
     seconds = last - blocks[counted[0]]
     runs = sum(min(size, count - k * size) for k in counted[1:])
     return {"rate": runs / seconds if seconds > 0 else float("nan"), "quiet": max(time.time() - last, 0.0)}

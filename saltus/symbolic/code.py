@@ -1,4 +1,4 @@
-"""Equations as routines: which arrays go in, and which come out."""
+"""Equations as routines: named arrays of arguments and of results."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def _results(equations: DerivedEquations) -> dict[str, Any]:
 
 
 def _about(equations: DerivedEquations, results: Sequence[str]) -> str:
-    """The head of generated code."""
+    """Text for the head of generated code."""
     kinds = {"relative": "joint coordinates", "absolute": "absolute angles", "maximal": "maximal coordinates"}
     law = "M dv/dt + bias = forces" if "forces" in results else "M dv/dt + bias = forces on the coordinates"
     if "jacobian" in results:
@@ -127,7 +127,7 @@ def engine_routine(equations: DerivedEquations) -> Routine:
 
 
 def kernel_text(equations: DerivedEquations) -> str:
-    """The module of kernels that take the place of the engine's inertia and bias."""
+    """Text of the module of kernels that replace the engine's inertia and bias."""
     from saltus.symbolic.export.kernel_code import kernel_source
 
     views = equations.model.struct().views

@@ -1,4 +1,4 @@
-"""Equations of motion as they were derived: coordinates, energies, and the terms that follow from them."""
+"""Derived equations of motion: coordinates, energies, and the terms that follow from them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from saltus.symbolic.expressions import Expression, to_sympy
 
 @dataclass(frozen=True)
 class Limit:
-    """What the equations hold for: `low` <= `expression` <= `high`."""
+    """Range in which the equations hold: `low` <= `expression` <= `high`."""
 
     name: str
     expression: sympy.Expr
@@ -32,7 +32,7 @@ class Limit:
 
 
 class DerivedEquations:
-    """M(q) a + bias(q, v) = passive + actuation + applied: what `Equations` says, without what is made of it."""
+    """M(q) a + bias(q, v) = passive + actuation + applied: results of the derivation; `Equations` adds methods."""
 
     def __init__(
         self,
@@ -74,24 +74,24 @@ class DerivedEquations:
 
     @property
     def meanings(self) -> dict[sympy.Symbol, str]:
-        """What each coordinate is, with its unit."""
+        """Meaning of each coordinate, with its unit."""
         return {to_sympy(symbol): text for symbol, text in self.choice.own.meanings.items()}  # type: ignore[misc]
 
     @property
     def parameters(self) -> dict[sympy.Symbol, float]:
-        """What each letter is worth in the model (SI units)."""
+        """Value of each parameter's symbol in the model (SI units)."""
         return {to_sympy(symbol): value for symbol, value in self.mechanism.parameters.items()}  # type: ignore[misc]
 
     @property
     def inputs(self) -> dict[sympy.Symbol, str]:
-        """Controls and forces from outside: what each is."""
+        """Controls and forces from outside: the meaning of each symbol."""
         words = {True: "control of actuator", False: "force of actuator"}
         motors = {m.input: f"{words[m.gain is not None]} {m.name}" for m in self.mechanism.motors}
         return {to_sympy(symbol): text for symbol, text in {**motors, **self.applied_meanings}.items()}  # type: ignore[misc]
 
     @property
     def left_out(self) -> tuple[str, ...]:
-        """What acts in the model at times and is not in the equations."""
+        """Features of the model that act at times and are not in the equations."""
         return self.mechanism.left_out
 
     @property
@@ -108,7 +108,7 @@ class DerivedEquations:
 
     @cached_property
     def velocities(self) -> dict[str, sympy.Matrix]:
-        """Their velocities (m/s)."""
+        """Velocities of the centres of mass (m/s, world axes), by body name."""
         return self._by_body(self.derivation.velocities)
 
     @cached_property
@@ -161,7 +161,7 @@ class DerivedEquations:
 
     @property
     def forces(self) -> sympy.Matrix:
-        """All forces on the right side [n] (N, N m)."""
+        """Sum of the forces on the right side [n] (N, N m): passive, actuation and applied."""
         return self.passive + self.actuation + self.applied
 
     @property
@@ -169,7 +169,7 @@ class DerivedEquations:
         """The equations of motion, one for each velocity; without multipliers in maximal coordinates."""
         left = self.M * sympy.Matrix(self.a) + self.bias
         sides = zip(left.flat(), self.forces.flat(), strict=True)
-        # to SymPy's types it may be True or False in spite of evaluate=False
+        # SymPy's types allow True or False here, in spite of evaluate=False
         return [sympy.Equality(x, y, evaluate=False) for x, y in sides]  # pyright: ignore[reportReturnType]
 
     @cached_property

@@ -1,10 +1,10 @@
 """Numbers from equations: accelerations, multipliers, and motion over time.
 
-In maximal coordinates what is solved at each state is
+In maximal coordinates the linear system of each state is
 
     M a - Jᵀ λ = forces - bias,    J a = γ - 2 α dΦ/dt - β² Φ,
 
-where α and β draw back what has drifted off the constraints (Baumgarte, Computer Methods in Applied Mechanics and
+where α and β correct drift off the constraints (Baumgarte, Computer Methods in Applied Mechanics and
 Engineering 1 (1972) 1-16).
 """
 
@@ -28,10 +28,10 @@ from saltus.symbolic.export.python_code import function
 if TYPE_CHECKING:
     from saltus.symbolic.derived import DerivedEquations
 
-OFF = 1e-5  # m, rad, and their rates: a start farther off its constraints is not one of theirs
+OFF = 1e-5  # m, rad, and their rates: a start farther off its constraints is refused
 RANK = 1e-10  # relative: constraints that are closer than this to depending on each other share their force
 
-#: Numbers by the names, or the symbols, that they are for.
+#: Numbers by names or symbols.
 Values: TypeAlias = Mapping[str, float] | Mapping[sympy.Symbol, float]
 #: Numbers, or functions of the time (s), by names or symbols.
 Inputs: TypeAlias = (
@@ -51,7 +51,7 @@ class SolveOptions(TypedDict, total=False):
 
 
 class Evaluator:
-    """Accelerations of equations with numbers for everything. `stabilisation`: (α, β) in 1/s."""
+    """Accelerations of the equations with numbers for every symbol. `stabilisation`: (α, β) in 1/s."""
 
     def __init__(
         self,
@@ -85,7 +85,7 @@ class Evaluator:
         return (constraint[2], constraint[3]) if constraint else (np.zeros(0), np.zeros(0))
 
     def _arguments(self, q: Any, v: Any, time: float) -> list[np.ndarray]:
-        """What the compiled function takes, with the inputs at a time (s)."""
+        """Arguments of the compiled function at a state, with the inputs at a time (s)."""
         arguments = [np.asarray(q, float), np.asarray(v, float)]
         if self._equations.inputs:
             values = [self._inputs.get(str(symbol), 0.0) for symbol in self._equations.inputs]
@@ -129,7 +129,7 @@ def solution(
 
 
 def checked_state(equations: DerivedEquations, q: Any, v: Any) -> tuple[np.ndarray, np.ndarray]:
-    """A state as arrays of numbers; OptionError where there are others than the equations have."""
+    """Check a state and return its arrays; OptionError where their sizes are not those of the equations."""
     q, v = (numbers(name, value).astype(float).reshape(-1) for name, value in (("q", q), ("v", v)))
     n, nv = len(equations.q), len(equations.v)
     if (q.size, v.size) != (n, nv):
@@ -143,7 +143,7 @@ def checked_state(equations: DerivedEquations, q: Any, v: Any) -> tuple[np.ndarr
 
 
 def _check_constraints(equations: DerivedEquations, q: np.ndarray, v: np.ndarray, evaluator: Evaluator) -> None:
-    """OptionError for a state of maximal coordinates that is off the constraints."""
+    """Raise OptionError for a state of maximal coordinates that is off the constraints."""
     for what, values in zip(("", "the rate of "), evaluator.violations(q, v), strict=True):
         for name, value in zip(equations.constraints, values, strict=True):
             if abs(value) > OFF:

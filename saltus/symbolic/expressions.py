@@ -1,6 +1,6 @@
-"""Exact expressions: what SymEngine does not do by itself to keep them as short as on paper.
+"""Exact expressions, with the normal forms that keep SymEngine's as short as on paper.
 
-Two normal forms make what cancels on paper cancel here: products of sines and cosines as sums over angles, in which
+Two normal forms make terms cancel that cancel on paper: products of sines and cosines as sums over angles, in which
 cos²α + sin²α = 1 and cos α cos β + sin α sin β = cos(α - β) need no rule, and polynomials in the components of a unit
 quaternion without powers of its first one.
 """
@@ -21,12 +21,12 @@ from saltus.number.symbols import KINDS
 exact = KINDS["symengine"].number  # a float as the fraction, or the root of one, that it was meant to be
 FUNCTIONS = ("sin", "cos", "tan", "atan2", "sqrt", "Abs", "exp", "pi")  # names that are no symbols in text
 
-#: An exact expression: SymEngine's, which numbers and symbols are too.
+#: An exact expression of SymEngine; numbers and symbols are expressions too.
 Expression: TypeAlias = symengine.Basic
 ZERO: Expression = symengine.Integer(0)
 ONE: Expression = symengine.Integer(1)
 HALF: Expression = symengine.Rational(1, 2)
-#: SymPy's too, and matrices of them.
+#: An exact expression of SymPy or SymEngine, or a matrix of them.
 Algebraic: TypeAlias = Expression | sympy.Basic | sympy.MatrixBase
 Vector: TypeAlias = tuple[Expression, Expression, Expression]
 
@@ -63,7 +63,7 @@ def cross(a: Sequence[Any], b: Sequence[Any]) -> Vector:
 
 
 def sum_of_products(terms: Iterable[tuple[Any, Any]]) -> Any:
-    """Σ a b, without what is zero."""
+    """Σ a b, without products that are zero."""
     return symengine.Add(*(a * b for a, b in terms if a != 0 and b != 0))
 
 
@@ -92,7 +92,7 @@ def parsed(text: Any) -> Any:
 
 
 def written_out(expression: Any) -> int:
-    """How many terms an expression has at most when its products of sums are multiplied out."""
+    """Upper bound of the number of terms of an expression when its products of sums are multiplied out."""
     known: dict[Any, int] = {}
 
     def count(x: Any) -> int:
@@ -111,7 +111,7 @@ def written_out(expression: Any) -> int:
 
 
 def sum_over_angles(expression: Any) -> Any:
-    """An expression, polynomial in sines and cosines, as a sum of terms with one sine or cosine each."""
+    """Rewrite an expression, polynomial in sines and cosines, as a sum of terms with one sine or cosine each."""
     sums: dict[Any, list[Any]] = {}
     for term in _terms(symengine.expand(expression)):
         rest, waves = _split(term)

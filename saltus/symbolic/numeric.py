@@ -47,7 +47,7 @@ class SimulationOptions(TypedDict, total=False):
 
 
 class NumericEquations(DerivedEquations):
-    """Derived equations with what can be computed from them; see `Equations`."""
+    """Derived equations with their numerical methods; see `Equations`."""
 
     # ------------------------------------------------------------ numbers and motion
 
@@ -104,7 +104,7 @@ class NumericEquations(DerivedEquations):
         return Simulation(self.model, dynamics=self.dynamics, **options)
 
     def simplify(self, limit: float = 60.0) -> Self:
-        """The same equations with M and bias simplified by SymPy's `trigsimp`, as far as that gets in `limit` seconds.
+        """Return the equations with M and bias simplified by SymPy's `trigsimp` as far as `limit` seconds allow.
 
         `timings["simplify"]` says how long it took; a SaltusWarning, how much was not done in time.
         """

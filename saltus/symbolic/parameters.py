@@ -27,7 +27,7 @@ LETTERS = {  # field -> the letter that its symbols begin with
     "dof_damping": "b",
     "dof_armature": "J",
 }
-AGREE = 1e-9  # relative: two numbers for one letter, or a number and what a letter says of it
+AGREE = 1e-9  # relative tolerance between two numbers for one letter, or between a number and a letter's value
 
 
 def symbol_name(name: str) -> str:
@@ -56,7 +56,7 @@ class Parameters:
     `chosen`: "numbers", all are exact numbers; "symbols", masses, inertias, lengths, gravity, stiffness, damping and
     armature are symbols where they are not zero; or a mapping of keys to names, expressions or numbers. A letter may
     stand for several numbers if they agree ({"body_ipos[upper][2]": "-l1", "body_pos[lower][2]": "-l1"}).
-    `values` is what each symbol is worth in the model.
+    `values`: value of each symbol in the model.
     """
 
     def __init__(self, chosen: str | Mapping[str, Any], names: Names):
@@ -136,7 +136,7 @@ class Parameters:
         return symbol
 
     def _given(self, key: str, value: float) -> Any:
-        """What the user says that a number is, as an expression."""
+        """The user's expression for a number of the model."""
         said = self._chosen[key]
         try:
             expression = parsed(exact(float(said)) if isinstance(said, float | np.floating) else said)
@@ -149,7 +149,7 @@ class Parameters:
         return to_symengine(expression).subs({symengine.Symbol(n): s for n, s in self._letters.items()})
 
     def _find_values(self) -> None:
-        """The letters' values, each from the first expression that has no other unknown letter."""
+        """Find the letters' values, each from the first expression that has no other unknown letter."""
         waiting = self._said
         while waiting:
             left = [one for one in waiting if not self._tells(*one)]
@@ -164,7 +164,7 @@ class Parameters:
         return sorted(s.name for s in expression.free_symbols if self._letters[s.name] not in self.values)
 
     def _tells(self, text: str, expression: Any, value: float) -> bool:
-        """Whether at most one letter is unknown; then it gets the value that makes the expression right."""
+        """Find the one unknown letter of an expression by the model's value; False if several are unknown."""
         unknown = self._unknown(expression)
         if len(unknown) > 1:
             return False

@@ -1,7 +1,7 @@
 """Simplification beyond normal forms, with a limit on the time that it may take.
 
 SymPy's `trigsimp` tries many rules and may take seconds or hours, so that it runs in a process of its own (this
-module as a program), one expression after another, and what is not done in time stays as it was.
+module as a program), one expression after another, and those not done in time stay as they were.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from saltus.symbolic.expressions import parsed, to_symengine, to_sympy
 def simplified(expressions: Sequence[Any], limit: float) -> tuple[list[Any], int, float]:
     """Expressions as short as `trigsimp` makes them within `limit` seconds, how many were done, and the seconds.
 
-    One that came out longer stays as it was.
+    An expression that would become longer is returned unchanged.
     """
     began = time.perf_counter()
     command = [sys.executable, "-m", "saltus.symbolic.simplify"]

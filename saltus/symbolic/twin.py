@@ -1,4 +1,4 @@
-"""The derived equations beside the engine at random states: two ways to the same numbers, each the other's test.
+"""The derived equations beside the engine at random states: two ways to compute equal numbers, each testing the other.
 
 The engine computes M and bias by recursion over bodies (composite rigid bodies, Newton-Euler), the equations by
 derivatives of energies. They share the model and nothing else.
@@ -23,8 +23,8 @@ from saltus.symbolic.export.python_code import function
 from saltus.symbolic.export.routine import Routine
 
 TOLERANCE = 1e-10
-ROUNDINGS = 100  # of accelerations, in units of eps cond(M)
-SMALLEST = 1e-12  # of the largest inertia: what M's diagonal is taken for at least where it scales
+ROUNDINGS = 100  # tolerance of accelerations, in units of eps cond(M)
+SMALLEST = 1e-12  # share of the largest inertia: least value taken for an entry of M's diagonal where it scales
 QUANTITIES = ("M", "bias", "passive", "actuation", "accelerations")
 
 
@@ -32,7 +32,7 @@ QUANTITIES = ("M", "bias", "passive", "actuation", "accelerations")
 class Difference:
     """The largest relative difference of a `quantity`: `largest`, in state number `state` at `entry`, named by dofs.
 
-    `rounding` is what rounding alone may make of it: eps cond(M) times a safety for accelerations.
+    `rounding`: bound of the difference by rounding alone: eps cond(M) times a safety for accelerations.
     """
 
     quantity: str
@@ -44,7 +44,7 @@ class Difference:
 
 @dataclass(frozen=True)
 class Twin:
-    """How far equations and engine are apart, in joint coordinates.
+    """Largest differences between equations and engine, in joint coordinates.
 
     Differences are relative to the quantity's largest entry at the state, with each degree of freedom in units that
     make M's diagonal 1: M_ij / √(M_ii M_jj), Q_i / √M_ii, a_i √M_ii. So entries of slides and hinges compare. Where
@@ -209,7 +209,7 @@ class InJoints:
 
 
 def _without_inequalities(model: Model) -> Model:
-    """The model without what the equations leave out."""
+    """The model without the features that the equations leave out."""
     m = model.mujoco
     m.jnt_actfrclimited[:] = 0
     ignored = check(m, model.left_out | set(INEQUALITIES))

@@ -1,1 +1,1 @@
-"""Benchmarks with outside references: what is simulated, what others found, and how near Saltus comes."""
+"""Benchmarks with outside references: simulations, published or exact results, and Saltus's errors against them."""

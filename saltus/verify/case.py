@@ -1,4 +1,4 @@
-"""What a benchmark is, and what a run of it gives: numbers that are compared with references, and a figure.
+"""Benchmarks, and the results of their runs: numbers that are compared with references, and a figure.
 
 A benchmark is a function under `@benchmark(...)`. It simulates with Saltus's public interface and returns a `Result`;
 its docstring says what is simulated. References come from outside: closed forms, conserved quantities, declared orders,
@@ -18,12 +18,12 @@ from numpy.typing import ArrayLike
 
 from saltus.errors import SaltusError
 
-ORDER_TOLERANCE = 0.2  # around the declared order
+ORDER_TOLERANCE = 0.2  # allowed deviation from the declared order
 
 
 @dataclass(frozen=True)
 class Check:
-    """A number that was reached, and the one that it should be.
+    """A number that was reached, and its reference.
 
     `tolerance` bounds |reached - reference|, or that over |reference| where `relative`.
     """
@@ -37,7 +37,7 @@ class Check:
 
     @property
     def quantity(self) -> str:
-        """Its name with its unit, and whether its error is relative."""
+        """The number's name with its unit, and whether its error is relative."""
         return self.name + (f" ({self.unit})" if self.unit else "") + (", relative" if self.relative else "")
 
     @property
@@ -56,7 +56,7 @@ class Check:
 
 @dataclass(frozen=True)
 class Curve:
-    """Points of a figure: `look` is "line", "points" or, for references, "dashed" or "marks"."""
+    """Points of a figure; `look` is "line", "points" or, for references, "dashed" or "marks"."""
 
     label: str
     x: ArrayLike
@@ -66,7 +66,7 @@ class Curve:
 
 @dataclass(frozen=True)
 class Figure:
-    """Curves over one axis, with what the axes show and its unit."""
+    """Curves over one axis, with the quantity and unit of each axis."""
 
     x: str
     y: str
@@ -78,24 +78,24 @@ class Figure:
 
 @dataclass(frozen=True)
 class Result:
-    """What a run of a benchmark gives."""
+    """Numbers and figure from a run of a benchmark."""
 
     checks: Sequence[Check]
     figure: Figure
 
 
 class NeedsData(SaltusError):
-    """A benchmark compares with files that are not part of Saltus; the text names them."""
+    """Raised by a benchmark that compares with files that are not part of Saltus; the text names them."""
 
 
 @dataclass(frozen=True)
 class Data:
-    """Where files of others lie that cannot be part of Saltus: `--data DIR`; None: nowhere."""
+    """Folder of other people's files that cannot be part of Saltus: `--data DIR`; None: no folder."""
 
     folder: Path | None = None
 
     def file(self, name: str) -> Path:
-        """The file of this path in the folder; NeedsData where there is none."""
+        """Path of a file in the folder; NeedsData where there is none."""
         if self.folder is None:
             raise NeedsData(f"{name} in the folder given by --data")
         path = self.folder / name
@@ -104,7 +104,7 @@ class Data:
         return path
 
     def files(self, pattern: str) -> list[Path]:
-        """The files that match a pattern in the folder; NeedsData where there are none."""
+        """Paths of the files that match a pattern in the folder; NeedsData where there are none."""
         found = [] if self.folder is None else sorted(self.folder.glob(pattern))
         if not found:
             raise NeedsData(f"{pattern} in the folder given by --data")
@@ -113,7 +113,7 @@ class Data:
 
 @dataclass(frozen=True)
 class Benchmark:
-    """A benchmark: `source` says where the reference comes from, `allowed` why the tolerances are what they are."""
+    """A benchmark: `source` says where the reference comes from, `allowed` why the tolerances are as they are."""
 
     name: str
     family: str
@@ -125,12 +125,12 @@ class Benchmark:
 
     @property
     def about(self) -> str:
-        """What is simulated, in words."""
+        """Description of the simulation, from the function's docstring."""
         return " ".join((inspect.getdoc(self.measure) or "").split())
 
     @property
     def command(self) -> str:
-        """What repeats it."""
+        """Command that repeats the benchmark."""
         return f"saltus verify {self.name}"
 
 
@@ -138,7 +138,7 @@ Decorator = Callable[[Callable[[Data], Result]], Benchmark]
 
 
 def family(name: str) -> Callable[..., Decorator]:
-    """The decorator of a family's benchmarks."""
+    """Decorator for the benchmarks of a family."""
 
     def benchmark(name_: str, title: str, *, source: str, allowed: str, slow: bool = False) -> Decorator:
         def made(measure: Callable[[Data], Result]) -> Benchmark:
@@ -158,19 +158,19 @@ def checks(
     *,
     relative: bool = False,
 ) -> list[Check]:
-    """Several numbers of one tolerance."""
+    """Checks of several numbers with one tolerance."""
     pairs = zip(names, np.ravel(reached), np.ravel(references), strict=True)
     return [Check(name, float(a), float(b), tolerance, unit, relative) for name, a, b in pairs]
 
 
 def order_check(steps: ArrayLike, errors: ArrayLike, declared: float, name: str = "order") -> Check:
-    """The slope of log error over log step, fitted by least squares, against the declared order."""
+    """Check of the slope of log error over log step, fitted by least squares, against the declared order."""
     slope = np.polyfit(np.log(np.asarray(steps, float)), np.log(np.asarray(errors, float)), 1)[0]
     return Check(name, float(slope), float(declared), ORDER_TOLERANCE)
 
 
 def order_figure(steps: ArrayLike, errors: ArrayLike, declared: float, x: str = "step (s)", y: str = "error") -> Figure:
-    """Error over step, with a line of the declared order through the finest point."""
+    """Figure of error over step, with a line of the declared order through the finest point."""
     h, e = np.asarray(steps, float), np.asarray(errors, float)
     finest = int(np.argmin(h))
     line = Curve(f"order {declared:g}", h, e[finest] * (h / h[finest]) ** declared, "dashed")

@@ -24,7 +24,7 @@ LOOKS = {
 
 
 def drawn(figure: Figure) -> Canvas:
-    """The figure: what was reached in colours, references dashed or as points."""
+    """Draw the figure: results in colours, references dashed or as points."""
     with rc_context({"axes.spines.top": False, "axes.spines.right": False}):
         canvas = Canvas(figsize=SIZE, layout="constrained")
         axes = canvas.subplots()
@@ -56,7 +56,7 @@ def drawn(figure: Figure) -> Canvas:
 
 
 def image(figure: Figure, file_format: str = "png") -> bytes:
-    """The figure as a file."""
+    """Bytes of the figure in a file format."""
     buffer = io.BytesIO()
     metadata = {"Date": None} if file_format == "svg" else None
     drawn(figure).savefig(buffer, format=file_format, dpi=130, metadata=metadata)
@@ -64,7 +64,7 @@ def image(figure: Figure, file_format: str = "png") -> bytes:
 
 
 def _thinned(curve: Curve) -> tuple[np.ndarray, np.ndarray]:
-    """A curve with as many points as can be seen; its first and last stay."""
+    """A curve with as many points as can be seen; the first and last stay."""
     x, y = np.ravel(np.asarray(curve.x, float)), np.ravel(np.asarray(curve.y, float))
     if len(x) <= MOST or curve.look in ("points", "marks"):
         return x, y

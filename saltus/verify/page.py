@@ -52,7 +52,7 @@ SHOWN = {PASSED: "passed", FAILED: "failed", NEEDS_DATA: "needs-data"}
 
 
 def fragment(outcome: BenchmarkOutcome) -> str:
-    """One benchmark."""
+    """HTML of one benchmark."""
     own = outcome.benchmark
     facts = {"Source": html.escape(own.source), "Tolerance": html.escape(own.allowed)}
     if outcome.message:
@@ -91,7 +91,7 @@ def _figure(outcome: BenchmarkOutcome) -> str:
 
 
 def whole_page(outcomes: Sequence[BenchmarkOutcome]) -> str:
-    """A page of its own."""
+    """HTML of a complete page."""
     parts = []
     for name, (title, *_) in FAMILIES.items():
         found = [outcome for outcome in outcomes if outcome.benchmark.family == name]
@@ -103,7 +103,7 @@ def whole_page(outcomes: Sequence[BenchmarkOutcome]) -> str:
 
 
 class FamilyReport:
-    """A family's benchmarks, run here; displayed in notebooks."""
+    """Results of a family's benchmarks, run here; displayed in notebooks."""
 
     def __init__(self, family: str, data: Data | None = None):
         self.outcomes = run_benchmarks(chosen(family=family), data)
@@ -122,7 +122,7 @@ class FamilyReport:
 
 
 class Overview:
-    """Families with how many of their benchmarks passed; displayed in notebooks."""
+    """Families with the number of their benchmarks that passed; displayed in notebooks."""
 
     def __init__(self, reports: Mapping[str, FamilyReport]):
         self.reports = reports

@@ -1,4 +1,4 @@
-"""All benchmarks by name, family by family."""
+"""Registry of the benchmarks by name, family by family."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from saltus.verify.families import (
 from saltus.verify.families.contact_hard import belt, billiard, bouncing, impacts, sliding
 from saltus.verify.families.rolling import bicycle, discs, rimless, tops, walkers
 
-#: Family -> its title and where its benchmarks stand, in the order in which they are shown.
+#: Family -> its title and its modules, in the order in which they are shown.
 FAMILIES: dict[str, tuple[str, *tuple[ModuleType, ...]]] = {
     "smooth": ("Smooth motion", smooth),
     "oscillator": ("Harmonic oscillator", oscillator),
@@ -39,7 +39,7 @@ FAMILIES: dict[str, tuple[str, *tuple[ModuleType, ...]]] = {
 
 
 def benchmarks() -> dict[str, Benchmark]:
-    """All benchmarks by name."""
+    """Benchmarks of all families by name."""
     modules = [module for _, *own in FAMILIES.values() for module in own]
     found = [x for module in modules for x in vars(module).values() if isinstance(x, Benchmark)]
     by_name = {one.name: one for one in found}
@@ -49,7 +49,7 @@ def benchmarks() -> dict[str, Benchmark]:
 
 
 def chosen(names: Iterable[str] = (), family: str | None = None) -> list[Benchmark]:
-    """The benchmarks of these names, of a family, or all; OptionError for a name that is not known."""
+    """Benchmarks with these names, of a family, or all; OptionError for a name that is not known."""
     everything = benchmarks()
     if family is not None and family not in FAMILIES:
         raise OptionError.unknown("family", family, FAMILIES)

@@ -23,7 +23,7 @@ STYLES = {PASSED: "green", FAILED: "bold red", NEEDS_DATA: "yellow"}
 
 
 def print_outcomes(outcomes: Sequence[BenchmarkOutcome], every: bool) -> None:
-    """A table: of each benchmark the check nearest to its tolerance, or those that failed, or with `every` all."""
+    """Print a table: of each benchmark the check nearest to its tolerance, or failed ones; with `every`, all."""
     from rich.table import Table
     from rich.text import Text
 
@@ -48,7 +48,7 @@ def print_outcomes(outcomes: Sequence[BenchmarkOutcome], every: bool) -> None:
 
 
 def summary(outcomes: Sequence[BenchmarkOutcome]) -> str:
-    """How many passed, failed and need data, in how many seconds."""
+    """Numbers of benchmarks that passed, failed and need data, and the seconds they took."""
     found = [o.verdict for o in outcomes]
     parts = [count(len(found), "benchmark"), f"{found.count(PASSED)} passed", f"{found.count(FAILED)} failed"]
     if NEEDS_DATA in found:
@@ -63,7 +63,7 @@ def _why(outcome: BenchmarkOutcome) -> str:
 
 
 def _rows(outcome: BenchmarkOutcome, every: bool) -> list[dict[str, str]]:
-    """The lines of one benchmark: its worst check, or all, or those that failed."""
+    """Table rows of one benchmark: its worst check, or all, or those that failed."""
     first = {"benchmark": outcome.benchmark.name, "s": f"{outcome.seconds:.1f}"}
     if not outcome.checks:
         return [{"verdict": outcome.verdict, **first}]
@@ -78,18 +78,18 @@ def _rows(outcome: BenchmarkOutcome, every: bool) -> list[dict[str, str]]:
 
 
 def numbers(check: Check) -> tuple[str, str, str, str]:
-    """Reached, reference, error and tolerance, as a person reads them."""
+    """Reached, reference, error and tolerance as readable numbers."""
     return f"{check.reached:.10g}", f"{check.reference:.10g}", f"{check.error:.1e}", f"{check.tolerance:.1e}"
 
 
 def write_json(outcomes: Sequence[BenchmarkOutcome], path: Path) -> None:
-    """All results as a JSON list."""
+    """Write the results as a JSON list."""
     content: list[dict[str, Any]] = [outcome.facts() for outcome in outcomes]
     write_whole(path, (json.dumps(content, indent=2, ensure_ascii=False) + "\n").encode(), what="results")
 
 
 def write_figures(outcomes: Sequence[BenchmarkOutcome], folder: Path) -> list[Path]:
-    """A figure a benchmark in a folder, which is made if it is not there."""
+    """Write a figure per benchmark into a folder, which is made if it does not exist."""
     from saltus.verify.drawing import image
 
     prepare_folder(folder)

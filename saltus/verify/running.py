@@ -1,4 +1,4 @@
-"""Running benchmarks: what each reached, in how many seconds, and whether that is good enough."""
+"""Running benchmarks: the numbers that each reached, its seconds, and its verdict."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PASSED, FAILED, NEEDS_DATA = "passed", "failed", "needs data"
 
 @dataclass(frozen=True)
 class BenchmarkOutcome:
-    """A benchmark that was run; `message` says what it lacks, or the error that ended it."""
+    """A benchmark that was run; `message` says what it lacks, or gives the error that ended it."""
 
     benchmark: Benchmark
     verdict: str
@@ -30,7 +30,7 @@ class BenchmarkOutcome:
         return max(self.checks, key=_part, default=None)
 
     def facts(self) -> dict[str, Any]:
-        """All of it but the figure, as JSON has it."""
+        """Results other than the figure, in the form of JSON."""
         own = self.benchmark
         return {
             "name": own.name,
@@ -48,7 +48,7 @@ class BenchmarkOutcome:
 
 
 def _part(check: Check) -> float:
-    """An error over its tolerance; of two that are zero, nothing is worse than nothing."""
+    """An error over its tolerance; 0 where both are zero."""
     return check.error / check.tolerance if check.tolerance > 0 else (0.0 if check.passed else float("inf"))
 
 
@@ -71,11 +71,11 @@ def _numbers(facts: dict[str, Any]) -> Iterable[tuple[str, float]]:
 
 
 def run_benchmark(benchmark: Benchmark, data: Data | None = None) -> BenchmarkOutcome:
-    """Run one; whatever ends it early is a failure that is reported, not an error of the caller's."""
+    """Run one benchmark; an error that ends it early is reported as a failure and not raised."""
     began = time.perf_counter()
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # Saltus's and, of models, MuJoCo's
+            warnings.simplefilter("ignore", UserWarning)  # warnings of Saltus, and of MuJoCo about models
             result = benchmark.measure(data or Data())
     except NeedsData as lacks:
         return BenchmarkOutcome(benchmark, NEEDS_DATA, time.perf_counter() - began, message=str(lacks))
@@ -92,7 +92,7 @@ def run_benchmarks(
     data: Data | None = None,
     progress: Callable[[Benchmark, int], object] = lambda benchmark, done: None,
 ) -> list[BenchmarkOutcome]:
-    """Run several, one after the other; `progress` is told which is next and how many are done."""
+    """Run several benchmarks, one after the other; `progress` gets the next one and the number done."""
     outcomes: list[BenchmarkOutcome] = []
     for benchmark in chosen:
         progress(benchmark, len(outcomes))

@@ -184,7 +184,7 @@ def test_results_are_kept_as_they_come_and_resumed(zoo, monkeypatch, tmp_path, c
     assert asked == ["broken.xml", "cart.xml", "floor.xml", "floor.xml", "scene.xml", "sticks.xml"]
     out = capsys.readouterr().out
     assert "zoo/robot.xml: its root element is <robot>" in out and "zoo/parts/floor.xml: by itself: it has no" in out
-    with pytest.raises(OptionError, match="it was measured otherwise"):
+    with pytest.raises(OptionError, match="it was measured with other settings"):
         command.bench_zoo([zoo], json_path=path, resume=True, quick=True)
     with pytest.raises(OptionError, match="--resume needs --json"):
         command.bench_zoo([zoo], resume=True)

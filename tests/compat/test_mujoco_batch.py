@@ -267,7 +267,7 @@ def test_what_is_not_there(both):
     ours = both[1]
     with pytest.raises(OptionError, match="geom_type"):
         ours.expand("geom_type")
-    with pytest.raises(OptionError, match="body_invweight0 cannot be set here: it follows"):
+    with pytest.raises(OptionError, match="body_invweight0 cannot be set here: it is derived"):
         ours.expand("body_invweight0")
     with pytest.raises(OptionError, match="mj_ray"):
         ours.ray([0, 0, 1], [0, 0, -1])

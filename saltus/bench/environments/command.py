@@ -31,7 +31,7 @@ PEERS = ("gymnasium sync", "gymnasium async", "envpool", "mujoco.batch")
 
 @dataclass(frozen=True)
 class Effort:
-    """How much is measured: simulations of a task and of a robot, repeats, seconds of a timing, untimed first steps."""
+    """Amount of measurement: simulations of a task and of a robot, repeats, seconds of a timing, untimed steps."""
 
     n: int = 1024
     robots: int = 4096
@@ -45,9 +45,9 @@ QUICK = Effort(n=64, robots=64, repeats=3, seconds=0.02, warming=4)
 
 @dataclass(frozen=True)
 class EnvRow:
-    """One of those that step a task.
+    """Timing of one contender on a task.
 
-    `seconds`: of a step of one simulation, on all threads together. `faster`: how many times faster Saltus is than it,
+    `seconds`: of a step of one simulation, on all threads together. `faster`: speed of Saltus relative to it,
     in float64 and in float32. `difference`: of observations and rewards after one step, relative to their size.
     """
 
@@ -62,9 +62,9 @@ class EnvRow:
 
 @dataclass(frozen=True)
 class CostRow:
-    """What a step of Saltus consists of.
+    """Parts of the cost of a step of Saltus.
 
-    `host`: the part of a step outside the compiled call. `varied`: how many times longer a step takes where simulations
+    `host`: the part of a step outside the compiled call. `varied`: ratio by which a step is longer where simulations
     have values of their own.
     """
 
@@ -88,7 +88,7 @@ def bench_env(
     n: int | None,
     repeats: int | None,
 ) -> None:
-    """Measure, print two tables, write them as JSON."""
+    """Run the benchmark: measure, print two tables, write them as JSON."""
     from saltus.arguments import thread_count
     from saltus.bench.harness import machine
     from saltus.record.files.atomic_write import check_writable, write_whole
@@ -129,7 +129,7 @@ def bench_env(
 
 
 def planned(quick: bool, n: int | None, repeats: int | None) -> Effort:
-    """How much is measured, with what the options say."""
+    """Amount of measurement, with the options of the command line."""
     usual = QUICK if quick else Effort()
     sizes = (usual.n, usual.robots) if n is None else (n, n)
     return Effort(*sizes, repeats or usual.repeats, usual.seconds, usual.warming)
@@ -139,7 +139,7 @@ def planned(quick: bool, n: int | None, repeats: int | None) -> Effort:
 
 
 def measure_task(name: str, effort: Effort, threads: int) -> Found:
-    """Rows of a bundled task."""
+    """Measure a bundled task; return its rows."""
     from saltus.bench.environments import sides
     from saltus.bench.environments.mujoco_tasks import TASKS as BY_MUJOCO
 
@@ -167,7 +167,7 @@ def measure_task(name: str, effort: Effort, threads: int) -> Found:
 
 
 def task_difference(name: str) -> float:
-    """Between Saltus and `mujoco.batch`, see `one_step_difference`."""
+    """Difference between Saltus and `mujoco.batch`, see `one_step_difference`."""
     from saltus.bench.environments import sides
     from saltus.bench.environments.mujoco_tasks import TASKS as BY_MUJOCO
 
@@ -178,14 +178,14 @@ def task_difference(name: str) -> float:
 
 
 def one_step_difference(envs: Any, peer: Any, actions: Any) -> float:
-    """How far observations and rewards are apart after one step from the starts of `envs`, relative to their size."""
+    """Largest difference of observations and rewards after one step from the starts of `envs`, relative to size."""
     import numpy as np
 
     peer.put(np.arange(peer.n), envs.read("qpos"), envs.read("qvel"))
     seen, rewards, terminated, _, infos = envs.step(actions)
     theirs, their_rewards, *_ = peer.step(actions)
-    own = rewards - infos.get("reward_contact", 0.0)  # which mujoco.batch does not know
-    kept = ~terminated  # where episodes have not begun anew
+    own = rewards - infos.get("reward_contact", 0.0)  # mujoco.batch does not compute it
+    kept = ~terminated  # environments whose episodes have not begun anew
     pairs = ((seen[kept, : theirs.shape[1]], theirs[kept]), (own[kept], their_rewards[kept]))
     return max(float((np.abs(a - b) / (1.0 + np.abs(b))).max(initial=0.0)) for a, b in pairs)
 
@@ -194,7 +194,7 @@ def one_step_difference(envs: Any, peer: Any, actions: Any) -> float:
 
 
 def measure_robot(source: str, effort: Effort) -> Found:
-    """Rows of a robot from a file on one thread, each simulation with values of its own."""
+    """Measure a robot from a file on one thread, each simulation with values of its own; return its rows."""
     import numpy as np
 
     from saltus.bench.environments import robot, sides
@@ -228,7 +228,7 @@ def measure_robot(source: str, effort: Effort) -> Found:
 
 
 def robot_difference(source: str) -> float:
-    """Between Saltus and `mujoco.batch`, each simulation with values of its own."""
+    """Difference between Saltus and `mujoco.batch`, each simulation with values of its own."""
     import numpy as np
 
     from saltus.bench.environments import robot, sides
@@ -297,7 +297,7 @@ def _cells(row: EnvRow) -> tuple[str, ...]:
 
 
 def _plain(value: Any) -> Any:
-    """JSON knows no nan."""
+    """Replace nan by None, as JSON has no nan."""
     if isinstance(value, dict):
         return {k: _plain(v) for k, v in value.items()}
     if isinstance(value, list | tuple):

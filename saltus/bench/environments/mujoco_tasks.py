@@ -1,6 +1,6 @@
 """Tasks by `mujoco.batch`: MuJoCo steps many simulations, NumPy computes observations, rewards, ends and starts.
 
-They are what `saltus.env` and Gymnasium compute, but for the external wrenches of Ant and Humanoid: a step of
+The tasks equal those of `saltus.env` and Gymnasium, but for the external wrenches of Ant and Humanoid: a step of
 `mujoco.batch` does not compute them, and neither the observation nor the reward here has them.
 """
 
@@ -39,21 +39,21 @@ class MujocoTask:
         self.begin(np.arange(n))
 
     def bind(self) -> None:
-        """Bind what observations and rewards read beyond the state."""
+        """Bind the fields that observations and rewards read beyond the state."""
 
     def observe(self) -> Reals:
         """Observations [n, nobservation]."""
         return np.concatenate([self.qpos, self.qvel], axis=1)
 
     def before(self) -> Any:
-        """What the reward needs to know of the state before a step."""
+        """State before a step, as far as the reward needs it."""
 
     def reward(self, before: Any, actions: Reals) -> Reals:
         """Rewards [n]."""
         raise NotImplementedError
 
     def terminated(self) -> NDArray[np.bool_]:
-        """Whose episode ends [n]."""
+        """Whether each simulation's episode ends [n]."""
         return np.zeros(self.n, bool)
 
     def starts(self, count: int) -> tuple[Reals, Reals]:
@@ -70,13 +70,13 @@ class MujocoTask:
         self.put(ids, *self.starts(len(ids)))
 
     def put(self, ids: NDArray[np.int64], qpos: Reals, qvel: Reals) -> None:
-        """Let some simulations begin with these positions and velocities."""
+        """Start some simulations from these positions and velocities."""
         self.qpos[ids], self.qvel[ids], self.steps[ids] = qpos, qvel, 0
         if self.needs_forward:
             self.batch.forward(ids)
 
     def step(self, actions: Reals) -> tuple[Reals, Reals, NDArray[np.bool_], NDArray[np.bool_]]:
-        """Observations, rewards, whose episode has terminated, whose has been truncated."""
+        """Step; return observations, rewards, and which episodes have terminated and which have been truncated."""
         before = self.before()
         self.ctrl[:] = actions
         self.batch.step(nstep=self.frame_skip)
@@ -117,7 +117,7 @@ class Ant(MujocoTask):
         return self.xpos[:, 1, 0].copy()
 
     def healthy(self) -> NDArray[np.bool_]:
-        """Whose torso is in the range of heights."""
+        """Whether each torso is in the range of heights [n]."""
         z = self.qpos[:, 2]
         return (0.2 <= z) & (z <= 1.0)
 
@@ -153,7 +153,7 @@ class Humanoid(MujocoTask):
         return np.asarray(self.xipos[:, :, 0] @ mass / mass.sum(), np.float64)
 
     def healthy(self) -> NDArray[np.bool_]:
-        """Whose torso is in the range of heights."""
+        """Whether each torso is in the range of heights [n]."""
         z = self.qpos[:, 2]
         return (1.0 < z) & (z < 2.0)
 

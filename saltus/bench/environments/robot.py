@@ -1,7 +1,7 @@
-"""A robot from a model file: an environment of `saltus.env`, and the same by `mujoco.batch` and NumPy.
+"""A robot from a model file: an environment of `saltus.env`, and its twin by `mujoco.batch` and NumPy.
 
-It starts at the model's first keyframe, if it has one, is rewarded for its velocity along x, and begins anew when its
-height has halved. Each simulation may have masses, frictions and actuator gains of its own.
+The robot starts at the model's first keyframe, if it has one, is rewarded for its velocity along x, and begins anew
+when its height has halved. Each simulation may have masses, frictions and actuator gains of its own.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from saltus.model.model import Model
 
 VARIED = ("body_mass", "geom_friction", "actuator_gainprm", "actuator_biasprm")
 SUBSTEPS = 10
-NOISE = 0.1  # of the first velocities (m/s, rad/s)
+NOISE = 0.1  # spread of the first velocities (m/s, rad/s)
 EFFORT = 0.01
 
 
@@ -49,13 +49,13 @@ def low(m, d, e):
 
 @term
 def stirred(m, d, e):
-    """Each velocity a little off."""
+    """Velocities with a small random offset each."""
     for k in range(m.nv):
         d.qvel[k] = d.qvel[k] + uniform(e, -0.1, 0.1)
 
 
 class Robot(Environment):
-    """The environment; `model` is the user's."""
+    """The environment of a robot; `model` is the user's."""
 
     frame_skip = SUBSTEPS
     max_episode_steps = 1000
@@ -65,13 +65,13 @@ class Robot(Environment):
 
 
 class FallingRobot(Robot):
-    """One that is free to fall."""
+    """A robot that is free to fall."""
 
     terminated = low
 
 
 def made(source: Any) -> tuple[Model, type[Robot], dict[str, Any]]:
-    """The model of a source, the environment's class, and the changes that it is made with."""
+    """The model of a source, the environment's class, and the model's changes."""
     model = load(source)
     changes: dict[str, Any] = {"model": model, "key": 0 if model.nkey else None}
     if not free(model.mujoco):
@@ -86,7 +86,7 @@ def free(model: mujoco.MjModel) -> bool:
 
 
 class MujocoRobot(MujocoTask):
-    """The same by `mujoco.batch`."""
+    """The robot's environment by `mujoco.batch` and NumPy."""
 
     frame_skip = SUBSTEPS
 
@@ -118,7 +118,7 @@ def controls(model: Model, n: int, rng: np.random.Generator) -> Reals:
 
 
 def own_values(model: Model, n: int, rng: np.random.Generator) -> dict[str, Reals]:
-    """Values of the varied fields, some ten percent about the model's, a row for each of n simulations."""
+    """Values of the varied fields, random factors times the model's, a row for each of n simulations."""
     mass = rng.uniform(0.8, 1.2, (n, model.nbody))
     friction = rng.uniform(0.5, 1.5, (n, model.ngeom, 1))
     gain = rng.uniform(0.9, 1.1, (n, model.nu, 1))
@@ -127,12 +127,12 @@ def own_values(model: Model, n: int, rng: np.random.Generator) -> dict[str, Real
 
 
 def varied(model: Model) -> list[str]:
-    """The fields that vary, those of them that the model has."""
+    """Names of the varied fields that the model has."""
     return [name for name in VARIED if np.size(getattr(model, name))]
 
 
 def give_values(side: VectorEnvironment | MujocoTask, values: dict[str, Reals]) -> None:
-    """Give each simulation of either side its own values."""
+    """Give each simulation of both sides its own values."""
     if isinstance(side, MujocoTask):
         for name, value in values.items():
             side.batch.expand(name)[:] = value

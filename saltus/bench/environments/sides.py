@@ -1,4 +1,4 @@
-"""Those that step environments, made ready to be timed: Saltus, Gymnasium, EnvPool, `mujoco.batch`."""
+"""Contenders that step environments, made ready to be timed: Saltus, Gymnasium, EnvPool, `mujoco.batch`."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ from saltus.env.environment import Environment
 from saltus.env.interfaces.vector import VectorEnvironment
 from saltus.env.making import found
 
-ACTIONS = 16  # different ones, in turn
-SYNC = 32  # environments of Gymnasium's SyncVectorEnv: each is stepped alone, more of them are not faster
-PROCESSES = 2  # of AsyncVectorEnv, for each thread of the others: one works while another sends
+ACTIONS = 16  # different sets of random actions, used in turn
+SYNC = 32  # environments of Gymnasium's SyncVectorEnv: each is stepped alone, so that more of them are not faster
+PROCESSES = 2  # environments of AsyncVectorEnv per thread of the others: one works while another sends
 INSTALL = {"envpool": "pip install envpool==1.2.5", "imageio": "pip install 'gymnasium[mujoco]'"}
 
 
 class Timed(VectorEnvironment):
-    """Saltus's environments; `shares`: which part of each step was spent outside the compiled call."""
+    """Saltus's environments; `shares`: the share of each step spent outside the compiled call."""
 
     def __init__(self, environment: Environment, n: int, **options: Any):
         super().__init__(environment, n, **options)
         self.shares: list[float] = []
 
     def some_actions(self) -> list[Any]:
-        """Random actions for all."""
+        """Random actions for all environments."""
         space: Any = self.single_action_space
         return random_actions(space.low, space.high, self.num_envs)
 
@@ -46,7 +46,7 @@ class Timed(VectorEnvironment):
 
 
 class Side:
-    """One that steps n environments by `step(actions)`."""
+    """Contender that steps n environments by `step(actions)`."""
 
     def __init__(self, name: str, n: int, step: Callable[[Any], object], actions: list[Any], close: Any = None):
         self.name, self.n, self._step = name, n, step
@@ -54,11 +54,11 @@ class Side:
         self.close: Callable[[], object] = close or (lambda: None)
 
     def step(self) -> None:
-        """One step of all."""
+        """Step all environments once."""
         self._step(next(self._actions))
 
     def contender(self, warming: int) -> Contender:
-        """For timings that go on where the last has ended, once episodes no longer begin together."""
+        """Contender for timings that each go on where the last one ended, once episodes no longer begin together."""
         for _ in range(warming):
             self.step()
         return Contender(self.name, lambda: None, self.step, self.n)
@@ -72,14 +72,14 @@ def random_actions(low: Any, high: Any, n: int, dtype: Any = np.float32) -> list
 
 
 def solved_tightly(model: mujoco.MjModel) -> mujoco.MjModel:
-    """A copy whose solver goes on to its minimum: how soon solvers stop is not what is to be compared."""
+    """A copy whose solver goes on to its minimum: the stopping of solvers is not to be compared."""
     tight = copy.copy(model)
     tight.opt.tolerance, tight.opt.iterations, tight.opt.ls_iterations = 1e-12, 100, 50
     return tight
 
 
 def saltus_task(name: str, n: int, threads: int, precision: str) -> tuple[Side, Timed]:
-    """Bundled environments, with infos, as the others have them."""
+    """Bundled environments of Saltus, with infos, as the others have them."""
     envs = Timed(found(name, {}), n, threads=threads, precision=precision)
     envs.reset(seed=0)
     return Side(f"saltus {precision}", n, envs.timed_step, envs.some_actions()), envs
@@ -91,7 +91,7 @@ def mujoco_task(task: MujocoTask, actions: list[Any]) -> Side:
 
 
 def missing() -> dict[str, str]:
-    """What cannot be compared here, with a line that says why."""
+    """Contenders that cannot be compared here, each with a line that says why."""
     found = {name: f"not installed; {how}" for name, how in INSTALL.items() if find_spec(name) is None}
     gymnasium = found.pop("imageio", None)
     if gymnasium:
@@ -105,7 +105,7 @@ def gymnasium_task(name: str, kind: str, threads: int) -> Side:
 
     n = SYNC if kind == "sync" else PROCESSES * threads
     options: dict[str, Any] = {} if kind == "sync" else {"vector_kwargs": {"context": "spawn"}}
-    with silence():  # warnings about model files that nobody here writes, in other processes, too
+    with silence():  # hides warnings, in other processes too, about model files that are not ours
         envs = gymnasium.make_vec(f"{name}-v5", n, vectorization_mode=kind, **options)
         envs.reset(seed=0)
     space: Any = envs.single_action_space
@@ -126,7 +126,7 @@ def envpool_task(name: str, n: int, threads: int) -> Side:
 
 @contextmanager
 def silence() -> Iterator[None]:
-    """Inside, nothing that is written to the process's stderr is seen."""
+    """Hide the stderr of the process within the block."""
     kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
     try:
         os.dup2(nowhere, 2)

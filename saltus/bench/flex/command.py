@@ -1,4 +1,4 @@
-"""`saltus bench flex`: deformable bodies against MuJoCo 4.0, both in this process, in turn; and how cost grows.
+"""`saltus bench flex`: deformable bodies against MuJoCo 4.0, both in this process, in turn; and the growth of cost.
 
 A step of the trampoline is the mean of one second: half of it the ball falls, half of it the sheet throws it back. The
 flag hangs in the wind, its edges held at their lengths; the jelly falls on the floor.
@@ -38,8 +38,8 @@ JELLY = """<mujoco model="jelly">
 </worldbody>
 </mujoco>"""
 TRAMPOLINES: found_models.Places = (found_models.beside("trampoline.xml"),)
-SPREAD = 0.01  # m/s: of the velocities with which simulations of a batch begin
-SIMULATIONS = 16  # of a batch, a thread
+SPREAD = 0.01  # m/s: spread of the velocities with which simulations of a batch begin
+SIMULATIONS = 16  # simulations of a batch, per thread
 FOOTNOTES = (
     "difference: the largest between accelerations (m/s²) of Saltus and MuJoCo in the first step;",
     "on the flag both stop at its tolerance, 1e-6",
@@ -50,7 +50,7 @@ SIDES = (32, 64, 128, 316)  # vertices along the side of a sheet
 
 @dataclass(frozen=True)
 class Growth:
-    """Steps of a sheet with a ball on it. `vertices`; `seconds`: of a step; `contacts`: at the end."""
+    """Cost of a sheet with a ball on it. `vertices`; `seconds`: of a step; `contacts`: at the end."""
 
     vertices: int
     seconds: float
@@ -59,20 +59,20 @@ class Growth:
 
 @dataclass(frozen=True)
 class Growths:
-    """How cost grows with the number of vertices."""
+    """Growth of cost with the number of vertices."""
 
     sheets: list[Growth]
 
 
 def bench_flex(*, quick: bool, threads: int | None, json_path: Path | None, extra: list[str]) -> None:
-    """Measure, print tables, write them as JSON."""
+    """Run the benchmark: measure, print tables, write them as JSON."""
     title = "deformable bodies, semi-implicit Euler"
     benchmark = Benchmark(title, partial(_cases, extra=extra), _measure, FOOTNOTES, _tell)
     benchmark.run(quick=quick, threads=threads, json_path=json_path)
 
 
 def _cases(quick: bool, extra: list[str]) -> tuple[list[Case], list[str]]:
-    """What is measured, and what is to be said about it."""
+    """Cases to measure, and notes on them."""
     path, note = found_models.find("trampoline of MuJoCo", TRAMPOLINES)
     cases = [Case("trampoline", "trampoline", 200 if quick else 1000, spread=SPREAD, settle=0.0)]
     notes = []
@@ -110,7 +110,7 @@ def _measure(
 
 
 def _difference(setup: Any) -> float:
-    """How far accelerations in the first step are apart, (v' - v)/h."""
+    """Largest difference of accelerations, (v' - v)/h, in the first step."""
     sim, data = setup.simulation(), setup.data()
     setup.advance(sim, 1)
     setup.advance(data, 1)
@@ -118,7 +118,7 @@ def _difference(setup: Any) -> float:
 
 
 def growth(sides: tuple[int, ...], steps: int, repeats: int) -> list[Growth]:
-    """Steps of sheets of these sizes, each with a ball that sinks in."""
+    """Time steps of sheets of these sizes, each with a ball that sinks in."""
     from saltus.bench.flex.sheet import Sheet
     from saltus.bench.harness.timing import Contender, in_turn
     from saltus.contact.counts import NCON
@@ -133,7 +133,7 @@ def growth(sides: tuple[int, ...], steps: int, repeats: int) -> list[Growth]:
 
 
 def _tell(details: list[Growths]) -> None:
-    """How cost grows with the number of vertices."""
+    """Print the growth of cost with the number of vertices."""
     print()
     sheets = [g for d in details for g in d.sheets]
     rows = [(str(g.vertices), str(g.contacts), *_times(g)) for g in sheets]

@@ -1,6 +1,6 @@
 """Sheets of any size with a ball on them, as the kernels see them.
 
-MuJoCo's compiler takes a time that grows with the square of the number of bodies, half an hour for 100,000 vertices.
+MuJoCo's compiler takes time in proportion to the square of the number of bodies, half an hour for 100,000 vertices.
 Here it compiles a small sheet, whose rows are repeated.
 """
 
@@ -29,22 +29,22 @@ SHEET = """<mujoco model="sheet">
   </flexcomp>
 </worldbody>
 </mujoco>"""
-SPACING, MASS = 0.05, 0.01  # m; kg of a vertex
-FALL = 2.0  # m/s: of the ball at the start
+SPACING, MASS = 0.05, 0.01  # m; kg per vertex
+FALL = 2.0  # m/s: speed of the ball at the start
 ROOM = 300  # contacts
-RIGID = {"nbody": 2, "njnt": 1, "nv": 6, "nq": 7, "nC": 21}  # what the world and the ball take
-EACH = {"nbody": 1, "njnt": 3, "nv": 3, "nq": 3, "nC": 3}  # what a vertex takes
+RIGID = {"nbody": 2, "njnt": 1, "nv": 6, "nq": 7, "nC": 21}  # entries of the world and the ball
+EACH = {"nbody": 1, "njnt": 3, "nv": 3, "nq": 3, "nC": 3}  # entries of a vertex
 
 
 def small(side: int) -> Any:
-    """A sheet of side x side vertices that MuJoCo has compiled, held at its corners."""
+    """A sheet of side x side vertices compiled by MuJoCo, held at its corners."""
     last = side * side - 1
     corners = dict(last_of_first=side - 1, first_of_last=last - side + 1, last=last)
     return load(SHEET.format(side=side, middle=0.5 * SPACING * (side - 1), mass=MASS * side * side, **corners))
 
 
 class Sheet:
-    """A sheet of side x side vertices, and steps of it."""
+    """A sheet of side x side vertices, and its time loop."""
 
     def __init__(self, side: int):
         base = small(3).struct(timestep=0.0005)
@@ -52,7 +52,7 @@ class Sheet:
         self.timestep = 0.0005
         self.vertices = side * side
         values, sizes = _grown(base, side)
-        # by conjugate gradients, as there is no room for a Hessian
+        # conjugate gradients, as there is no room for a Hessian
         self.model = Struct(model_layout(base.layout.features | {"cg"}), sizes, "float64")
         for name, view in self.model.views.items():
             if view.size:
@@ -64,7 +64,7 @@ class Sheet:
         self._loop = loops.advance(self.integrator)
 
     def step(self, n: int) -> None:
-        """n steps."""
+        """Take n steps."""
         taken, status = self._loop(self.model, self.data, n, self.timestep, *self.integrator.parameters)
         if status or taken < n:
             raise RuntimeError(f"a sheet of {self.vertices} vertices stopped with status {status}")
@@ -88,7 +88,7 @@ def _grown(base: Struct, side: int) -> tuple[dict[str, np.ndarray], dict[str, in
 
 
 def _repeated(base: Struct, name: str, count: int) -> np.ndarray:
-    """A field with the rows of the first vertex as often as there are vertices that move."""
+    """A field with the rows of the first vertex repeated for all vertices that move."""
     view, shape = base.views[name], base.layout.fields[name].shape
     if not shape or shape[0] not in RIGID:
         return view
@@ -98,7 +98,7 @@ def _repeated(base: Struct, name: str, count: int) -> np.ndarray:
 
 
 def _numbers(base: Struct, count: int) -> dict[str, np.ndarray]:
-    """Which joints, degrees of freedom and bodies belong to each other."""
+    """Indices that connect joints, degrees of freedom and bodies."""
     bodies = np.arange(count)
     dofs = np.arange(3 * count)
     own = {
@@ -158,7 +158,7 @@ def _mesh(base: Struct, side: int) -> dict[str, np.ndarray]:
 
 
 def _placed(base: Struct, place: np.ndarray, corner: np.ndarray) -> dict[str, np.ndarray]:
-    """Where the bodies are at the start: the ball above the middle."""
+    """Positions of the bodies at the start: the ball above the middle."""
     middle = 0.5 * place[-1]
     bodies = np.concatenate([base.views["body_pos"][:2], place[~corner]])
     qpos0 = np.concatenate([base.views["qpos0"][:7], np.zeros(3 * int((~corner).sum()))])

@@ -1,4 +1,4 @@
-"""A Chromium without a screen, drawing in software, cut off from every net, by Playwright."""
+"""A headless Chromium with software rendering and no network, by Playwright."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Models of others to measure: where they may lie on this machine. None is part of the project."""
+"""Models from other packages, and the places where they may lie on this machine; none is part of the project."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
 
-Places = Sequence[tuple[str, Callable[[], Path | None]]]  # whose it is, and where; in the order of preference
+Places = Sequence[tuple[str, Callable[[], Path | None]]]  # owner and place; in the order of preference
 
 
 def beside(file: str) -> tuple[str, Callable[[], Path]]:
@@ -17,7 +17,7 @@ def beside(file: str) -> tuple[str, Callable[[], Path]]:
 
 
 def of_gymnasium(file: str) -> tuple[str, Callable[[], Path | None]]:
-    """One of gymnasium's models."""
+    """One of Gymnasium's models."""
     return "of gymnasium", lambda: packaged("gymnasium", f"envs/mujoco/assets/{file}")
 
 
@@ -39,7 +39,7 @@ HOPPERS: Places = (of_gymnasium("hopper.xml"), of_dm_control("hopper.xml"))
 
 
 def find(name: str, places: Places) -> tuple[Path | None, str]:
-    """The first file that there is, and which one it is, in words."""
+    """The first file that exists, and a note that names it."""
     for whose, place in places:
         path = place()
         if path is not None and path.is_file():

@@ -1,4 +1,4 @@
-"""A measurement in a process of its own, in which nothing is warm, and which can be ended when it takes too long."""
+"""Measurements in processes of their own, in which nothing is warm, and which can be ended when they take too long."""
 
 from __future__ import annotations
 
@@ -13,14 +13,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parents[3]  # whose saltus the process imports
+ROOT = Path(__file__).resolve().parents[3]  # the process imports saltus from here
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a process left: all that it said by name, the latest of each; what it wrote to stderr; how it failed.
+    """Result of a process: its last message of each name, its stderr, and its failure.
 
-    `late`: it was ended at the limit. `error`: the last line of its stderr if it failed otherwise, or what ended it.
+    `late`: ended at the time limit. `error`: the last line of its stderr if it failed otherwise, or the signal that
+    ended it.
     """
 
     facts: dict[str, Any]
@@ -39,8 +40,8 @@ def run_fresh(
 ) -> Outcome:
     """Run `python -m module` with an argument as JSON; its stdout must be lines of JSON, objects.
 
-    It is ended after `limit` seconds; `hear` is called with each line's object as it comes; `environment` adds to that
-    of this process.
+    The process is ended after `limit` seconds; `hear` is called with each line's object as it comes; `environment` adds
+    to that of this process.
     """
     paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
     variables = {**os.environ, **(environment or {}), "PYTHONPATH": os.pathsep.join(paths)}
@@ -62,14 +63,14 @@ def run_fresh(
             assert process.stdout is not None
             for line in process.stdout:
                 if not line.endswith("\n"):
-                    break  # it was ended in the middle
+                    break  # the process was ended in the middle of a line
                 said = json.loads(line)
                 facts |= said
                 hear(said)
             process.wait()
         finally:
             timer.cancel()
-            process.kill()  # after an interrupt; one that has ended is left alone
+            process.kill()  # after an interrupt; a process that has ended is left alone
         errors.seek(0)
         stderr = errors.read()
     if process.returncode == 0:

@@ -1,4 +1,4 @@
-"""On what a measurement was made."""
+"""Description of the machine of a measurement."""
 
 from __future__ import annotations
 

@@ -1,21 +1,21 @@
-"""How much memory a process needs at most, where the system tells (Linux)."""
+"""Peak memory of a process, where the system reports it (Linux)."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 STATUS, CLEAR = Path("/proc/self/status"), Path("/proc/self/clear_refs")
-FORGET_PEAK = "5"  # what resets the peak (proc_pid_clear_refs(5))
+FORGET_PEAK = "5"  # resets the peak (proc_pid_clear_refs(5))
 
 
 class PeakMemory:
-    """The growth of the process's resident memory (bytes) since `begin`, at its peak; nan where it is not known."""
+    """Peak growth of the process's resident memory (bytes) since `begin`; nan where it is not known."""
 
     def __init__(self) -> None:
         self.begin()
 
     def begin(self) -> None:
-        """Measure from here on."""
+        """Start measuring from here."""
         try:
             CLEAR.write_text(FORGET_PEAK)
         except OSError:
@@ -24,12 +24,12 @@ class PeakMemory:
             self.first = _resident("VmRSS")
 
     def growth(self) -> float:
-        """The peak since the beginning, above what there was then."""
+        """Peak memory since `begin`, minus the memory at that time (bytes)."""
         return _resident("VmHWM") - self.first
 
 
 def _resident(name: str) -> float:
-    """A line of the status, in bytes."""
+    """A line of the process's status, in bytes."""
     try:
         lines = STATUS.read_text(encoding="utf-8").splitlines()
     except OSError:

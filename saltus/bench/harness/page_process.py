@@ -1,4 +1,4 @@
-"""A page of its own under Node: the page's modules without a browser, for timing and for comparing digits."""
+"""A page under Node: its modules without a browser, for timing and for comparing digits."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def node() -> str:
 
 
 class PageProcess:
-    """A process of Node with the simulation of a page, given as the page's text. Leave the context to end it."""
+    """A Node process with the simulation of a page, given as the page's text. Leaving the context ends it."""
 
     def __init__(self, html: str):
         (contents,) = re.findall(r'id="simulation-data">([^<]*)<', html)
@@ -48,19 +48,19 @@ class PageProcess:
         self.folder.cleanup()
 
     def start(self, integrator: str, contact: str) -> dict[str, Any]:
-        """A new simulation in the page's first state; returns its status, time, qpos, qvel, act, energy, events."""
+        """Start a new simulation in the page's first state; return status, time, qpos, qvel, act, energy, events."""
         return self._ask("start", integrator=integrator, contact=contact)
 
     def step(self, steps: int) -> dict[str, Any]:
-        """The state after so many steps, as `start` returns it; `status`: "OK", or why the steps ended."""
+        """Take steps and return the state, as `start` does; `status`: "OK", or why the steps ended."""
         return self._ask("step", steps=steps)
 
     def advance(self, steps: int) -> None:
-        """So many steps of the compiled loop, and nothing else."""
+        """Take steps of the compiled loop, and nothing else."""
         self._ask("advance", steps=steps)
 
     def look(self, fields: Sequence[str]) -> dict[str, Any]:
-        """What a page shows of the state: fields of Data by name, and `contacts` (see `saltus.target.web.looking`)."""
+        """Values that a page shows: fields of Data by name, and `contacts` (see `saltus.target.web.looking`)."""
         return self._ask("look", fields=list(fields))
 
     def _ask(self, act: str, **given: object) -> Any:

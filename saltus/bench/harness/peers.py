@@ -1,4 +1,4 @@
-"""MuJoCo and Saltus, set up alike: one model, semi-implicit Euler, the same starts."""
+"""MuJoCo and Saltus, set up alike: one model, semi-implicit Euler, equal starts."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from saltus.simulate.batch import Batch
 from saltus.simulate.simulation import Simulation
 
 SEED = 1
-ALIKE_STEPS = 10  # after which both peers are still at the same place
+ALIKE_STEPS = 10  # steps after which both peers are still at the same place
 PRECISIONS = ("float64", "float32")
 FLAGS = mujoco.mjtDisableBit
 
 
 class Start(NamedTuple):
-    """Where a simulation begins, or many: positions, velocities, activations.
+    """Initial state of a simulation, or of many: positions, velocities, activations.
 
-    What stays: forces on the joints (N, N m) and controls.
+    Forces on the joints (N, N m) and controls stay constant.
     """
 
     qpos: np.ndarray
@@ -38,14 +38,14 @@ class Start(NamedTuple):
 
 
 def starting(m: mujoco.MjModel, qpos: np.ndarray, qvel: np.ndarray, force: np.ndarray | None = None) -> Start:
-    """A start, or many, without activations and controls; without forces if none are given."""
+    """Make a start, or many, without activations and controls; without forces if none are given."""
     rows = qpos.shape[:-1]
     force = np.zeros_like(qvel) if force is None else force
     return Start(qpos, qvel, force, np.zeros((*rows, m.na)), np.zeros((*rows, m.nu)))
 
 
 class Setup:
-    """A model for both, and where to begin: `start`, and `starts(n)` for batches.
+    """A model for both sides, and starts: `start`, and `starts(n)` for batches.
 
     `warming`: untimed steps with which every timing begins, after which a solver starts from its last solution.
     `integrator`: of Saltus; None: what the model asks for.
@@ -64,19 +64,19 @@ class Setup:
         raise NotImplementedError
 
     def simulation(self) -> Simulation:
-        """Saltus's, at the start."""
+        """Saltus's simulation, at the start."""
         sim = Simulation(self.model, self.integrator)
         self.put(sim, self.start)
         return sim
 
     def data(self) -> mujoco.MjData:
-        """MuJoCo's, at the start."""
+        """MuJoCo's data, at the start."""
         data = mujoco.MjData(self.mujoco)
         self.put(data, self.start)
         return data
 
     def put(self, state: Any, start: Start) -> None:
-        """Let a simulation or batch of either begin."""
+        """Set a simulation or batch of either side to its start."""
         state.time, state.qpos, state.qvel = 0.0, start.qpos, start.qvel
         if start.force.any():
             state.qfrc_applied = start.force
@@ -86,7 +86,7 @@ class Setup:
             state.ctrl = start.ctrl
 
     def advance(self, state: Any, n: int) -> None:
-        """n steps of a simulation or batch of either."""
+        """Take n steps of a simulation or batch of either side."""
         if n == 0:
             return
         if isinstance(state, mujoco.MjData):
@@ -97,12 +97,12 @@ class Setup:
             state.step(n)
 
     def begin(self, state: Any, start: Start) -> None:
-        """Be ready for a timing."""
+        """Get ready for a timing."""
         self.put(state, start)
         self.advance(state, self.warming)
 
     def contender(self, name: str, state: Any, start: Start, steps: int, units: float) -> Contender:
-        """A simulation or batch that is timed for so many steps; what it does must be worth it."""
+        """A simulation or batch that is timed for so many steps; SaltusError if its motion is not worth timing."""
         found = Contender(name, partial(self.begin, state, start), partial(self.advance, state, steps), units)
         found.begin()
         found.work()
@@ -111,7 +111,7 @@ class Setup:
         return found
 
     def require(self, what: str, after: np.ndarray, before: np.ndarray, time: Any, expected: float) -> None:
-        """Raise SaltusError if the timed motion is not worth it."""
+        """Raise SaltusError if the timed motion is not worth timing."""
         require_motion(what, after, before, time, expected)
 
 
@@ -146,7 +146,7 @@ class Free(Setup):
 
 
 class Constrained(Setup):
-    """Motion with everything on that Saltus simulates, from where simulations of MuJoCo have settled.
+    """Motion with every feature that Saltus simulates, from settled states of MuJoCo's simulations.
 
     `n` simulations move for `settle` seconds from the model's start, each with velocities of its own, of standard
     deviation `spread` (rad/s, m/s), and with forces of its own on its joints, of standard deviation `push` (N m, N).
@@ -180,14 +180,14 @@ class Constrained(Setup):
 
 
 def _alike(m: mujoco.MjModel) -> mujoco.MjModel:
-    """Both integrate alike, and MuJoCo computes no sensors, as Saltus does not."""
+    """Let both integrate alike; MuJoCo computes no sensors, as Saltus does not."""
     m.opt.disableflags |= FLAGS.mjDSBL_SENSOR.value
     m.opt.integrator = mujoco.mjtIntegrator.mjINT_EULER.value
     return m
 
 
 def switch_off(m: mujoco.MjModel, kinds: list[str]) -> None:
-    """Switch off kinds of features in the model, those of them that can be."""
+    """Switch off kinds of features in the model, where they can be."""
     for kind in kinds:
         if kind == "actuator":
             m.opt.disableflags |= FLAGS.mjDSBL_ACTUATION.value
@@ -249,7 +249,7 @@ def derivatives(setup: Setup) -> tuple[list[Contender], float]:
 
 
 def require_motion(what: str, after: np.ndarray, before: np.ndarray, time: Any, expected: float) -> None:
-    """A benchmark of numbers that are not finite, or of something at rest, would say nothing."""
+    """Raise SaltusError for numbers that are not finite, or for something at rest: timing it would say nothing."""
     require_sound(f"{what}, in the timed steps", after, time, expected)
     if np.allclose(after, before, rtol=0, atol=1e-9):
         raise SaltusError(f"{what}: nothing moved in the timed steps")

@@ -1,4 +1,4 @@
-"""Parts that all benchmarks share: how much is measured, the table of comparisons, the figures as JSON."""
+"""Parts that all benchmarks share: amount of measurement, the table of comparisons, the figures as JSON."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from saltus.errors import OptionError
 
 @dataclass(frozen=True)
 class Effort:
-    """How much is measured."""
+    """Amount of measurement."""
 
     repeats: int = 7
-    seconds: float = 0.1  # that each timing lasts at least
-    simulations: int = 128  # of a batch, a thread
+    seconds: float = 0.1  # s of each timing, at least
+    simulations: int = 128  # simulations of a batch, per thread
     batch_steps: int = 100
 
 
@@ -28,10 +28,10 @@ QUICK = Effort(repeats=5, seconds=0.01, simulations=32, batch_steps=20)
 
 @dataclass(frozen=True)
 class Case:
-    """A model to measure, with as many steps from its start to the next as keep its motion sensible.
+    """A model to measure, and the number of steps from its start for which its motion stays sensible.
 
-    `spread`: standard deviation of what makes starts differ (rad, m; rad/s, m/s). `linearize`: its derivatives too.
-    `settle`: seconds for which a start under constraints falls first; `push`: that of forces on its joints (N m, N).
+    `spread`: standard deviation between starts (rad, m; rad/s, m/s). `linearize`: measure the derivatives too.
+    `settle`: seconds that a start under constraints falls first; `push`: standard deviation of joint forces (N m, N).
     """
 
     name: str
@@ -47,9 +47,9 @@ class Case:
 class Row:
     """One comparison.
 
-    `what`: "step", "batch float64", "batch float32" or "linearize". `peer` and `saltus`: seconds a unit, a step of one
-    simulation (on one core), or a pair of matrices. `ratio`: how many times faster, the median over the repeats.
-    `difference`: of the results, as each benchmark says.
+    `what`: "step", "batch float64", "batch float32" or "linearize". `peer` and `saltus`: seconds per unit, a step of
+    one simulation (on one core), or a pair of matrices. `ratio`: speed of Saltus relative to the peer, median over the
+    repeats. `difference`: of the results, as each benchmark says.
     """
 
     model: str
@@ -69,10 +69,10 @@ def compared(case: Case, nv: int, what: str, found: dict[str, Any], own: str, di
 
 @dataclass(frozen=True)
 class Benchmark:
-    """A benchmark: the cases that it measures, and how they are shown.
+    """A benchmark: the cases that it measures, and the form in which they are shown.
 
-    `cases(quick)`: what to measure and what is to be said about it. `measure(case, effort, threads, show)`: rows and,
-    if there is more to tell, an object for it; `show` is told the fraction that is done. `tell`: prints those objects.
+    `cases(quick)`: cases to measure, and notes on them. `measure(case, effort, threads, show)`: rows and,
+    if there is more to tell, an object for it; `show` takes the fraction done. `tell`: prints those objects.
     """
 
     title: str
@@ -82,7 +82,7 @@ class Benchmark:
     tell: Callable[[list[Any]], None] | None = None
 
     def run(self, *, quick: bool, threads: int | None, json_path: Path | None) -> None:
-        """Measure, print a table, write it as JSON."""
+        """Run the benchmark: measure, print a table, write it as JSON."""
         from saltus.bench.harness import machine
         from saltus.record.files.atomic_write import check_writable, write_whole
         from saltus.terminal import screen
@@ -139,7 +139,7 @@ def _cells(row: Row) -> tuple[str, ...]:
 
 
 def print_table(headers: Sequence[str], rows: Sequence[Sequence[str]], left: Sequence[str]) -> None:
-    """A table on stdout; columns with headers in `left` are flush left. No figure is cut off, however long a line."""
+    """Print a table on stdout; columns with headers in `left` are flush left. Figures are never cut off."""
     from rich.table import Table
 
     from saltus.terminal import screen
@@ -155,7 +155,7 @@ def print_table(headers: Sequence[str], rows: Sequence[Sequence[str]], left: Seq
 
 
 def _plain(value: Any) -> Any:
-    """JSON knows no nan."""
+    """Replace nan by None, as JSON has no nan."""
     if isinstance(value, dict):
         return {k: _plain(v) for k, v in value.items()}
     if isinstance(value, list | tuple):

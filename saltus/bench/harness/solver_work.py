@@ -1,4 +1,4 @@
-"""How much the constraint solvers have to do, and how near Newton's method comes to what the machine can compute.
+"""Work of the constraint solvers, and the speed of Newton's method relative to the machine's peak.
 
 The work is counted, not timed. From the blocks of rows (dim rows, moved by n degrees of freedom), the entries c of each
 row of the Hessian below its diagonal, the entries nC of the inertia and the number of iterations follow the operations,
@@ -35,14 +35,14 @@ from saltus.number.kinds import LANES
 from saltus.simulate.batch import Batch
 from saltus.simulate.engine.batch.lanes import Lanes
 
-MOST = 64  # simulations that are looked at
-LOOKS = 10  # at each
-CHAINS = 16  # fused multiply-adds that do not wait for each other
+MOST = 64  # simulations that are sampled
+LOOKS = 10  # samples of each simulation
+CHAINS = 16  # independent chains of fused multiply-adds
 
 
 @dataclass(frozen=True)
 class Work:
-    """Work of one side's solver in a step of one simulation, as means over simulations and steps.
+    """Work of one side's solver in a step of one simulation: means over simulations and steps.
 
     `who`: "mujoco", "saltus" (one simulation), or "saltus float64", "saltus float32": batches, whose lanes share what
     any of them needs. `flops`: operations of Newton's method, for each lane; nan for MuJoCo and for other methods.
@@ -56,7 +56,7 @@ class Work:
 
 
 def work(setup: Constrained, n: int, steps: int) -> list[Work]:
-    """Look at up to n simulations, a few times in `steps` steps."""
+    """Sample up to n simulations, a few times in `steps` steps; return the solver's mean work."""
     starts = setup.starts(min(n, MOST))
     every = max(1, steps // LOOKS)
     sides: dict[str, tuple[Any, int]] = {"mujoco": (setup.data(), 1), "saltus": (setup.simulation(), 1)}
@@ -82,9 +82,9 @@ def _lanes(batch: Batch) -> Lanes:
 
 
 def counts(state: Any) -> tuple[float, ...]:
-    """Contacts, rows, iterations and operations of the last step of a simulation of either or of a batch's group."""
+    """Contacts, rows, iterations and operations of the last step of one simulation, or of a batch's group."""
     if isinstance(state, mujoco.MjData):
-        # islands are solved one by one; the slowest's iterations
+        # islands are solved one by one: the iterations of the slowest
         return state.ncon, state.nefc, float(np.max(state.solver_niter)), float("nan")
     if isinstance(state, Batch):
         m, d = _lanes(state).m, _lanes(state).workspaces[0]
@@ -92,7 +92,7 @@ def counts(state: Any) -> tuple[float, ...]:
         m, d = state.engine.m, state.engine.d
     count = d.views["count"]
     contacts = int(count[NCON]) if m.nconmax else 0
-    acting = count[NBLOCK] > 0  # if not, nothing was solved
+    acting = count[NBLOCK] > 0  # otherwise nothing was solved
     return contacts, int(count[NROW]) * acting, int(count[NITER]) * acting, newton_flops(m, d)
 
 
@@ -115,12 +115,12 @@ def newton_flops(m: Any, d: Any) -> float:
     return (iterations + 1) * (2 * rows + inertia) + built * (hessian + factor) + iterations * solve
 
 
-# ------------------------------------------------------------ what the machine can compute
+# ------------------------------------------------------------ peak of the machine
 
 
 @functools.cache
 def peak(precision: str) -> float:
-    """Operations a second of one core on lanes of a precision: a fused multiply-add counts as two."""
+    """Operations per second of one core on lanes of a precision: a fused multiply-add counts as two."""
     batch = Batch("pendulum", 1, threads=1, precision=precision)
     chains = [f"a{k}" for k in range(CHAINS)]
     body = "\n".join(
@@ -134,7 +134,7 @@ def peak(precision: str) -> float:
     )
     loop = Entry("multiply_add", "n", body)
     m, d = _lanes(batch).m, _lanes(batch).workspaces[0]
-    # its source is no part of what kept code is known by
+    # the source is no part of the key of compiled code
     keep_in(NullCache(), loop.compiled(m.layout.name, d.layout.name))
     n = 1 << 18
     loop(m, d, 1)

@@ -10,7 +10,7 @@ from statistics import median
 
 @dataclass(frozen=True)
 class Contender:
-    """One of those that are timed.
+    """A contender that is timed.
 
     `begin` puts it at the start, untimed; `work` is timed and does `units` units of work.
     """
@@ -23,7 +23,7 @@ class Contender:
 
 @dataclass(frozen=True)
 class Timing:
-    """Seconds a unit of work took in each repeat."""
+    """Seconds per unit of work in each repeat."""
 
     name: str
     seconds: list[float]
@@ -33,7 +33,7 @@ class Timing:
         return median(self.seconds)
 
     def ratio_to(self, peer: Timing) -> float:
-        """How many times faster this is than `peer`: the median of the ratios of each repeat."""
+        """Speed relative to `peer`: the median of the ratios of the repeats."""
         return median(p / s for p, s in zip(peer.seconds, self.seconds, strict=True))
 
 
@@ -43,7 +43,7 @@ def in_turn(
     """Time the contenders in turn, `repeats` times, each for `least` seconds or more.
 
     A first round, untimed, warms caches and compiles. The order reverses from repeat to repeat, so that a machine that
-    gets slower or faster meanwhile favours nobody.
+    gets slower or faster meanwhile favours no contender.
 
     `clock`: `time.process_time` counts the work of this process alone, so that other programs disturb it less; it is
     for contenders that work on one thread.

@@ -18,7 +18,7 @@ SPREAD = 0.2  # standard deviation of the first velocities (m/s, rad/s)
 
 @dataclass(frozen=True)
 class BatchRow:
-    """One comparison: seconds of a step of one simulation, and how many times faster the batch is.
+    """One comparison: seconds of a step of one simulation, and the speed of the batch relative to the loop.
 
     `impacts`: of all simulations together.
     """

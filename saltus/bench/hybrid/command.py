@@ -1,4 +1,4 @@
-"""`saltus bench hybrid`: hard contact with impacts, sticking and slipping, against the same written with SciPy.
+"""`saltus bench hybrid`: hard contact with impacts, sticking and slipping, against an implementation with SciPy.
 
 Both integrate between events with Dormand and Prince's method at the same tolerances, and both must end in the same
 state after the same impacts, or nothing is timed. Both give the events and the last state, and record nothing else:
@@ -18,8 +18,8 @@ from saltus.errors import SaltusError
 if TYPE_CHECKING:
     from saltus.bench.hybrid.batch import BatchRow
 
-HEIGHT, RESTITUTION = 1.0, 0.8  # of the ball
-COMPARED = 20  # of its impacts, before either may find that they accumulate
+HEIGHT, RESTITUTION = 1.0, 0.8  # drop height (m) and restitution of the ball
+COMPARED = 20  # impacts of the ball that are compared, before either side may find that they accumulate
 DURATION = {"bouncing ball": 5.0, "walker, 10 contacts": 2.0}  # s; the ball comes to rest after 4.06 s
 REPEATS = 5
 # Both have local errors of 1e-8, and impacts, rolling from point to point, carry them on: SciPy's own answers at
@@ -30,7 +30,7 @@ APART = 1e-7  # s: impacts closer than that count as one instant
 
 @dataclass(frozen=True)
 class Answer:
-    """What a run ended in: positions (m, rad) and instants of impacts (s)."""
+    """Result of a run: final positions (m, rad) and instants of impacts (s)."""
 
     q: Any
     impacts: Any
@@ -38,7 +38,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class Row:
-    """One comparison: seconds of a whole run, how many times faster, differences at the end (m, rad) and of times (s).
+    """One comparison: seconds of a whole run, relative speed, differences at the end (m, rad) and of times (s).
 
     `impacts`: instants of SciPy's program.
     """
@@ -54,7 +54,7 @@ class Row:
 
 
 def bench_hybrid(*, quick: bool, threads: int | None = None, json_path: Path | None) -> None:
-    """Compare, time, print two tables, write them as JSON."""
+    """Run the benchmark: compare, time, print two tables, write them as JSON."""
     from saltus.arguments import thread_count
     from saltus.bench.harness import machine
     from saltus.bench.harness.report import print_table
@@ -91,7 +91,7 @@ def bench_hybrid(*, quick: bool, threads: int | None = None, json_path: Path | N
 
 
 def _batches(quick: bool, threads: int) -> list[BatchRow]:
-    """The same walker many times at once."""
+    """Rows of the walker in batches."""
     from saltus.bench.hybrid.batch import measure_batch
     from saltus.bench.hybrid.systems import WALKER
 
@@ -108,7 +108,7 @@ Run = Callable[[], Answer]
 
 
 def _ball() -> tuple[Run, Callable[[], None], Run, int | None]:
-    """SciPy's run, what puts Saltus at the start, its run, and how many impacts to compare."""
+    """The ball: SciPy's run, a function that puts Saltus at the start, its run, the number of impacts to compare."""
     from saltus.bench.hybrid.with_scipy import bounce
     from saltus.simulate.laws.contact import Hard
     from saltus.simulate.simulation import Simulation
@@ -130,7 +130,7 @@ def _ball() -> tuple[Run, Callable[[], None], Run, int | None]:
 
 
 def _walker() -> tuple[Run, Callable[[], None], Run, int | None]:
-    """The same of the walker."""
+    """The walker: SciPy's run, a function that puts Saltus at the start, its run, the number of impacts to compare."""
     from saltus.bench.hybrid.systems import FRICTION, WALKER, PlanarTree
     from saltus.bench.hybrid.with_scipy import Hybrid
     from saltus.model.load import load
@@ -173,9 +173,9 @@ def _measure(name: str, peer: Run, begin: Callable[[], None], own: Run, compared
 
 
 def differences(name: str, expected: Answer, found: Answer, compared: int | None = None) -> tuple[float, float]:
-    """How far two answers are apart: positions at the end, and times of the first `compared` impacts (None: of all).
+    """Differences of two answers: positions at the end, and times of the first `compared` impacts (None: of all).
 
-    Raises SaltusError if that is more than both should agree to, since times of different motions say nothing.
+    Raises SaltusError if they are too large for one motion, since times of different motions say nothing.
     """
     import numpy as np
 
@@ -190,7 +190,7 @@ def differences(name: str, expected: Answer, found: Answer, compared: int | None
 
 
 def instants(times: Any) -> Any:
-    """Times [n] of events in order, those of one instant as one, s."""
+    """Times [n] of events in order (s); events of one instant count once."""
     import numpy as np
 
     times = np.sort(np.asarray(times, float))

@@ -24,7 +24,7 @@ LEG = """
       </body>"""
 
 FRICTION = 0.4
-# It falls on its soles at 0.9 m/s, slips, rolls over them, bounces from one foot to the other and comes to stand, with
+# The walker falls on its soles at 0.9 m/s, slips, rolls over them, bounces from one foot to the other and stands, with
 # one foot before the other; springs and dampers act in its joints.
 WALKER = f"""<mujoco model="walker">
   <compiler angle="radian"/>
@@ -68,9 +68,9 @@ class PlanarTree:
         m = model
         spheres = [g for g in range(m.ngeom) if m.geom_type[g] == 2 and m.geom_contype[g] and m.geom_bodyid[g]]
         bodies = range(1, m.nbody)
-        self.above = np.zeros((m.nbody - 1, m.nv - 2))  # which hinges turn a body
-        self.offset = np.zeros((m.nbody - 1 + len(spheres), m.nbody - 1), complex)  # of each point, in each body
-        reach = np.zeros((m.nbody, m.nbody - 1), complex)  # of the body's origin
+        self.above = np.zeros((m.nbody - 1, m.nv - 2))  # indices of the hinges that turn a body
+        self.offset = np.zeros((m.nbody - 1 + len(spheres), m.nbody - 1), complex)  # offset of each point, in each body
+        reach = np.zeros((m.nbody, m.nbody - 1), complex)  # offset of each body's origin
         for b in bodies:
             parent = m.body_parentid[b]
             if parent:
@@ -101,7 +101,7 @@ class PlanarTree:
         return self.above.T @ (self.inertia[:, None] * self.above)
 
     def parts(self, q: Array, v: Array) -> Parts:
-        """The terms of the equations of motion, from the points' velocities J v and accelerations J v̇ + bias."""
+        """Terms of the equations of motion, from the points' velocities J v and accelerations J v̇ + bias."""
         bodies = len(self.mass)
         rate = self.above @ v[2:]
         turned = self.offset * np.exp(-1j * (self.above @ q[2:]))
@@ -124,6 +124,6 @@ def _place(vector: Any) -> complex:
 
 
 def _about_y(quaternion: Any) -> Array:
-    """Squares of the y components of the axes of a body's inertia: what each adds to that about y."""
+    """Squares of the y components of the axes of a body's inertia: the share of each in the inertia about y."""
     w, x, y, z = quaternion
     return np.array([2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)]) ** 2

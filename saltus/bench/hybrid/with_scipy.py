@@ -24,17 +24,17 @@ Array = NDArray[Any]
 RTOL, ATOL = 1e-8, 1e-10
 CLOSED = 1e-10  # m: a gap below it closes when another contact does
 TINY = 1e-15
-STILL = 1e-7  # m/s: a slower contact stays closed after an impact, else what should end in rest goes on for ever
-SAME = 1e-9  # of the largest number in the problem: what may be wrong in a consistent mode
+STILL = 1e-7  # m/s: a slower contact stays closed after an impact, else impacts that end in rest would go on for ever
+SAME = 1e-9  # share of the largest number in the problem: tolerance of a consistent mode
 OPEN, STICK, FORWARD, BACKWARD = "open", "stick", "forward", "backward"  # modes; the last two are of slipping
 DIRECTION = {STICK: 0.0, FORWARD: 1.0, BACKWARD: -1.0}
 EVENTS_AT_MOST = 20_000
 
 
 class Parts(NamedTuple):
-    """What the equations of motion hold at a state: M [nv, nv], f [nv]; of n contacts `gap` [n] and their velocities.
+    """Terms of the equations of motion at a state: M [nv, nv], f [nv]; of n contacts `gap` [n] and their velocities.
 
-    These are `normal` v and `tangent` v, [n, nv]; `normal_bias` and `tangent_bias` [n] are J̇ v.
+    The velocities are `normal` v and `tangent` v, [n, nv]; `normal_bias` and `tangent_bias` [n] are J̇ v.
     """
 
     M: Array
@@ -53,7 +53,7 @@ class System(Protocol):
     restitution: Array
 
     def parts(self, q: Array, v: Array) -> Parts:
-        """The terms of the equations of motion."""
+        """Terms of the equations of motion."""
         ...
 
 
@@ -67,12 +67,12 @@ class History:
     events: list[tuple[float, str, int]] = field(default_factory=list)
 
     def times(self, kind: str) -> Array:
-        """When events of a kind were, s."""
+        """Times of the events of a kind (s)."""
         return np.array([t for t, k, _ in self.events if k == kind])
 
 
 class Dynamics:
-    """The accelerations in one set of modes; the last evaluation is kept, since all events ask for the same."""
+    """Accelerations in one set of modes; the last evaluation is kept, since all events need it."""
 
     def __init__(self, system: System, modes: Sequence[str]) -> None:
         self.system = system
@@ -107,7 +107,7 @@ class Dynamics:
 
 
 def minimum_norm(matrix: Array, right: Array) -> Array:
-    """The solution, or where there are many (two points of one foot that stick) the shortest."""
+    """The solution, or the shortest where there are many (two points of one foot that stick)."""
     return np.linalg.lstsq(matrix, right, rcond=1e-12)[0]
 
 
@@ -176,7 +176,7 @@ class Hybrid:
         raise ArithmeticError(f"more than {EVENTS_AT_MOST} events until {now.time} s")
 
     def _events(self, dynamics: Dynamics, start: Array) -> tuple[list[tuple[str, int]], list[Callable[..., float]]]:
-        """What may end the next piece: functions that fall through zero, and their names (kind, contact)."""
+        """Events that may end the next piece: functions that fall through zero, and their names (kind, contact)."""
         nv = len(start) // 2
         p, *_ = dynamics.at(start)
         held = np.concatenate((p.normal[dynamics.closed], p.tangent[dynamics.stick]))
@@ -184,7 +184,7 @@ class Hybrid:
         functions: list[Callable[..., float]] = []
 
         def add(kind: str, i: int, function: Callable[[Array], float]) -> None:
-            # what is zero but for rounding, as the gap of a contact that just opened, must not begin below zero
+            # functions that are zero but for rounding, as a gap that just opened, must not begin below zero
             shift = TINY + max(0.0, -function(start))
 
             def event(_: float, y: Array) -> float:
@@ -210,7 +210,7 @@ class Hybrid:
                 add("slip", i, lambda y, i=i: cone(y, i, -1.0))
             else:
                 sign = DIRECTION[mode]
-                if not _depends(p.tangent[i], held):  # else other contacts keep it from slipping
+                if not _depends(p.tangent[i], held):  # otherwise other contacts keep it from slipping
                     add("stick", i, lambda y, i=i, s=sign: s * (dynamics.at(y)[0].tangent[i] @ y[nv:]))
         return names, functions
 
@@ -227,7 +227,7 @@ class Hybrid:
             self._project()
             self._choose_modes({i: kind for kind, i in fired})
         for i, (old, new) in enumerate(zip(before, self.modes, strict=True)):
-            if old != new and i not in [j for _, j in fired]:  # changed by what happened to others
+            if old != new and i not in [j for _, j in fired]:  # changed by events at other contacts
                 kind = {OPEN: "liftoff", STICK: "stick"}.get(new, "slip")
                 now.events.append((now.time, "impact" if old == OPEN else kind, i))
 
@@ -235,7 +235,7 @@ class Hybrid:
         """Newton's law with friction: v⁺ = v⁻ + M⁻¹ Jᵀ r, u = J v⁺ + e (J_N v⁻), no tangential restitution."""
         now = self.history
         p = self.system.parts(now.q, now.v)
-        # what closes within the tolerance of the integration closes with it
+        # contacts that close within the tolerance of the integration close with it
         contacts = [i for i, mode in enumerate(self.modes) if mode != OPEN or i in closing or p.gap[i] < CLOSED]
         J = np.concatenate((p.normal[contacts], p.tangent[contacts]))
         u = J @ now.v
@@ -264,7 +264,7 @@ class Hybrid:
         x = np.linalg.solve(p.M, np.column_stack((p.force, J.T)))
         problem = (J @ x[:, 1:], bias + J @ x[:, 0], self.system.friction[closed])
         speeds = p.tangent[closed] @ now.v
-        # what slips goes on slipping in its direction, unless it is just coming to rest
+        # a slipping contact goes on slipping in its direction, unless it is just coming to rest
         moving = [DIRECTION[self.modes[i]] * u > STILL for i, u in zip(closed, speeds, strict=True)]
         stays = [self._may_become(i, leaves.get(i)) for i in closed]
         free = [
@@ -278,7 +278,7 @@ class Hybrid:
             self.modes[i] = mode
 
     def _may_become(self, i: int, ends: str | None) -> Sequence[str]:
-        """The modes that a closed contact may go into, when an event, or none, `ends` its present one."""
+        """Modes that a closed contact may go into, when an event, or none, `ends` its present one."""
         mode = self.modes[i]
         if ends == "liftoff":
             return (OPEN,)
@@ -289,7 +289,7 @@ class Hybrid:
         return (STICK, FORWARD, BACKWARD, OPEN) if mode == STICK else (mode, OPEN)
 
     def _project(self, *, positions: bool = False) -> None:
-        """Take away what has drifted, with the least motion: gaps, and velocities of closed and sticking contacts."""
+        """Remove drift with the least motion: of gaps, and of velocities of closed and sticking contacts."""
         now = self.history
         closed = [i for i, mode in enumerate(self.modes) if mode != OPEN]
         stick = [i for i in closed if self.modes[i] == STICK]

@@ -1,4 +1,4 @@
-"""One case of the benchmark of orientations: what a process of its own is asked to do, and what it answers.
+"""One case of the benchmark of orientations, measured in a process of its own.
 
     python -m saltus.bench.orientations.case '{"method": "naive", "orientation": "relative", "links": 2, ...}'
 
@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass
 from importlib import import_module
 from typing import Any
 
-#: What measures a method: module of `saltus.bench` with a function measure(case, tell) -> Answer.
+#: Module of `saltus.bench` that measures a method, with a function measure(case, tell) -> Answer.
 METHODS = {"naive": "naive", "equations": "equations_run", "engine": "engine_run"}
 ORIENTATIONS = {
     "naive": ("relative", "absolute"),
@@ -26,7 +26,7 @@ TIMESTEP = 0.01  # s
 
 @dataclass(frozen=True)
 class Case:
-    """What is measured: `steps` of semi-implicit Euler of the pendulum of n links, from hanging at rest.
+    """Task of one process: `steps` of semi-implicit Euler of the pendulum of n links, from hanging at rest.
 
     `method`, `orientation`: see `METHODS` and `ORIENTATIONS`. `option`: "A", a horizontal force on the end of the last
     link, or "B", a torque between the last two links (of a single link: against the world), see `inputs`.
@@ -45,12 +45,12 @@ class Case:
 
 @dataclass(frozen=True)
 class Way:
-    """One way to take the steps, once there is a model.
+    """One way to take the steps of a model.
 
-    `name`: "SymPy", or the language of the code. `modelling`: seconds of each thing that this way needs besides.
-    `simulation`: seconds for all steps, the median of `repeats`. `angles`, `rates`: afterwards, of each link in the
-    world (rad, rad/s). `stabilised`: of maximal coordinates, what that does, see
-    `saltus.bench.orientations.equations_run`; `angles` and `rates` are those without it.
+    `name`: "SymPy", or the language of the code. `modelling`: seconds of each further preparation that this way needs.
+    `simulation`: seconds for all steps, the median of `repeats`. `angles`, `rates`: at the end, of each link in the
+    world (rad, rad/s). `stabilised`: effect of stabilisation on maximal coordinates, see
+    `saltus.bench.orientations.equations_run`; `angles` and `rates` are without it.
     """
 
     name: str
@@ -64,7 +64,7 @@ class Way:
 
 @dataclass(frozen=True)
 class Answer:
-    """What a case took. `modelling`: seconds of each thing done for all `ways`. `operations`: of M and bias."""
+    """Times of a case. `modelling`: seconds of each preparation shared by all `ways`. `operations`: of M and bias."""
 
     modelling: dict[str, float]
     ways: list[Way]
@@ -72,7 +72,7 @@ class Answer:
 
     @classmethod
     def from_json(cls, found: dict[str, Any]) -> Answer:
-        """What `asdict` made of one."""
+        """The inverse of `asdict`."""
         return cls(**{**found, "ways": [Way(**way) for way in found["ways"]]})
 
 
@@ -82,7 +82,7 @@ def inputs(steps: int) -> list[float]:
 
 
 def tell(**facts: Any) -> None:
-    """A line to whoever waits."""
+    """Print a line for the waiting process."""
     print(json.dumps(facts), flush=True)
 
 

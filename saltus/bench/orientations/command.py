@@ -2,7 +2,7 @@
 
 Each measurement is made in a process of its own, by number of links and, within it, in random order. The equations that
 Saltus derives, as Python and Numba code, stand beside the naive method, which solves symbolically at every step, and
-the numeric engine. What does not move as the engine does is reported as wrong, not timed.
+the numeric engine. A way that does not move as the engine does is reported as wrong, not timed.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     from saltus.terminal.screen import Activity
 
 SAME = 1e-6  # rad: two ways that differ by more, at the end, have not moved alike; the naive way loses seven digits
-MANY_LINKS = (20, 50, 100)  # that only the engine takes
+MANY_LINKS = (20, 50, 100)  # options of the engine alone
 
 
 def bench_orientations(plan: Plan, json_path: Path | None, plot_path: Path | None) -> None:
-    """Measure, print tables and what follows from them, write figures as JSON and a figure."""
+    """Run the benchmark: measure, print tables and conclusions, write figures as JSON and a figure."""
     from saltus.bench.harness import machine
     from saltus.bench.orientations.plot import plot
     from saltus.bench.orientations.report import print_report
@@ -71,7 +71,7 @@ def planned(
     seed: int,
     quick: bool,
 ) -> Plan:
-    """The plan that options ask for; OptionError for those that make no sense."""
+    """The plan that the options ask for; OptionError for options that make no sense."""
     links = (2 if quick else 10) if links is None else links
     steps = (20 if quick else 100) if steps is None else steps
     naive_links = links if naive_links is None else naive_links
@@ -93,10 +93,10 @@ def planned(
 
 
 def measure(plan: Plan, activity: Activity) -> Found:
-    """Everything that the plan asks for."""
+    """Measure everything that the plan asks for."""
     found = Found()
     chance = random.Random(plan.seed)
-    over: set[tuple[str, str]] = set()  # method and orientation of those for which more links are too many
+    over: set[tuple[str, str]] = set()  # method and orientation of cases that would take too long with more links
     for n in [*range(1, plan.links + 1), *plan.engine_links]:
         cases = [case for case in _cases(plan, n) if (case.method, case.orientation) not in over]
         chance.shuffle(cases)
@@ -123,7 +123,7 @@ def measure(plan: Plan, activity: Activity) -> Found:
 
 
 def _cases(plan: Plan, n: int) -> list[Case]:
-    """Everything to do with n links, as often as it is to be done."""
+    """All cases of n links, as often as each is to be measured."""
     out = []
     for method, orientations in ORIENTATIONS.items():
         most = {"naive": plan.naive_links, "equations": plan.links}.get(method, n)
@@ -153,7 +153,7 @@ def _run(case: Case, limit: float, activity: Activity, environment: dict[str, st
 
 
 def _unfinished(case: Case, plan: Plan, outcome: Outcome) -> str:
-    """Why there are no more links."""
+    """Reason why no more links are tried."""
     if outcome.error is not None:
         return f"{case}: failed, {outcome.error}"
     came = "still modelling"
@@ -163,7 +163,7 @@ def _unfinished(case: Case, plan: Plan, outcome: Outcome) -> str:
 
 
 def _cold(plan: Plan, activity: Activity, found: Found) -> dict[str, float] | None:
-    """Seconds of what the engine does before the first step where no compiled code is kept."""
+    """Seconds that the engine takes before the first step where no compiled code is kept."""
     case = Case("engine", "relative", 1, plan.option, plan.steps)
     with tempfile.TemporaryDirectory() as folder:
         outcome = _run(case, plan.limit, activity, {"SALTUS_CACHE_DIR": folder})
@@ -177,7 +177,7 @@ def _cold(plan: Plan, activity: Activity, found: Found) -> dict[str, float] | No
 
 
 def _rows(case: Case, answers: list[Answer]) -> list[Row]:
-    """One row a way, with the least times of the processes: what else the machine does only adds to them."""
+    """One row per way, with the least times of the processes: other work of the machine only adds to them."""
     rows = []
     for k, way in enumerate(answers[0].ways):
         ways = [answer.ways[k] for answer in answers]

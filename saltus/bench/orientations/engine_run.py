@@ -1,4 +1,4 @@
-"""How long the n-link pendulum takes in the numeric engine, whose compiled code serves every model."""
+"""Time of the n-link pendulum in the numeric engine, whose compiled code serves every model."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from saltus.bench.orientations.case import TIMESTEP, Answer, Case, Way, inputs
 from saltus.model.source.n_link import n_link
 from saltus.simulate.simulation import Simulation
 
-REPEATS, LEAST = 7, 0.02  # of the steps: how often they are timed, and for how many seconds each time
+REPEATS, LEAST = 7, 0.02  # repeats of the timed steps, and the least seconds of each
 
 
 def measure(case: Case, tell: Callable[..., None]) -> Answer:
-    """The case, in this process."""
+    """Measure the case in this process."""
     began = time.perf_counter()
     sim = Simulation(pushed(case), "euler")
     loaded = time.perf_counter()
-    sim.step(1)  # kernels are compiled, or read from where they are kept
+    sim.step(1)  # kernels are compiled, or read from the cache
     ready = time.perf_counter()
     tell(modelling=ready - began)
 

@@ -20,7 +20,7 @@ from saltus.symbolic.export.numba_code import numba_source
 from saltus.symbolic.export.python_code import function
 from saltus.symbolic.export.routine import Routine, write
 
-#: advance(q, v, strengths, s): as many steps as there are strengths of the force, which move q and v.
+#: advance(q, v, strengths, s): takes a step for each strength of the force; q and v are changed in place.
 Advance = Callable[[np.ndarray, np.ndarray, np.ndarray, float], None]
 
 # results of a routine that maximal coordinates add to M and force
@@ -92,9 +92,9 @@ def numba_loop(routine: Routine, folder: Path) -> Advance:
 
 
 def _packed(routine: Routine) -> tuple[Routine, np.ndarray, np.ndarray, dict[str, int]]:
-    """A routine of only those entries that vary, their places among all entries, the constants, and where each begins.
+    """Routine of the entries that vary, their places among all entries, the constants, and the offset of each result.
 
-    Most of what maximal coordinates need is constant, and Numba takes long to compile the storing of each.
+    Most entries of maximal coordinates are constant, and Numba takes long to compile the storing of each.
     """
     sizes = [math.prod(shape) for shape in routine.shapes.values()]
     first = dict(zip(routine.shapes, np.cumsum([0, *sizes[:-1]]).tolist(), strict=True))
@@ -131,7 +131,7 @@ def solve_symmetric(A: Any, b: Any) -> None:
 
 
 def _sizes(routine: Routine) -> tuple[int, int]:
-    """How many velocities there are, and how many unknowns with the multipliers."""
+    """Number of velocities, and number of unknowns with the multipliers."""
     n = routine.shapes["force"][0]
     return n, n + (routine.shapes["gamma"][0] if "gamma" in routine.shapes else 0)
 

@@ -1,7 +1,7 @@
-"""How long the n-link pendulum takes with the equations that Saltus derives, as code in Python and in Numba.
+"""Time of the n-link pendulum with the equations that Saltus derives, as code in Python and in Numba.
 
-Maximal coordinates are stabilised, which moves the trajectory within the method's own error. What is compared with
-others is the motion without that, whose angles are those of independent coordinates to rounding.
+Maximal coordinates are stabilised, which moves the trajectory within the method's own error. The motion compared with
+others is that without stabilisation, whose angles are those of independent coordinates to rounding.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from saltus.symbolic.export.python_code import function
 from saltus.symbolic.export.routine import Routine, counts
 
 STABILISATION = 10.0  # 1/s
-REPEATS, LEAST = 7, 0.02  # of the steps: how often they are timed, and for how many seconds each time
+REPEATS, LEAST = 7, 0.02  # repeats of the timed steps, and the least seconds of each
 INPUT = symengine.Symbol("u")
 
 
 def measure(case: Case, tell: Callable[..., None]) -> Answer:
-    """The case, in this process."""
+    """Measure the case in this process."""
     clock = Clock()
     model = load(n_link(case.links, timestep=TIMESTEP))
     clock.lap("model")
@@ -72,7 +72,7 @@ class Clock:
         self._began = time.perf_counter()
 
     def lap(self, name: str) -> None:
-        """A lap ends and the next begins."""
+        """End a lap and begin the next."""
         self.laps[name] = time.perf_counter() - self._began
         self.start()
 
@@ -90,7 +90,7 @@ def pushed(case: Case) -> Force | Torque:
 
 
 def as_routine(equations: Equations) -> Routine:
-    """What the loops evaluate: M and force of M a = force and, in maximal coordinates, the constraints."""
+    """Routine that the loops evaluate: M and force of M a = force and, in maximal coordinates, the constraints."""
     d, c = equations.derivation, equations.choice.own
     force = [applied - bias for applied, bias in zip(d.forces["applied"], d.bias, strict=True)]
     results: dict[str, Any] = {"M": d.M, "force": force}
@@ -118,7 +118,7 @@ def moved(advance: Advance, rest: Any, strengths: np.ndarray, s: float) -> tuple
 
 
 def in_world(case: Case, x: np.ndarray) -> np.ndarray:
-    """Of coordinates or velocities the links' angles in the world, or their rates."""
+    """Angles of the links in the world from coordinates, or their rates from velocities."""
     return {"relative": np.cumsum(x), "absolute": x, "maximal": x[2::3]}[case.orientation]
 
 
@@ -127,7 +127,7 @@ def _contender(name: str, advance: Advance, rest: Any, strengths: np.ndarray) ->
 
 
 def _held(case: Case, routine: Routine, advance: Advance, rest: Any, strengths: np.ndarray) -> dict[str, Any]:
-    """What stabilisation does: angles with it, and the largest violation of a constraint (m) with it and without."""
+    """Effect of stabilisation: angles with it, and the largest violation of a constraint (m) with it and without."""
     evaluate = function(routine)
     states = {s: moved(advance, rest, strengths, s) for s in (0.0, STABILISATION)}
     apart = {s: float(abs(evaluate(q, v, (0.0,))[-1]).max()) for s, (q, v) in states.items()}

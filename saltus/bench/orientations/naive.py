@@ -1,4 +1,4 @@
-"""How long the n-link pendulum takes in the naive way: SymPy, and the equations solved symbolically at every step.
+"""Time of the n-link pendulum in the naive way: SymPy, and the equations solved symbolically at every step.
 
 The method is that of a lecture, done right: positions by rotations, velocities by Jacobians, energies, Lagrange's
 equations term by term with every parameter a symbol; then, at each step, numbers for all symbols and a symbolic
@@ -19,13 +19,13 @@ import sympy
 from saltus.bench.orientations.case import TIMESTEP, Answer, Case, Way, inputs
 
 GRAVITY = sympy.Symbol("g")
-FORCE, TORQUE = sympy.symbols("F_x tau")  # on the end of the last link; between the last two links
-PARAMETERS = {"m": 1, "l": 1, "d": 0.5, "In": 0.08}  # of each link: kg, m, fraction of the length, kg m²
-POINT = sympy.diag(1, 1, 0)  # of a placement (x, y, angle), where it is
+FORCE, TORQUE = sympy.symbols("F_x tau")  # force on the end of the last link; torque between the last two links
+PARAMETERS = {"m": 1, "l": 1, "d": 0.5, "In": 0.08}  # parameters of each link: kg, m, fraction of the length, kg m²
+POINT = sympy.diag(1, 1, 0)  # position part of a placement (x, y, angle)
 
 
 def measure(case: Case, tell: Callable[..., None]) -> Answer:
-    """The case, in this process."""
+    """Measure the case in this process."""
     began = time.perf_counter()
     chain = symbols(case.links)
     equations = lagrange(chain, case.orientation).subs(values(chain))
@@ -43,13 +43,13 @@ Symbols = dict[str, list[sympy.Symbol]]
 
 
 def symbols(links: int) -> Symbols:
-    """Of each link: its parameters, its angle, the angle's rate and acceleration."""
+    """Symbols of the links: parameters, angle, and the angle's rate and acceleration."""
     names = (*PARAMETERS, "theta", "rate", "acceleration")
     return {name: [sympy.Symbol(f"{name}_{i}") for i in range(links)] for name in names}
 
 
 def values(chain: Symbols) -> dict[sympy.Symbol, float]:
-    """Numbers of the parameters."""
+    """Values of the parameters."""
     return {GRAVITY: 9.81} | {symbol: number for name, number in PARAMETERS.items() for symbol in chain[name]}
 
 
@@ -72,7 +72,10 @@ def lagrange(chain: Symbols, orientation: str) -> sympy.Matrix:
 
 def placements(chain: Symbols, orientation: str) -> tuple[list[sympy.Matrix], sympy.Matrix]:
     """(x, y, angle) of the links' centres of mass, and of the end of the last one, in the world."""
-    joint, around = sympy.Matrix([0, len(chain["theta"]), 0]), sympy.S.Zero  # where the last link ended, and its angle
+    joint, around = (
+        sympy.Matrix([0, len(chain["theta"]), 0]),
+        sympy.S.Zero,
+    )  # end of the last link so far, and its angle
     centres = []
     for i, theta in enumerate(chain["theta"]):
         turn = theta if orientation == "relative" else theta - around
@@ -94,7 +97,7 @@ def rotated(placement: sympy.Matrix, angle: Any) -> sympy.Matrix:
 
 
 def generalised_forces(q: sympy.Matrix, centres: list[sympy.Matrix], end: sympy.Matrix) -> sympy.Matrix:
-    """What the force on the end and the torque between the last two links do along each angle: J^T F."""
+    """Generalised forces J^T F of the force on the end and of the torque between the last two links."""
     forces = end.jacobian(q).T * sympy.Matrix([FORCE, 0, 0]) + centres[-1].jacobian(q).T * sympy.Matrix([0, 0, TORQUE])
     if len(centres) > 1:  # the torque's other end; of a single link it is the world
         forces += centres[-2].jacobian(q).T * sympy.Matrix([0, 0, -TORQUE])

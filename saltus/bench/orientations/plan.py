@@ -1,4 +1,4 @@
-"""What the benchmark of orientations measures, and what it has found."""
+"""Plan and results of the benchmark of orientations."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Plan:
-    """What is measured.
+    """Amount of measurement.
 
     1 to `links` links, `naive_links` in the naive way, and in the engine also those of `engine_links` that are more.
-    `limit`: seconds for one measurement; what exceeds it is not tried with more links. `processes`: how many times
-    everything but the naive way and a cold start is measured, of which the least counts. `cold`: also how long the
-    engine takes where nothing is compiled.
+    `limit`: seconds for one measurement; a case that exceeds it is not tried with more links. `processes`: how many
+    times everything but the naive way and a cold start is measured, of which the least counts. `cold`: also how long
+    the engine takes where nothing is compiled.
     """
 
     links: int
@@ -34,7 +34,7 @@ class Row:
     `method`: "naive", "equations" or "engine"; `way`: "SymPy", "Python", "Numba" or "kernels". `modelling`: seconds
     of each thing to do before the first step; `simulation`: seconds for all steps. `operations`: of M and bias, after
     common subexpressions, where they are known. `difference`: largest of the last angles from the engine's (rad).
-    `right`: it moved as the engine did. `processes`: that times are the least of. `stabilised`: see
+    `right`: it moved as the engine did. `processes`: their number; times are the least of theirs. `stabilised`: see
     `saltus.bench.orientations.case.Way`.
     """
 
@@ -59,13 +59,13 @@ class Row:
 
     @property
     def total(self) -> float:
-        """Seconds in all."""
+        """Seconds in total."""
         return self.modelling_time + self.simulation
 
 
 @dataclass
 class Found:
-    """What was measured: `rows`, and `notes` on what was not. `cold`: seconds until the engine has compiled."""
+    """Results: `rows`, and `notes` on cases that were not measured. `cold`: seconds until the engine has compiled."""
 
     rows: list[Row] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 # the lecture's colours, and two that go with them
 COLOURS = {"absolute": "xkcd:green", "relative": "xkcd:red", "maximal": "xkcd:blue", "engine": "black"}
 LABELS = {"absolute": "Absolute", "relative": "Relative", "maximal": "Maximal", "engine": "Numeric engine"}
-STYLES = {"SymPy": ":s", "Python": "-o", "Numba": "--^", "kernels": "-d"}  # by way
+STYLES = {"SymPy": ":s", "Python": "-o", "Numba": "--^", "kernels": "-d"}  # line styles by way
 TITLE = "Time Taken to Simulate for Different Numbers of Links"
 
 
@@ -29,7 +29,7 @@ def plot(plan: Plan, found: Found, path: str | os.PathLike[str]) -> None:
 
 
 def draw(plan: Plan, found: Found) -> Figure:
-    """The figure: the naive way, modelling and simulation together; all ways, modelling and simulation apart."""
+    """Draw the figure: the naive way, modelling and simulation together; all ways, modelling and simulation apart."""
     from matplotlib.figure import Figure
 
     right = [row for row in found.rows if row.right]
@@ -53,7 +53,7 @@ def draw(plan: Plan, found: Found) -> Figure:
 
 
 def _naive_panel(axes: Axes, rows: list[Row]) -> None:
-    """The lecture's figure: one line a kind of angle, modelling and simulation together."""
+    """Draw the lecture's figure: one line per kind of angle, modelling and simulation together."""
     for orientation in ("absolute", "relative"):
         line = [row for row in rows if row.method == "naive" and row.orientation == orientation]
         links, seconds = [row.links for row in line], [row.total for row in line]
@@ -68,7 +68,7 @@ def _naive_panel(axes: Axes, rows: list[Row]) -> None:
 
 
 def _log_panel(axes: Axes, plan: Plan, rows: list[Row], title: str, value: Callable[[Row], float]) -> None:
-    """All ways by themselves, on a logarithmic scale."""
+    """Draw all ways, modelling or simulation alone, on a logarithmic scale."""
     lines: dict[tuple[str, str, str], list[Row]] = {}
     for row in rows:
         if row.links <= plan.links:

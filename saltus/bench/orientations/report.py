@@ -1,4 +1,4 @@
-"""What the benchmark of orientations prints: times by number of links, and what follows from them."""
+"""Printed report of the benchmark of orientations: times by number of links, and conclusions."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ LEGEND = (
     "faster: Python code, or the engine, than the naive way in the angles that suit that better; apart: last angles",
     "  from the engine's (rad)",
 )
-ALIKE = 0.1  # times that differ by less, relatively, are alike
+ALIKE = 0.1  # times that differ by less, relatively, count as alike
 Series = dict[int, float]
 
 
 def print_report(plan: Plan, found: Found, about: dict[str, Any]) -> None:
-    """The tables, the notes and what follows from the figures."""
+    """Print the tables, the notes and the conclusions."""
     from saltus.terminal import screen
 
     print(f"the n-link pendulum: {INPUTS[plan.option]}")
@@ -82,17 +82,17 @@ def _cells(group: dict[str, Row], rows: list[Row]) -> tuple[str, ...]:
     return *out, *map(times, ratios), difference
 
 
-# ------------------------------------------------------------ what follows
+# ------------------------------------------------------------ conclusions
 
 
 def conclusions(rows: list[Row]) -> list[str]:
-    """What the figures say on naive and derived equations, on kinds of angle, and on maximal coordinates."""
+    """Conclusions on naive and derived equations, on kinds of angle, and on maximal coordinates."""
     good = [row for row in rows if row.right]
     return [*_against_naive(good), *_angles(good), *_maximal(good)]
 
 
 def _against_naive(rows: list[Row]) -> list[str]:
-    """Naive and derived equations in the same angles, at the most links that both reached."""
+    """Comparison of naive and derived equations in the same angles, at the most links that both reached."""
     out = []
     for orientation in ORIENTATIONS["naive"]:
         naive = {r.links: r for r in rows if r.method == "naive" and r.orientation == orientation}
@@ -109,13 +109,13 @@ def _against_naive(rows: list[Row]) -> list[str]:
 
 
 def _angles(rows: list[Row]) -> list[str]:
-    """Where absolute angles need less than relative ones."""
+    """Comparison of absolute angles with relative ones."""
     pairs = {what: [series(rows, o, measure) for o in ("absolute", "relative")] for what, measure in measures(rows)}
     return _compared("absolute angles", "relative ones", pairs)
 
 
 def _maximal(rows: list[Row]) -> list[str]:
-    """Where joint coordinates need less than maximal ones, and what it takes to hold those together."""
+    """Comparison of joint coordinates with maximal ones, and the effect of stabilisation on the latter."""
     pairs = {}
     for what, measure in measures(rows):
         relative, absolute, maximal = (series(rows, o, measure) for o in ORIENTATIONS["equations"])
@@ -131,7 +131,7 @@ def _maximal(rows: list[Row]) -> list[str]:
 
 
 def _compared(who: str, others: str, pairs: dict[str, list[Series]]) -> list[str]:
-    """A line on where the first of each pair is less at the most links, and a line on each."""
+    """A line that compares the first of each pair with the second at the most links, and a line on each."""
     pairs = {what: pair for what, pair in pairs.items() if set(pair[0]) & set(pair[1])}
     if not pairs:
         return []
@@ -146,7 +146,7 @@ def _compared(who: str, others: str, pairs: dict[str, list[Series]]) -> list[str
 
 
 def _word(a: float, b: float) -> str:
-    """Whether a is less or more than b, or they are alike."""
+    """Whether a is less or more than b, or they are alike, in a word."""
     return "less" if a < (1 - ALIKE) * b else "more" if b < (1 - ALIKE) * a else "alike"
 
 
@@ -154,7 +154,7 @@ Measure = Callable[["Row"], float | None]
 
 
 def measures(rows: list[Row]) -> list[tuple[str, Measure]]:
-    """What there is to compare of kinds of angle."""
+    """Quantities to compare between kinds of angle."""
     ways = list(dict.fromkeys(row.way for row in rows if row.method != "engine"))
     # the derived ways first: the naive one's are the lecture's question
     ways.sort(key=lambda way: way == "SymPy")
@@ -167,13 +167,13 @@ def measures(rows: list[Row]) -> list[tuple[str, Measure]]:
 
 
 def series(rows: list[Row], orientation: str, measure: Measure) -> Series:
-    """A figure by number of links."""
+    """A quantity by number of links."""
     own = [row for row in rows if row.method != "engine" and row.orientation == orientation]
     return {row.links: value for row in own if (value := measure(row)) is not None}
 
 
 def compared(a: Series, b: Series) -> str:
-    """Where a is less than b, and by how much at the most links."""
+    """Numbers of links at which a is less than b, and the ratio at the most links, in words."""
     both = sorted(set(a) & set(b))
     at: dict[str, list[int]] = {"less": [], "more": [], "alike": []}
     for n in both:
@@ -199,7 +199,7 @@ def places(numbers: list[int]) -> str:
 
 
 def _about_engine(found: Found) -> list[str]:
-    """The engine at the most links, and what it takes to compile."""
+    """Times of the engine at the most links, and of its compilation."""
     engine = [row for row in found.rows if row.method == "engine" and row.right]
     if not engine:
         return []

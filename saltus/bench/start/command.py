@@ -1,8 +1,8 @@
-"""`saltus bench start`: how long a user waits until something moves, from an empty cache and from a warm one.
+"""`saltus bench start`: the time that a user waits until something moves, from an empty cache and from a warm one.
 
 Each start is a process of its own with a cache of its own: `saltus run`, the first step of a batch, a scene of the lab.
 Beside the whole wall time stand the seconds of its phases: imports, and those of the compiler. The phases are of one
-more start, which is watched; watching takes some 5 % itself, and what other processes compile is not in them.
+more start, which is watched; watching takes some 5 % itself, and compilation in other processes is not in them.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ IMPORT = re.compile(r"^import time:\s+(\d+) \|", re.MULTILINE)  # µs of one mod
 
 @dataclass(frozen=True)
 class Start:
-    """A start to be measured: what for (see `saltus.bench.start.process`), its arguments, what was started before."""
+    """A start to be measured: its kind (see `saltus.bench.start.process`), its arguments, and the starts before it."""
 
     name: str
     what: str
@@ -33,7 +33,7 @@ class Start:
 
 @dataclass
 class StartRow:
-    """Seconds of wall time of each repeat from an empty cache (or one with what was started before), and warm."""
+    """Seconds of wall time of each repeat from an empty cache (or one with the earlier starts in it), and warm."""
 
     name: str
     cold: list[float] = field(default_factory=list)
@@ -42,7 +42,7 @@ class StartRow:
 
 
 def starts(quick: bool) -> list[Start]:
-    """What is measured: bundled models, and robots where they lie beside the project."""
+    """Starts to measure: bundled models, and robots where they lie beside the project."""
     from saltus.bench.harness.found_models import ROOT
 
     pendulum = Start("run pendulum", "run", ("pendulum", "--duration", "1"))
@@ -66,7 +66,7 @@ def starts(quick: bool) -> list[Start]:
 
 
 def measure(start: Start, repeats: int) -> StartRow:
-    """Times of one start; raises RuntimeError with the reason where it fails."""
+    """Measure one start; RuntimeError with the reason where it fails."""
     row = StartRow(start.name)
     for _ in range(repeats):
         with tempfile.TemporaryDirectory(prefix="saltus-start-") as cache:
@@ -97,7 +97,7 @@ def _seconds(start: Start, cache: str, *, phases: bool = False) -> tuple[float, 
 
 
 def bench_start(*, quick: bool, json_path: Path | None) -> None:
-    """Measure, print a table, write it as JSON."""
+    """Run the benchmark: measure, print a table, write it as JSON."""
     from saltus.bench.harness import machine
     from saltus.bench.harness.report import print_table
     from saltus.number.cache.archive import archive_path

@@ -1,4 +1,4 @@
-"""One start in a process of its own: from nothing to the first motion, and where the seconds of compiling went.
+"""One start in a process of its own: from nothing to the first motion, and the seconds of compiling by phase.
 
 `python -m saltus.bench.start.process '{"what": "run", "arguments": ["pendulum"]}'` prints a line of JSON: the seconds
 of each phase.
@@ -30,7 +30,7 @@ class Clock:
 
     @contextlib.contextmanager
     def of(self, phase: str) -> Iterator[None]:
-        """Count what happens inside as a phase."""
+        """Count the time of the block as a phase."""
         begun = time.perf_counter()
         self._inside.append(0.0)
         try:
@@ -52,7 +52,7 @@ class Clock:
 
 
 def watch_compiler(clock: Clock) -> None:
-    """Count the compiler's phases, by Numba's passes and what the package's libraries do after them."""
+    """Count the compiler's phases, by Numba's passes and the later work of the package's libraries."""
     from saltus.number.compile import units
     from saltus.number.compile.function_cache import _Files
     from saltus.number.compile.parts import PartLibrary
@@ -71,21 +71,21 @@ def watch_compiler(clock: Clock) -> None:
 
 
 def run(arguments: list[str]) -> None:
-    """`saltus run` with these arguments, whose output nobody reads."""
+    """Run `saltus run` with these arguments; the output is discarded."""
     sys.argv = ["saltus", "run", *arguments]
     with contextlib.redirect_stdout(io.StringIO()):
         runpy.run_module("saltus", run_name="__main__")
 
 
 def batch(arguments: list[str]) -> None:
-    """The first step of a batch of a model."""
+    """Take the first step of a batch of a model."""
     from saltus.simulate.batch import Batch
 
     Batch(arguments[0], 32).step()
 
 
 def scene(arguments: list[str]) -> None:
-    """A scene of the lab until it moves."""
+    """Run a scene of the lab until it moves."""
     from websockets.sync.client import connect
 
     from saltus import lab
@@ -107,14 +107,14 @@ KINDS = {"run": run, "batch": batch, "scene": scene}
 
 
 def main() -> None:
-    """Do what the argument says, and print what it took."""
+    """Run the start that the argument describes, and print the seconds of each phase."""
     given = json.loads(sys.argv[1])
     clock = Clock()
     if given["phases"]:
         watch_compiler(clock)
     try:
         KINDS[given["what"]](given["arguments"])
-    except SystemExit as end:  # as commands end
+    except SystemExit as end:  # commands end like this
         if end.code:
             raise
     print(json.dumps({"phases": {phase: clock.seconds[phase] for phase in WATCHED}}), flush=True)

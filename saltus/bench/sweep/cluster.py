@@ -19,15 +19,15 @@ from saltus.bench.sweep.runs import run_sweep
 from saltus.errors import SaltusError
 
 WORKERS = 2
-LOOKS = 8  # at the scheduler, spread over the runs
-CALL = "call"  # what Dask names tasks after that are chunks: the function _call
+LOOKS = 8  # samples of the scheduler, spread over the runs
+CALL = "call"  # Dask names tasks after this: the function _call
 BURST = 300  # chunks that do nothing, for the scheduler's work on each
-WAIT = 60.0  # s in which scheduler and workers begin and end
+WAIT = 60.0  # s within which scheduler and workers must start and end
 
 
 @dataclass(frozen=True)
 class Look:
-    """The scheduler at a moment: runs done, tasks that it holds, its resident memory (bytes)."""
+    """Sample of the scheduler: runs done, tasks that it holds, its resident memory (bytes)."""
 
     runs: int
     tasks: int
@@ -38,9 +38,9 @@ class Look:
 class OnCluster:
     """A sweep on a cluster.
 
-    `seconds`: from the first chunk's begin to the last one's end; `computing`: of all workers together, in chunks;
-    `idle`: the share of the workers' time that is not; `lost`: that time for each chunk (s); `scheduler`: the processor
-    time that the scheduler spends on a chunk (s), without what it does at rest; `message`: bytes that say which runs
+    `seconds`: from the first chunk's start to the last chunk's end; `computing`: of all workers together, in chunks;
+    `idle`: the share of the workers' time outside chunks; `lost`: that time per chunk (s); `scheduler`: the processor
+    time that the scheduler spends on a chunk (s), without its work at rest; `message`: bytes that say which runs
     a chunk has.
     """
 
@@ -58,7 +58,7 @@ class OnCluster:
 
 @contextmanager
 def running_cluster(folder: Path) -> Iterator[str]:
-    """The address of a scheduler, a process of its own, with workers of a thread each. SaltusError: none comes up."""
+    """The address of a scheduler, a process of its own, with workers of a thread each. SaltusError: none starts."""
     file = folder / "scheduler.json"
     paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
@@ -87,7 +87,7 @@ def running_cluster(folder: Path) -> Iterator[str]:
 
 
 def _address(file: Path, processes: Sequence[subprocess.Popen[bytes]], log: Path) -> str:
-    """What the scheduler writes once it listens."""
+    """Address that the scheduler writes once it listens."""
     limit = time.monotonic() + WAIT
     while time.monotonic() < limit and all(process.poll() is None for process in processes):
         try:
@@ -99,7 +99,7 @@ def _address(file: Path, processes: Sequence[subprocess.Popen[bytes]], log: Path
 
 
 def measure_cluster(address: str, n: int, path: Path, show: Callable[[float], None]) -> OnCluster:
-    """A sweep of n runs whose workers write into a store."""
+    """Measure a sweep of n runs whose workers write into a store."""
     import distributed
 
     from saltus.study.keeping import BLOCKS
@@ -121,7 +121,7 @@ def measure_cluster(address: str, n: int, path: Path, show: Callable[[float], No
         table = run_sweep(n, path, client, look)
         after: Any = client.run_on_scheduler(scheduler_now)
         chunks = after["chunks"] - before["chunks"]
-        job = None, tuple(range(max(1, n // chunks // BLOCKS[True])))  # what a chunk is, in a message
+        job = None, tuple(range(max(1, n // chunks // BLOCKS[True])))  # contents of a chunk, in a message
         spent = measure_scheduler(client, job)
     if set(table.status) != {"done"}:
         raise SaltusError(f"not all runs of the sweep are done: {', '.join(sorted(set(table.status)))}")
@@ -134,7 +134,7 @@ def measure_cluster(address: str, n: int, path: Path, show: Callable[[float], No
 
 
 def measure_scheduler(client: Any, job: tuple[Any, ...]) -> float:
-    """Processor time (s) that the scheduler spends on a chunk, whose workers do nothing with it."""
+    """Measure the processor time (s) that the scheduler spends on a chunk that does nothing."""
     from saltus.study.executors.executor import make_executor
 
     with make_executor(client) as executor:
@@ -150,11 +150,11 @@ def measure_scheduler(client: Any, job: tuple[Any, ...]) -> float:
 
 
 def do_nothing(points: None, firsts: tuple[int, ...]) -> None:
-    """What the workers do with a chunk whose messages alone are to be measured."""
+    """Do nothing: the work of a chunk whose messages alone are to be measured."""
 
 
 def scheduler_now(dask_scheduler: Any) -> dict[str, Any]:
-    """On the scheduler: tasks that it holds, chunks that ended, seconds that they took, its own memory and time."""
+    """Run on the scheduler: tasks that it holds, chunks that ended and their seconds, its memory and processor time."""
     import psutil
 
     own = psutil.Process()

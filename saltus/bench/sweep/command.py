@@ -1,4 +1,4 @@
-"""`saltus bench sweep`: what a sweep of very many short runs needs, and what of it grows with their number.
+"""`saltus bench sweep`: the needs of a sweep of very many short runs, and their growth with the number of runs.
 
 A pendulum's length, mass, damping and first angle are drawn at random. Measured are a run in the lanes of a batch and
 by itself, in turn; a sweep on two workers of a Dask cluster whose scheduler is a process of its own; the files of its
@@ -23,7 +23,7 @@ from saltus.errors import OptionError
 
 @dataclass(frozen=True)
 class Amount:
-    """How many runs: one by one, side by side, on the cluster, and those of which the client's memory is measured."""
+    """Numbers of runs: one by one, side by side, on the cluster, and those of which the client's memory is measured."""
 
     alone: int
     together: int
@@ -32,7 +32,7 @@ class Amount:
 
 
 def bench_sweep(*, quick: bool, n: int | None = None, json_path: Path | None = None) -> None:
-    """Measure, print tables, write them as JSON. `n`: runs on the cluster."""
+    """Run the benchmark: measure, print tables, write them as JSON. `n`: runs on the cluster."""
     from saltus.arguments import whole_number
     from saltus.bench.harness import machine
     from saltus.record.files.atomic_write import check_writable, write_whole

@@ -9,12 +9,12 @@ from saltus.bench.sweep.runs import DURATION, MEASURES, MODEL, RANGES, SAMPLE, S
 from saltus.errors import SaltusError
 
 REPEATS = 5
-ALIKE = 1e-12  # the same operations, compiled for lanes: rounding, relative to the largest value
+ALIKE = 1e-12  # rounding of the same operations compiled for lanes, relative to the largest value
 
 
 @dataclass(frozen=True)
 class Runs:
-    """Seconds that a run takes on one core, by itself and side by side with others; the ratio of the two.
+    """Seconds per run on one core, by itself and side by side with others; the ratio of the two.
 
     `difference`: of the measures, relative to the largest; `work`: steps, samples, paths of values, measures of a run.
     """
@@ -27,7 +27,7 @@ class Runs:
 
 
 def measure_runs(one_by_one: int, side_by_side: int) -> Runs:
-    """So many runs by themselves, and so many in a batch, in turn. SaltusError: they do not give the same measures."""
+    """Time runs by themselves and in a batch, in turn. SaltusError: the two give different measures."""
     import numpy as np
 
     from saltus.bench.harness.timing import Contender, in_turn

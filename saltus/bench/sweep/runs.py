@@ -24,14 +24,14 @@ def points(n: int) -> list[dict[str, float]]:
 
 
 def distributions() -> dict[str, Any]:
-    """What is drawn at random, by path."""
+    """Distributions of the values that are drawn at random, by path."""
     from saltus.study.sampling import Uniform
 
     return {path: Uniform(*ends) for path, ends in RANGES.items()}
 
 
 def run_sweep(n: int, path: Path | None, workers: Any, progress: Callable[[float], None] | bool = False) -> Any:
-    """A sweep of n runs; `path`: of its store, `workers` and `progress` as `saltus.sweep` takes them."""
+    """Run a sweep of n runs; `path`: of its store, `workers` and `progress` as `saltus.sweep` takes them."""
     from saltus.study.sweep import sweep
 
     options: dict[str, Any] = {"timestep": STEP, "sample": SAMPLE, "samples": n, "workers": workers, "save": path}

@@ -1,4 +1,4 @@
-"""What the store of a sweep takes on disk, and in the memory of the process that asks for it."""
+"""Size of a sweep's store on disk, and in the memory of the process that asks for it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from saltus.errors import SaltusError, SaltusWarning
 
 @dataclass(frozen=True)
 class Stored:
-    """A store: bytes of a run's measures, status and note, and of its values; runs of a block, files that each has."""
+    """Sizes of a store: bytes per run of measures, status and note, and of values; runs per block; files per block."""
 
     results: float
     values: float
@@ -24,7 +24,7 @@ class Stored:
 
 @dataclass(frozen=True)
 class Memory:
-    """Bytes a run that the asking process holds: its values alone; at most, when a stored sweep is opened and read."""
+    """Bytes per run in the asking process: of the values alone; at most, when a stored sweep is opened and read."""
 
     runs: int
     points: float
@@ -48,7 +48,7 @@ def measure_store(path: Path, n: int) -> Stored:
 
 
 def measure_memory(n: int, path: Path) -> Memory:
-    """What Python holds in this process, of a sweep that is opened again after all its runs have been done."""
+    """Memory of Python in this process, for a sweep that is opened again after all its runs are done."""
     fill_store(n, path)
     tracemalloc.start()
     try:
@@ -67,7 +67,7 @@ def measure_memory(n: int, path: Path) -> Memory:
 
 
 def fill_store(n: int, path: Path) -> None:
-    """A store as a sweep of n runs leaves it. Its results are drawn at random: what they take depends on n alone."""
+    """Write a store as a sweep of n runs leaves it. Results are drawn at random: their size depends on n alone."""
     import numpy as np
     import zarr
 
@@ -78,7 +78,7 @@ def fill_store(n: int, path: Path) -> None:
         raise KeyboardInterrupt
 
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SaltusWarning)  # that nothing is done
+        warnings.simplefilter("ignore", SaltusWarning)  # an interrupted sweep warns that nothing is done
         run_sweep(n, path, 1, leave)
     group: Any = zarr.open_group(path, mode="r+")
     for name in MEASURES:

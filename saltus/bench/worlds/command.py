@@ -76,7 +76,7 @@ def bench_worlds(
     json_path: Path | None = None,
     plot_path: Path | None = None,
 ) -> None:
-    """Measure, print tables, write them as JSON and as a figure; the JSON file is written anew after each world."""
+    """Run the benchmark: measure, print tables, write JSON and a figure; JSON is written anew after each world."""
     if limit <= 0.0:
         raise OptionError(f"limit must be positive, got {limit:g}")
     if json_path is not None:
@@ -159,7 +159,7 @@ def _step_cells(row: WorldRow) -> tuple[str, ...]:
 
 
 def _by_threads(facts: dict[str, Any]) -> str:
-    """How many times faster several threads are; "" where one was asked for, or there is no work for more."""
+    """Speed of several threads relative to one; "" where one was asked for, or there is no work for more."""
     if "together" not in facts:
         return ""
     same = "same bits" if facts["same_bits"] else "other bits"

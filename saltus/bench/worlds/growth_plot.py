@@ -1,4 +1,4 @@
-"""The figure of the benchmark of worlds: how the time of a step grows with the number of bodies."""
+"""The figure of the benchmark of worlds: growth of the time of a step with the number of bodies."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def plot(rows: Sequence[WorldRow], path: str | os.PathLike[str]) -> None:
 
 
 def draw(rows: Sequence[WorldRow]) -> Figure:
-    """Time of a step, for each body, against the number of bodies: heaps as lines, other worlds as points."""
+    """Draw the time of a step per body against the number of bodies: heaps as lines, other worlds as points."""
     from matplotlib.figure import Figure
     from matplotlib.ticker import LogFormatter, NullLocator
 

@@ -1,8 +1,8 @@
 """`saltus bench pile`: a pile of boxes under the hard law with Moreau-Jean steps, beside MuJoCo's soft law, in turn.
 
 Both sides are ours, in this process, with the same model and the same step: `moreau_jean` with `saltus.Hard` and
-`euler` with `saltus.Soft`, which is what MuJoCo computes. They begin where the soft side is: while the boxes fall on
-each other, and when they lie.
+`euler` with `saltus.Soft`, which is what MuJoCo computes. Both begin at states of the soft side: while the boxes fall
+on each other, and when they lie.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 
 STEP = 0.002  # s
 FALLING, SETTLED = 0.5, 4.0  # s
-LIE = 3.0  # s that each side has to come to rest by itself
+LIE = 3.0  # s within which each side must come to rest by itself
 SIDE = 0.5  # m, half of the box between the walls
 ACROSS = 4  # boxes in a row
 
@@ -25,8 +25,8 @@ ACROSS = 4  # boxes in a row
 class PileRow:
     """One comparison from a start, `contacts` at its end on each side.
 
-    `hard`, `soft`: seconds a step. `ratio`: how many times longer the hard side takes, the median over the repeats.
-    `unconverged`: the part of the hard side's steps that did not reach its tolerance. `speed`: the largest velocity at
+    `hard`, `soft`: seconds per step. `ratio`: time of the hard side over the soft, the median over the repeats.
+    `unconverged`: the share of the hard side's steps that did not reach its tolerance. `speed`: the largest velocity at
     the end, `depth`: the deepest penetration (m), of hard and soft.
     """
 
@@ -42,7 +42,7 @@ class PileRow:
 
 
 def pile(boxes: int, cone: str = "pyramidal") -> str:
-    """MJCF of boxes in layers between four walls, each a little off its place."""
+    """MJCF of boxes in layers between four walls, each box a little off its place."""
     import numpy as np
 
     rng = np.random.default_rng(0)
@@ -68,7 +68,7 @@ def pile(boxes: int, cone: str = "pyramidal") -> str:
 
 
 class _Side:
-    """A simulation, and the start that it goes back to."""
+    """A simulation, and the start to which it returns."""
 
     def __init__(self, model: Any, integrator: str, contact: str):
         from saltus.simulate.simulation import Simulation
@@ -77,7 +77,7 @@ class _Side:
         self.start = self.sim.snapshot()
 
     def begin_at(self, qpos: Any, qvel: Any, warm: int) -> None:
-        """Start from positions and velocities, `warm` steps later, when the solver knows where to begin."""
+        """Start from positions and velocities, after `warm` steps that give the solver a first guess."""
         self.sim.reset()
         self.sim.qpos[:], self.sim.qvel[:] = qpos, qvel
         self.sim.step(warm)
@@ -136,7 +136,7 @@ def measure_pile(boxes: int, *, repeats: int, steps: int, cone: str = "pyramidal
 
 
 def bench_pile(*, quick: bool, json_path: Path | None) -> None:
-    """Measure, print a table, write it as JSON."""
+    """Run the benchmark: measure, print a table, write it as JSON."""
     from saltus.bench.harness import machine
     from saltus.bench.harness.report import print_table
     from saltus.record.files.atomic_write import check_writable, write_whole

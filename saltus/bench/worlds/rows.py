@@ -1,4 +1,4 @@
-"""What was found about each world."""
+"""Results of the benchmark of worlds."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ HEAP = "heap"
 
 @dataclass
 class WorldRow:
-    """A world: `reason` why it was not measured to its end, or "".
+    """Row of a world; `reason`: why it was not measured to its end, or "".
 
     `facts`, as `saltus.bench.worlds.world_run` names them: `bodies`, `dof`; seconds of `mujoco_loading`, of `loading`
     (`saltus.load`), `making` (`saltus.Simulation`) and, by the wall clock, `compiling`; growths of the peak of resident
@@ -34,7 +34,7 @@ class WorldRow:
 
     @property
     def ratio(self) -> float | None:
-        """How many times faster a step of Saltus is, if it was measured."""
+        """Speed of a step of Saltus relative to MuJoCo's; None if it was not measured."""
         return self.facts.get("ratio")
 
 
@@ -50,7 +50,7 @@ def row_of(name: str, world: str, arguments: Mapping[str, Any], outcome: Outcome
 
 
 def _stage(facts: Mapping[str, Any]) -> str:
-    """What was going on after the last thing that was said."""
+    """The stage that was going on after the last message."""
     stages = {
         "mujoco_loading": "MuJoCo loaded it",
         "mujoco_memory": "MuJoCo let it settle",

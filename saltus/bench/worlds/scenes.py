@@ -1,6 +1,6 @@
-"""Worlds of many bodies, of any size, as MJCF text: the same text for the same arguments and seed.
+"""Worlds of many bodies, of any size, as MJCF text, reproducible from the arguments and the seed.
 
-A scene says what has to be done before it is worth measuring: velocities that some bodies get, and for how long it
+A scene gives the preparation of a measurement: initial velocities of some bodies, and the time for which it
 moves until much is happening.
 """
 
@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 GRAVITY = 9.81  # m/s²
-SHAPES = {  # of a heap, about 0.2 m across
+SHAPES = {  # shapes of a heap, about 0.2 m across
     "sphere": "0.1",
     "box": "0.1 0.08 0.06",
     "capsule": "0.06 0.08",
@@ -30,7 +30,7 @@ ROLLING = {"ball": (-0.3, 0.0, 0.0, 0.0, -3.0, 0.0)}
 
 @dataclass(frozen=True)
 class Scene:
-    """A world: its MJCF text, how many bodies move, and the state to begin from.
+    """A world: its MJCF text, the number of moving bodies, and the state to begin from.
 
     `settle`: seconds that it moves before it is measured. `velocities`: of free bodies by name, at the start: linear
     (m/s, world frame) and angular (rad/s, body frame).
@@ -230,7 +230,7 @@ def _chain(
     density: float = 1000.0,
     damping: float = 1e-4,
 ) -> str:
-    """Links on ball joints, each hung from the last; `place`: attributes of the first; `end`: what the last carries."""
+    """Links on ball joints, each hung from the last; `place`: attributes of the first; `end`: load of the last."""
     size = f'size="{radius}" density="{density:g}"'
     geom = f'<geom type="capsule" {size} fromto="0 0 {-radius} 0 0 {radius - length:.5f}"/>'
     joint = f'<joint type="ball" damping="{damping:g}"/>'
@@ -242,7 +242,7 @@ def _chain(
 
 
 def _product(a: Sequence[float], b: Sequence[float]) -> list[float]:
-    """Of two quaternions."""
+    """Product of two quaternions."""
     import mujoco
 
     out = np.zeros(4)

@@ -26,12 +26,12 @@ from saltus.model.model import Model
 from saltus.simulate.simulation import Simulation
 from saltus.terminal import screen
 
-TIMED_SECONDS = 0.5  # of MuJoCo, about which a timing lasts
+TIMED_SECONDS = 0.5  # s of MuJoCo's steps in a timing, about
 FEWEST, MOST = 3, 100  # steps of a timing
 
 
 def say(**facts: Any) -> None:
-    """A line of JSON, in which nan is null."""
+    """Print a line of JSON, in which nan is null."""
     plain = {k: None if isinstance(v, float) and not math.isfinite(v) else v for k, v in facts.items()}
     print(json.dumps(plain), flush=True)
 
@@ -48,9 +48,9 @@ class Settled(peers.Setup):
 
 
 def of_mujoco(scene: Scene) -> mujoco.MjData:
-    """Load and settle with MuJoCo; the time and the memory that it takes.
+    """Load and settle with MuJoCo; report time and memory.
 
-    It settles by conjugate gradients, which take less time for a large heap than factoring its Hessian does.
+    The world settles by conjugate gradients, which take less time for a large heap than factoring its Hessian does.
     """
     memory, began = PeakMemory(), time.process_time()
     m = mujoco.MjModel.from_xml_string(scene.xml)  # type: ignore
@@ -66,7 +66,7 @@ def of_mujoco(scene: Scene) -> mujoco.MjData:
 
 
 def of_saltus(scene: Scene, data: mujoco.MjData) -> tuple[Settled, Simulation]:
-    """Load and compile; the time and the memory that each takes."""
+    """Load and compile; report time and memory of each."""
     memory, began = PeakMemory(), time.process_time()
     model = load(scene.xml)
     loading = time.process_time() - began
@@ -85,7 +85,7 @@ def of_saltus(scene: Scene, data: mujoco.MjData) -> tuple[Settled, Simulation]:
 
 
 def compare(setup: Settled, simulation: Simulation, repeats: int, least: float) -> None:
-    """Steps from the same state, in turn."""
+    """Time steps from the same state, in turn."""
     data = setup.data()
     setup.begin(data, setup.start)
     began = time.process_time()
@@ -109,7 +109,7 @@ def compare(setup: Settled, simulation: Simulation, repeats: int, least: float) 
 
 
 def compare_threads(setup: Settled, alone: Simulation, threads: int, repeats: int, least: float) -> None:
-    """Steps by one thread and by several, in turn, by the wall clock; whether the bits are the same."""
+    """Time steps by one thread and by several, in turn, by the wall clock, and compare the bits."""
     if threads < 2 or "threads" not in alone.engine.m.layout.features:
         return
     sides = {"alone": alone, "together": Simulation(alone.model, threads=threads)}
@@ -125,7 +125,7 @@ def compare_threads(setup: Settled, alone: Simulation, threads: int, repeats: in
 
 
 def _bits_of_steps(setup: Settled, state: Simulation) -> bytes:
-    """Velocities after some steps, with nothing that is remembered of others."""
+    """Velocities after some steps, without the solver's memory of earlier ones."""
     state.reset()
     setup.put(state, setup.start)
     setup.advance(state, FEWEST)

@@ -1,6 +1,6 @@
 """`saltus bench zoo`: every model of some folders beside MuJoCo, each in a process of its own.
 
-What a file asks for, integrator, solver and cone, is used on both sides. Simulations begin at states that MuJoCo has
+The integrator, solver and cone of a file are used on both sides. Simulations begin at states that MuJoCo has
 reached, different ones in a batch (see `saltus.bench.zoo.warmed`), and each side makes the same number of steps from
 them, on one thread, in turn.
 """
@@ -28,7 +28,7 @@ RUN = "saltus.bench.zoo.model_run"
 
 @dataclass(frozen=True)
 class ZooEffort:
-    """How much is measured.
+    """Amount of measurement.
 
     `n`: simulations of a batch; `least` (s): how long a timing lasts at least; `limit` (s): for one model, compiling
     included.
@@ -53,7 +53,7 @@ def bench_zoo(
     markdown_path: Path | None = None,
     resume: bool = False,
 ) -> None:
-    """Measure, print tables, write them as JSON and Markdown; the JSON file is written anew after each model."""
+    """Run the benchmark: measure, print tables, write JSON and Markdown; JSON is written anew after each model."""
     if limit <= 0.0:
         raise OptionError(f"limit must be positive, got {limit:g}")
     if resume and json_path is None:
@@ -99,7 +99,7 @@ def _measure(
 
 
 def measured(file: ModelFile, effort: ZooEffort, *, included: bool) -> ZooRow:
-    """The row of a file. `included`: whether others include it, so that it need not be a model by itself."""
+    """The row of a file. `included`: whether other files include it, so that it need not be a model by itself."""
     path = str(file.path)
     if file.root == "mujocoinclude":
         return ZooRow(file.name, path, PART)
@@ -113,9 +113,9 @@ def measured(file: ModelFile, effort: ZooEffort, *, included: bool) -> ZooRow:
 
 
 def _earlier(path: Path, effort: ZooEffort, about: Mapping[str, Any]) -> list[ZooRow]:
-    """The rows of a file that was written before, with the same effort on the same machine.
+    """Rows of an earlier file, written with the same effort on the same machine.
 
-    Without those that were late then, if there is more time now.
+    Rows of models that were late are left out if there is more time now.
     """
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
@@ -126,5 +126,7 @@ def _earlier(path: Path, effort: ZooEffort, about: Mapping[str, Any]) -> list[Zo
     now = asdict(effort)
     limit, earlier_limit = now.pop("limit"), before.pop("limit", 0.0)
     if before != now or on != about:
-        raise OptionError(f"cannot resume from {path}: it was measured otherwise, or elsewhere; give another file")
+        raise OptionError(
+            f"cannot resume from {path}: it was measured with other settings or on another machine; give another file"
+        )
     return [row for row in rows if row.outcome != "late" or limit <= earlier_limit]

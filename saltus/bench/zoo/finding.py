@@ -1,4 +1,4 @@
-"""Which files of a folder may be models, and which are parts of others."""
+"""Search for model files in folders, and for those that are parts of others."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class ModelFile:
 
 
 def find_files(places: Sequence[Path], patterns: Sequence[str] = ()) -> list[ModelFile]:
-    """All MJCF files in folders, and the files that are given themselves, by name.
+    """MJCF files in folders, and files that are given themselves, by name.
 
     `patterns`: globs; a file is taken if its name in tables or its bare name matches one of them. OptionError: a place
     does not exist, or nothing is found.

@@ -1,4 +1,4 @@
-"""One model beside MuJoCo, in a process of its own: what is compiled for it is gone at its end, and so is a crash.
+"""One model beside MuJoCo, in a process of its own, so that compiled code and crashes end with it.
 
 `python -m saltus.bench.zoo.model_run '{"path": "humanoid.xml", ...}'` prints lines of JSON, each as soon as it is
 known: what the model is, then one comparison after the other.
@@ -24,17 +24,17 @@ from saltus.model.model import Model
 from saltus.simulate.batch import Batch
 from saltus.terminal import screen
 
-SINGLE_SECONDS, BATCH_SECONDS = 0.2, 0.5  # of MuJoCo, about which a timing of a simulation or a batch lasts
+SINGLE_SECONDS, BATCH_SECONDS = 0.2, 0.5  # s of MuJoCo's steps in a timing, about
 FEWEST, MOST = 5, 200  # steps of a timing
 
 
 def say(**facts: Any) -> None:
-    """A line of JSON."""
+    """Print a line of JSON."""
     print(json.dumps(facts), flush=True)
 
 
 def loaded(path: str) -> Model | None:
-    """The model; None, and the reason is said, if MuJoCo cannot load it or Saltus refuses it."""
+    """The model; None, after the reason is printed, if MuJoCo cannot load it or Saltus refuses it."""
     try:
         return load(path)
     except SaltusError as error:
@@ -49,12 +49,12 @@ def loaded(path: str) -> Model | None:
 
 
 def first_line(error: BaseException) -> str:
-    """The first line of an error's text that says something."""
+    """The first line of an error's text that is not empty."""
     return next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)
 
 
 def about(m: mujoco.MjModel) -> dict[str, Any]:
-    """What decides the cost of a step."""
+    """Properties of a model that decide the cost of a step."""
     integrator = mujoco.mjtIntegrator(m.opt.integrator).name.removeprefix("mjINT_").lower()
     return {
         **{name: int(getattr(m, name)) for name in ("nbody", "nv", "nu", "na", "ngeom", "nmesh", "ntendon", "nflex")},
@@ -66,7 +66,7 @@ def about(m: mujoco.MjModel) -> dict[str, Any]:
 
 
 def difference(setup: Warmed) -> float:
-    """The largest difference of accelerations in the first step, relative to the largest of MuJoCo's there."""
+    """Largest difference of accelerations in the first step, relative to MuJoCo's largest there."""
     sim, data = setup.simulation(), setup.data()
     before = setup.start.qvel
     for state in (sim, data):
@@ -93,7 +93,7 @@ def steps_for(seconds: float, step: float) -> int:
 
 
 def measure(setup: Warmed, n: int, repeats: int, least: float) -> None:
-    """Say the comparisons: a simulation, and batches of n in either precision."""
+    """Print the comparisons: a simulation, and batches of n in either precision."""
     data = setup.data()
     peer = min(seconds_of(lambda: setup.advance(data, FEWEST), time.process_time) for _ in range(3)) / FEWEST
     timed: dict[str, Any] = {"repeats": repeats, "least": least, "clock": time.process_time}

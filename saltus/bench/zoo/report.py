@@ -19,7 +19,7 @@ LEGEND = (
 
 
 def print_report(rows: Sequence[ZooRow], about: Mapping[str, Any], effort: Mapping[str, Any]) -> None:
-    """Tables on stdout."""
+    """Print tables on stdout."""
     measured, others = _parted(rows)
     if measured:
         print_table(HEADERS, [_cells(row) for row in measured], left=LEFT)
@@ -37,7 +37,7 @@ def print_report(rows: Sequence[ZooRow], about: Mapping[str, Any], effort: Mappi
 
 
 def markdown(rows: Sequence[ZooRow], about: Mapping[str, Any], effort: Mapping[str, Any]) -> str:
-    """The same as a section of a page."""
+    """The tables as a section of a Markdown page."""
     measured, others = _parted(rows)
     lines = [f"{len(rows)} files: {_counted(rows)}.", ""]
     if measured:
@@ -51,7 +51,7 @@ def markdown(rows: Sequence[ZooRow], about: Mapping[str, Any], effort: Mapping[s
 
 
 def machine_line(about: Mapping[str, Any], effort: Mapping[str, Any]) -> str:
-    """On what it was measured, and how."""
+    """Machine and settings of the measurement, in a line."""
     return (
         f"{about['cpu']}, {about['simd_bits']}-bit SIMD, one thread; batches of {effort['n']}; medians of "
         f"{effort['repeats']} repeats; MuJoCo {about['mujoco']}, Saltus {about['saltus']}, Numba {about['numba']}"
@@ -59,7 +59,7 @@ def machine_line(about: Mapping[str, Any], effort: Mapping[str, Any]) -> str:
 
 
 def _parted(rows: Sequence[ZooRow]) -> tuple[list[ZooRow], list[ZooRow]]:
-    """Those with a comparison, and those that have to be explained; some are both."""
+    """Rows with a comparison, and rows that have to be explained; some are both."""
     return [r for r in rows if r.least() is not None], [r for r in rows if r.outcome != MEASURED]
 
 

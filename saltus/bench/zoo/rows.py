@@ -1,4 +1,4 @@
-"""What was found about each file of a zoo, and what all of it comes to."""
+"""Results for each file of a zoo, and their totals."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ COLUMNS = ("single", "float64", "float32")
 TITLES = {"single": "single", "float64": "batch float64", "float32": "batch float32"}
 MEASURED, LATE, FAILED, REFUSED, NOT_LOADED = "measured", "late", "failed", "refused", "not loaded"
 STILL, PART, NO_MODEL = "still", "part", "no model"
-#: What became of a file, in words; those of the first line have comparisons, or may have.
+#: Outcomes of a file, in words; those of the first line have comparisons, or may have.
 OUTCOMES = {
     MEASURED: "measured",
     LATE: "stopped at the time limit",
@@ -28,9 +28,9 @@ OUTCOMES = {
 
 @dataclass
 class ZooRow:
-    """A file: `outcome`, a key of OUTCOMES, and the `reason` if it was not measured, or not to the end.
+    """Row of a file: `outcome`, a key of OUTCOMES, and the `reason` if it was not measured, or not to the end.
 
-    `facts`: what the process said of the model, as `saltus.bench.zoo.model_run` names it; a comparison under the name
+    `facts`: the process's messages on the model, as `saltus.bench.zoo.model_run` names it; a comparison under the name
     of each column: seconds of a step of MuJoCo (`peer`) and of Saltus, their `ratio`, seconds of `compiling`.
     """
 
@@ -41,12 +41,12 @@ class ZooRow:
     facts: dict[str, Any] = field(default_factory=dict)
 
     def ratio(self, column: str) -> float | None:
-        """How many times faster Saltus is, if it was measured."""
+        """Speed of Saltus relative to MuJoCo in a column; None if it was not measured."""
         found = self.facts.get(column)
         return None if found is None else float(found["ratio"])
 
     def least(self) -> float | None:
-        """The least of the ratios."""
+        """Least of the ratios."""
         ratios = [ratio for column in COLUMNS if (ratio := self.ratio(column)) is not None]
         return min(ratios, default=None)
 
@@ -66,7 +66,7 @@ def row_of(name: str, path: str, outcome: Outcome, limit: float) -> ZooRow:
 
 @dataclass(frozen=True)
 class Total:
-    """Of one column: how many models, the median and least ratio, and how many models are below 1."""
+    """Totals of a column: number of models, the median and least ratio, and the number of models below 1."""
 
     models: int
     median: float
@@ -75,7 +75,7 @@ class Total:
 
 
 def totals(rows: Sequence[ZooRow]) -> dict[str, Total]:
-    """Of each column that has a ratio."""
+    """Totals of each column that has a ratio."""
     found = {}
     for column in COLUMNS:
         ratios = [ratio for row in rows if (ratio := row.ratio(column)) is not None]
@@ -85,13 +85,13 @@ def totals(rows: Sequence[ZooRow]) -> dict[str, Total]:
 
 
 def slowest(rows: Sequence[ZooRow], most: int = 10) -> list[ZooRow]:
-    """The models with the least ratios, in whichever column."""
+    """Models with the least ratios, in whichever column."""
     measured = [row for row in rows if row.least() is not None]
     return sorted(measured, key=lambda row: row.least() or 0.0)[:most]
 
 
 def as_json(rows: Sequence[ZooRow], about: Mapping[str, Any], effort: Mapping[str, Any]) -> dict[str, Any]:
-    """All of it, as the file holds it."""
+    """All results, as the JSON file holds them."""
     counts = {outcome: sum(row.outcome == outcome for row in rows) for outcome in OUTCOMES}
     return {
         "machine": dict(about),

@@ -1,8 +1,8 @@
-"""States of a model that differ from simulation to simulation: MuJoCo's own, each after a while of its own.
+"""States of a model that differ between simulations: MuJoCo's own, each after a different time.
 
 A simulation begins at the first keyframe, or at the model's reference position if there is none, with small random
-velocities. It moves for a number of steps that no other has, under controls that change at random, and keeps the last
-of them from then on. So contacts, activations and velocities differ among those that share a register.
+velocities. Each moves for a different number of steps, under controls that change at random, and keeps the last
+of them from then on. So contacts, activations and velocities differ between simulations in one register.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from saltus.model.model import Model
 
 BLOCK = 20  # steps with the same controls
 FEWEST = 4  # blocks of the shortest motion; the next is a block longer
-SPREAD = 0.05  # of the velocities at the beginning (m/s, rad/s)
-WIDTHS = (1.0, 0.1, 0.0)  # of what is random, as a part: the next where MuJoCo's motion diverges
+SPREAD = 0.05  # spread of the velocities at the beginning (m/s, rad/s)
+WIDTHS = (1.0, 0.1, 0.0)  # scales of the random parts: the next is tried where MuJoCo's motion diverges
 ENABLE, DISABLE = mujoco.mjtEnableBit, mujoco.mjtDisableBit
 
 
@@ -57,7 +57,7 @@ class Warmed(Setup):
         require_sound(f"{what}, in the timed steps", after, time, expected)
 
     def _moved(self, n: int, width: float) -> Start | None:
-        """The states, reached by MuJoCo; None if one of them diverges on the way."""
+        """States reached by MuJoCo; None if one of them diverges on the way."""
         m = self.mujoco
         rng = np.random.default_rng(SEED)
         blocks = FEWEST + rng.permutation(n)
@@ -89,7 +89,7 @@ class Warmed(Setup):
 
 
 def without_extras(m: mujoco.MjModel) -> tuple[mujoco.MjModel, list[str]]:
-    """The model without what MuJoCo computes in each step and Saltus on demand, and the names of that."""
+    """The model without computations that MuJoCo makes in each step and Saltus on demand, and their names."""
     off = []
     if m.nsensor:
         m.opt.disableflags |= DISABLE.mjDSBL_SENSOR.value
@@ -102,7 +102,7 @@ def without_extras(m: mujoco.MjModel) -> tuple[mujoco.MjModel, list[str]]:
 
 
 def _beginning(m: mujoco.MjModel) -> tuple[Start, np.ndarray]:
-    """Where motions begin, and the controls there."""
+    """Start of all motions, and the controls there."""
     data = mujoco.MjData(m)
     if m.nkey:
         mujoco.mj_resetDataKeyframe(m, data, 0)
@@ -111,7 +111,7 @@ def _beginning(m: mujoco.MjModel) -> tuple[Start, np.ndarray]:
 
 
 def random_controls(m: mujoco.MjModel, middle: np.ndarray, width: float, rng: np.random.Generator, n: int) -> Any:
-    """Controls [n, nu], uniform in a part of their range about `middle`; those without a range move by 1 at most."""
+    """Controls [n, nu], uniform in a part of their range about `middle`; controls without a range move by 1 at most."""
     low, high = m.actuator_ctrlrange.T
     limited = m.actuator_ctrllimited.astype(bool)
     low, high = np.where(limited, low, middle - 1.0), np.where(limited, high, middle + 1.0)

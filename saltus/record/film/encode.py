@@ -26,7 +26,7 @@ class Encoder(Protocol):
 
 
 def film_suffix(path: str | os.PathLike[str]) -> str:
-    """The suffix of a film's file; OptionError for one that is none."""
+    """Suffix of a film's file; OptionError for one that is not a film's."""
     suffix = os.path.splitext(os.fspath(path))[1].lower()
     if suffix not in DEFAULT_RATE:
         raise OptionError(f"the suffix of a video must be one of {', '.join(DEFAULT_RATE)}, got '{os.fspath(path)}'")
@@ -34,7 +34,7 @@ def film_suffix(path: str | os.PathLike[str]) -> str:
 
 
 def check_size(suffix: str, width: int, height: int) -> None:
-    """OptionError for sizes that the format cannot have."""
+    """Raise OptionError for sizes that the format cannot have."""
     if suffix != ".gif" and (width % 2 or height % 2):
         raise OptionError(f"width and height of a {suffix} video must be even, got {width} x {height}")
     if suffix != ".gif" and (width < 16 or height < 16):
@@ -77,7 +77,7 @@ def _av_encoder(target: Any, suffix: str, rate: Fraction, width: int, height: in
     import av
 
     kind, (codec, options) = ("mp4", _H264) if suffix == ".mp4" else ("webm", _VP9)
-    # the index of a file goes to the front, so that a browser can begin at once
+    # the index goes to the front of the file, so that a browser can begin at once
     settings = {"movflags": "+faststart"} if kind == "mp4" and isinstance(target, str) else {}
     with av.open(target, "w", format=kind, options=settings) as container:
         stream: Any = container.add_stream(codec, rate=rate, options=options)

@@ -30,14 +30,14 @@ if TYPE_CHECKING:
     from saltus.record.table.trajectory_table import TrajectoryTable
 
 RENDERERS = ("saltus", "mujoco")
-BLOCK = 256  # frames whose states are found at a time
+BLOCK = 256  # frames whose states are computed at a time
 AHEAD = 3  # frames that a thread draws before they are asked for
-THREADS = 4  # that draw
+THREADS = 4  # threads that draw
 WORTH = 20  # frames for which another thread is worth its renderer
 
 
 def frame_rate(fps: Any) -> Fraction:
-    """Frames a second as a ratio of whole numbers; OptionError for what is none."""
+    """Frames per second as a ratio of whole numbers; OptionError for an unusable rate."""
     try:
         rate = Fraction(fps).limit_denominator(100_000)
     except (TypeError, ValueError, OverflowError, ZeroDivisionError):
@@ -48,17 +48,17 @@ def frame_rate(fps: Any) -> Fraction:
 
 
 def frame_count(duration: float, rate: Fraction, speed: float = 1.0) -> int:
-    """Frames of a film of so many simulated seconds; at least one."""
+    """Number of frames in a film of so many simulated seconds; at least one."""
     exact = duration * float(rate) / speed
     nearest = round(exact)
-    # 0.1 s 30 times is 3 s and something: what rounding adds is no reason for a frame
+    # 0.1 s 30 times is slightly more than 3 s: rounding must not add a frame
     count = nearest if abs(exact - nearest) <= 1e-9 * max(1.0, exact) else math.ceil(exact)
     return max(count, 1)
 
 
 @dataclass(frozen=True, eq=False)
 class Film:
-    """Contents of a film. Made by `Film.of`, which checks its arguments."""
+    """Contents of a film; made by `Film.of`, which checks its arguments."""
 
     trajectory: TrajectoryTable
     model: Model
@@ -104,7 +104,7 @@ class Film:
         return cls(trajectory, model, seen, renderer, text, tuple(ghosts), rate, float(speed), count)
 
     def times(self, frames: range) -> NDArray[np.float64]:
-        """Seconds after the first sample, of some frames."""
+        """Times of some frames (s after the first sample)."""
         return np.array([float(k / self.rate) for k in frames]) * self.speed
 
     def moments(self, times: NDArray[Any] | None = None) -> Iterator[tuple[Still, tuple[Still, ...], str]]:
@@ -122,7 +122,7 @@ class Film:
                 yield still, ghosts, self._caption(motions[0].start + seconds)
 
     def pictures(self, times: NDArray[Any] | None = None) -> Iterator[NDArray[np.uint8]]:
-        """The frames [height, width, 3], or pictures at other times; drawn in threads of their own, ahead of use."""
+        """Yield the frames [height, width, 3], or pictures at other times; other threads draw them ahead of use."""
         count = self.count if times is None else len(times)
         # MuJoCo's renderer draws with threads or hardware of its own
         most = 1 if self.renderer == "mujoco" else min(THREADS, usable_cores())
@@ -155,7 +155,7 @@ class Film:
 
     @property
     def adaptive(self) -> bool:
-        """Whether the steps of the run were chosen by its integrator."""
+        """Whether the integrator chose the steps of the run."""
         from saltus.integrate.registry import integrators
 
         method = integrators().get(str(self.trajectory.attrs.get("integrator")))

@@ -34,7 +34,7 @@ def palette_of(pictures: Sequence[NDArray[np.uint8]]) -> Any:
 
 
 class GifEncoder:
-    """Writes frames to a binary file as they come; what is kept is one frame."""
+    """Writes frames to a binary file as they come; keeps one frame in memory."""
 
     def __init__(self, file: Any, rate: Fraction, width: int, height: int, palette: Any = None):
         self._file, self._rate, self._palette = file, rate, palette
@@ -73,14 +73,14 @@ class GifEncoder:
         from PIL import GifImagePlugin
 
         (shown,) = durations(self._rate, range(self._count, self._count + 1))
-        # what is drawn stays (disposal 1)
+        # drawn pixels stay (disposal 1)
         self._file.write(b"\x21\xf9\x04\x04" + shown.to_bytes(2, "little") + b"\x00\x00")
         for part in GifImagePlugin.getdata(image, offset):
             self._file.write(part)
 
 
 def _changed(now: NDArray[Any], before: NDArray[Any]) -> tuple[int, int, int, int]:
-    """The box (left, upper, right, lower) of what changed; one pixel if nothing did."""
+    """Box (left, upper, right, lower) around the changed pixels; one pixel if nothing changed."""
     different = now != before
     rows, columns = np.flatnonzero(different.any(axis=1)), np.flatnonzero(different.any(axis=0))
     if not rows.size:

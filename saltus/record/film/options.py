@@ -1,4 +1,4 @@
-"""What can be said of a film, beside what `saltus.draw.scene.view.View` says of its pictures."""
+"""Options of films, in addition to those that `saltus.draw.scene.view.View` has for their pictures."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class PictureOptions(ViewOptions, total=False):
-    """Options of what is drawn of a recording."""
+    """Options of pictures of a recording."""
 
     speed: float
     renderer: str

@@ -1,4 +1,4 @@
-"""One picture: of a state, or of a recording at a time."""
+"""Single pictures: of a state, or of a recording at a time."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def picture_format(path: str | os.PathLike[str]) -> str:
 
 
 def finished(pixels: NDArray[np.uint8], path: str | os.PathLike[str] | None, file_format: str | None) -> Image:
-    """Pixels [height, width, 3] as a Pillow image, written to a file where one is named."""
+    """Pixels [height, width, 3] as a Pillow image, written to a file where a path is given."""
     from PIL import Image
 
     image = Image.fromarray(np.ascontiguousarray(pixels))

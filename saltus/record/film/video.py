@@ -30,7 +30,7 @@ class Video:
         data: the file's bytes.
         suffix: its kind, ".mp4", ".webm" or ".gif".
         width, height: pixels.
-        frames: how many.
+        frames: number of frames.
     """
 
     data: bytes = field(repr=False)
@@ -40,13 +40,13 @@ class Video:
     frames: int
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write it, whole or not at all; the suffix must be its own."""
+        """Write the film to a file, whole or not at all; the suffix must be the film's own."""
         if film_suffix(path) != self.suffix:
             raise OptionError(f"this video is {self.suffix}, but '{os.fspath(path)}' has another suffix")
         write_whole(path, self.data, what="video")
 
     def html(self) -> str:
-        """An HTML element that holds all of it."""
+        """HTML element that contains the whole film."""
         source = f"data:{MIME[self.suffix]};base64,{base64.b64encode(self.data).decode()}"
         size = f'width="{self.width}" height="{self.height}" style="max-width:100%;height:auto"'
         if self.suffix == ".gif":
@@ -65,7 +65,7 @@ def write_video(trajectory: TrajectoryTable, path: str | os.PathLike[str], fps: 
     with written_whole(path, what="video") as temporary:
         try:
             _encode(film, temporary, suffix, progress)
-        except OSError as error:  # PyAV's errors of files are among these
+        except OSError as error:  # PyAV's file errors are among these
             raise RecordError(path, reason_of(error), what="video") from error
 
 

@@ -78,7 +78,7 @@ def _about(variable: str, unit: str | None) -> dict[str, str]:
 
 
 def _common_unit(units: list[str]) -> str:
-    """The unit of all columns, or the units that occur, "1" for pure numbers; each column's is a coordinate."""
+    """Unit of all columns, or the units that occur, "1" for pure numbers; a coordinate holds each column's unit."""
     return ", ".join(dict.fromkeys(unit or "1" for unit in units)) or "1"
 
 
@@ -87,7 +87,7 @@ def _text(labels: list[str]) -> np.ndarray:
 
 
 def _mocap_variables(trajectory: TrajectoryTable, coordinates: dict[str, Any]) -> dict[str, Any]:
-    """Poses of bodies that are moved from outside, where there are any; their names go into the coordinates."""
+    """Poses of bodies that are moved from outside, where there are any; their names become coordinates."""
     if not trajectory.names["mocap"]:
         return {}
     coordinates["mocap_name"] = ("mocap_name", _text(trajectory.names["mocap"]))
@@ -99,10 +99,10 @@ def _mocap_variables(trajectory: TrajectoryTable, coordinates: dict[str, Any]) -
 
 
 def _hybrid_variables(trajectory: TrajectoryTable, coordinates: dict[str, Any]) -> dict[str, Any]:
-    """Contact points, discrete states of actuation, a ledger of energy and who sleeps, where there are any."""
+    """Variables of contact points, discrete states of actuation, energy ledger and sleep, where there are any."""
     variables = {}
     if trajectory.contact_mode.shape[1]:
-        # as the CF conventions tell the meaning of numbers
+        # the CF conventions give meanings of numbers in this form
         flags = {
             "flag_values": np.array([OPEN, STICK, SLIP], np.int8),
             "flag_meanings": "open sticking slipping",
@@ -142,7 +142,7 @@ def _end_variables(trajectory: TrajectoryTable) -> dict[str, Any]:
 
 
 def _event_variables(trajectory: TrajectoryTable) -> dict[str, Any]:
-    """One variable a field of the events, along `event` and, for vectors, along dimensions of their own."""
+    """One variable per field of the events, along `event` and, for vectors, along dimensions of their own."""
     events = trajectory.events
     variables = {}
     for field in events.dtype.names or ():

@@ -32,15 +32,15 @@ if TYPE_CHECKING:
 STORE = ".zarr"
 NETCDF = (".nc", ".nc4", ".netcdf", ".h5", ".hdf5")
 
-#: Version of the layout, in the file's attribute of this name; a reader refuses what is newer than itself.
+#: Version of the layout, in the file's attribute of this name; newer versions are refused.
 FORMAT_ATTRIBUTE = "trajectory_format"
 FORMAT = 2
 
-#: Attribute of `time` in files that end with a seal; one that has it and no seal is not what was written.
+#: Attribute of `time` in files that end with a seal; a file with the attribute but without the seal was altered.
 SEALED, BY = "checksum", "BLAKE2b-256 of the file, at its end"
 UNVERIFIED = "was written before recordings had checksums: it cannot be verified; saving it again adds them"
 
-# attributes of the file itself, not of the recording, which can have none by such a name
+# attributes of the file itself, not of the recording, which cannot have attributes of these names
 _CERTIFICATE, _EVENTS, _JSON = "trajectory_certificate", "trajectory_events", "trajectory_json"
 _MODEL, _MJB = "trajectory_model", "model_mjb"
 
@@ -63,7 +63,7 @@ def save(trajectory: TrajectoryTable, path: str | os.PathLike[str]) -> None:
 
 
 def check_suffix(path: str | os.PathLike[str]) -> None:
-    """OptionError for a suffix that says something else than what a recording is."""
+    """Raise OptionError for a suffix that is not a recording's."""
     if os.path.splitext(os.fspath(path))[1].lower() not in (*NETCDF, STORE):
         known = f"{', '.join(NETCDF)} (netCDF4) or {STORE} (Zarr)"
         raise OptionError(f"the suffix of a recording must be {known}, got '{os.fspath(path)}'")
@@ -105,13 +105,13 @@ def _image(trajectory: TrajectoryTable) -> memoryview:
         dataset[_MJB] = ("model_byte", np.frombuffer(stored.mjb, np.uint8))
     dataset["time"].attrs[SEALED] = BY
     for variable in dataset.variables:
-        # no fill value: a nan stays the nan it is
+        # no fill value: a nan stays nan
         dataset[variable].encoding["_FillValue"] = None
     return memoryview(dataset.to_netcdf(engine="h5netcdf"))
 
 
 def _opened(path: str) -> tuple[xarray.Dataset, bool]:
-    """Contents of a file, and whether a checksum says that they are what was written."""
+    """Contents of a file, and whether a checksum confirms that they are as written."""
     try:
         with open_regular(path) as file:
             behind = os.fstat(file.fileno()).st_size - stated_size(file)
@@ -129,7 +129,7 @@ def _opened(path: str) -> tuple[xarray.Dataset, bool]:
     except Exception as error:
         if (isinstance(error, OSError) and error.filename is not None) or "\0" in path:
             raise RecordError(path, reason_of(error), action="read") from error
-        # what a broken file makes HDF5 and its readers raise is open-ended
+        # the exceptions of HDF5 and its readers on broken files are open-ended
         raise RecordError(path, f"not a netCDF4 file, or a damaged one ({reason_of(error)})", action="read") from error
 
 

@@ -13,15 +13,15 @@ import sys
 import time
 from typing import Any
 
-MEMORY = 2**29  # bytes beyond what the process has when it starts to read, and
+MEMORY = 2**29  # bytes beyond those of the process when it starts to read, and
 COPIES = 4  # times the file's size
-SECONDS, BYTES_PER_SECOND = 4.0, 2e7  # of computing
-START_SECONDS = 120.0  # that the process may take to start, on a busy machine
+SECONDS, BYTES_PER_SECOND = 4.0, 2e7  # computing time: s, and bytes of the file per further second
+START_SECONDS = 120.0  # s that the process may take to start, on a busy machine
 START = "import sys; sys.path[:] = {path!r}; from saltus.record.io.isolated_reader import main; main()"
 
 
 def check_readable(path: str) -> None:
-    """ValueError, which says why, unless the netCDF file at `path` can be read within limits of time and memory."""
+    """Raise ValueError, and say why, unless the netCDF file at `path` can be read within limits of time and memory."""
     wall = START_SECONDS + 5.0 * _seconds(path)
     command = [sys.executable, "-c", START.format(path=sys.path), os.path.abspath(path)]
     try:
@@ -34,7 +34,7 @@ def check_readable(path: str) -> None:
 
 
 def main() -> None:
-    """The other process: reads the file that is named last in its arguments; 1, and why, if it cannot."""
+    """Read the file named last in the arguments, in the other process. Print why and exit with 1 if that fails."""
     from saltus.record.files.atomic_write import reason_of
     from saltus.record.io.netcdf import read_dataset
 
@@ -89,7 +89,7 @@ def _limit(resource: Any, name: str, most: int) -> None:
 def _end(code: int) -> str:
     import signal
 
-    limits = [getattr(signal, name, None) for name in ("SIGXCPU", "SIGKILL")]  # Windows has neither
+    limits = [getattr(signal, name, None) for name in ("SIGXCPU", "SIGKILL")]  # not on Windows
     if -code in limits:
         return "reading it comes to no end"
     return f"a process that reads it ends with status {code}"

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def read_dataset(file: BinaryIO) -> xarray.Dataset:
-    """All that a netCDF4 file holds, in memory. Any exception at all where it cannot be read."""
+    """Read all of a netCDF4 file into memory; a file that cannot be read may raise any exception."""
     import xarray
 
     check_plain(file, file.seek(0, os.SEEK_END))

@@ -12,21 +12,21 @@ from typing import Any, BinaryIO
 from saltus.record.files.limits import Allowance
 
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
-FILTERS = {"deflate", "shuffle", "fletcher32"}  # that netCDF's own tools may have put in
-STRINGS = 16  # text that is read at once
-ENTRIES = 1024  # of an attribute
+FILTERS = {"deflate", "shuffle", "fletcher32"}  # filters that netCDF's own tools may have added
+STRINGS = 16  # texts that are read at once
+ENTRIES = 1024  # entries of an attribute, at most
 
 
 def stated_size(file: BinaryIO) -> int:
-    """What an HDF5 file says that its size is; it stands at its start then.
+    """Size in bytes that an HDF5 file states; the file is left at its start.
 
     Raises:
-        ValueError: it does not begin as HDF5 does, or is shorter.
+        ValueError: the file does not begin as HDF5 does, or is shorter.
     """
     start = file.read(48)
     if not start.startswith(SIGNATURE):
-        raise ValueError("it does not begin as HDF5 does")
-    place = 40 if start[8:9] < b"\2" else 28  # of the superblock's address of the end, by its version
+        raise ValueError("it does not begin like an HDF5 file")
+    place = 40 if start[8:9] < b"\2" else 28  # place of the end address in the superblock, by its version
     size = int.from_bytes(start[place : place + 8], "little")
     if size > file.seek(0, os.SEEK_END):
         raise ValueError("it is cut off")
@@ -35,7 +35,7 @@ def stated_size(file: BinaryIO) -> int:
 
 
 def check_plain(file: BinaryIO, size: int) -> None:
-    """ValueError, which names the thing, unless the HDF5 file of `size` bytes is plain; OSError where it is none."""
+    """Raise ValueError, which names the object, unless an HDF5 file of `size` bytes is plain; OSError if not HDF5."""
     import h5py
 
     allowance = Allowance(size)
@@ -57,7 +57,7 @@ def _check_dataset(dataset: Any, name: str, allowance: Allowance) -> None:
     import h5py
 
     creation = dataset.id.get_create_plist()
-    # in this order: the shape of a virtual dataset is that of files elsewhere
+    # checked in this order: the shape of a virtual dataset is that of files elsewhere
     if creation.get_layout() == h5py.h5d.VIRTUAL or creation.get_external_count():
         raise ValueError(f"the data of '{name}' are in another file, which is not opened")
     filters = {_filter_name(creation.get_filter(k)[0]) for k in range(creation.get_nfilters())}
@@ -68,7 +68,7 @@ def _check_dataset(dataset: Any, name: str, allowance: Allowance) -> None:
         return
     if h5py.check_string_dtype(dataset.dtype) is None or dataset.ndim > 1:
         raise ValueError(f"'{name}' has a type that recordings do not use")
-    # many entries may be one and the same long text
+    # many entries may refer to one long text
     for first in range(0, dataset.size, STRINGS):
         texts = dataset[first : first + STRINGS] if dataset.ndim else [dataset[()]]
         allowance.spend(sum(map(len, texts)), f"'{name}'")

@@ -1,6 +1,6 @@
 """The files of a Zarr store: places of chunks, metadata, and checks that it uses only features of recordings.
 
-They are checked before Zarr reads them: a link could lead to any file, a pipe never end, and a few bytes decompress to
+The files are checked before Zarr reads them: a link could lead to any file, a pipe never end, a few bytes decompress to
 gigabytes.
 """
 
@@ -19,23 +19,23 @@ from saltus.files.checksum import digest
 from saltus.files.opening import open_regular
 
 METADATA = "zarr.json"
-CODECS = (["bytes", "zstd", "crc32c"], ["bytes", "zstd"], ["bytes"])  # as recordings have been written
+CODECS = (["bytes", "zstd", "crc32c"], ["bytes", "zstd"], ["bytes"])  # codecs with which recordings have been written
 BLOCK = 4096  # bytes that a file takes at least
 LARGEST = 2**26  # bytes of metadata
 
 
 def chunk_path(root: str, name: str, number: int, ndim: int) -> str:
-    """The file of a chunk of an array whose chunks follow each other along the first dimension."""
+    """Path of the file of a chunk; chunks of an array follow each other along the first dimension."""
     return os.path.join(root, name, "c", str(number), *["0"] * (ndim - 1))
 
 
 def metadata_digest(root: str, name: str) -> bytes:
-    """A checksum of what the metadata of an array or of the group (name "") say.
+    """Checksum of the metadata of an array or of the group (name "").
 
-    An array's length is left out: it changes at the end of a run, and the checkpoint says what counts.
+    An array's length is left out: it changes at the end of a run, and the checkpoint has the valid one.
 
     Raises:
-        ValueError, OSError: they cannot be read, or are of no array as in recordings.
+        ValueError, OSError: the metadata cannot be read, or are not of an array as in recordings.
     """
     with open_regular(os.path.join(root, name, METADATA), follow=False) as file:
         found = json.loads(file.read(LARGEST))
@@ -48,12 +48,12 @@ def metadata_digest(root: str, name: str) -> bytes:
 def check_array(
     root: str, name: str, chunk: Sequence[int], dtype: np.dtype[Any], count: int, *, packed: bool = True
 ) -> None:
-    """Look at the first `count` chunks of an array, of shape `chunk`; `packed`: whether they are.
+    """Check the first `count` chunks of an array, each of shape `chunk`; `packed`: whether they are compressed.
 
-    One that is missing is not found here: it may hold nothing but the fill value.
+    A missing chunk is no error: it may hold nothing but the fill value.
 
     Raises:
-        ValueError: one unpacks to another size. OSError: it is no file proper.
+        ValueError: a chunk unpacks to another size. OSError: it is not a regular file.
     """
     size = math.prod(chunk) * dtype.itemsize
     if any(os.path.islink(os.path.join(root, place)) for place in (name, os.path.join(name, "c"))):
@@ -65,7 +65,7 @@ def check_array(
 
 
 def array_size(root: str, name: str) -> int:
-    """Bytes on the disk of an array's files, at least a block each."""
+    """Bytes on the disk of an array's files, at least one block each."""
     found = 0
     for place, _, files in os.walk(os.path.join(root, name)):
         found += sum(max(BLOCK, os.lstat(os.path.join(place, file)).st_size) for file in files)
@@ -92,7 +92,7 @@ def _check_chunk(path: str, size: int, packed: bool) -> None:
 
 
 def _unpacked_size(start: bytes) -> int:
-    """What a Zstandard frame says that it unpacks to (RFC 8878, section 3.1.1); -1 where it is none or does not say."""
+    """Unpacked size that a Zstandard frame states (RFC 8878, section 3.1.1); -1 if it states none or is no frame."""
     if len(start) < 6 or start[:4] != b"\x28\xb5\x2f\xfd":
         return -1
     single = start[4] >> 5 & 1

@@ -78,7 +78,7 @@ class SampleBuffer:
         self._count = row + 1
 
     def end(self, **row: Any) -> None:
-        """The state at the run's end, where no sample lies there; fields as those of `append`."""
+        """Record the state at the run's end, where no sample lies there; fields as in `append`."""
         self._end = {name: np.array(value) for name, value in row.items()}
 
     def event(self, time: float, kind: str, name: str = "", other: str = "", **about: Any) -> None:
@@ -90,5 +90,5 @@ class SampleBuffer:
         self.event_log.extend(events)
 
     def _make_room(self) -> None:
-        """There is no room for another sample: make some."""
+        """Make room for another sample where there is none."""
         raise NotImplementedError

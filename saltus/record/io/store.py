@@ -1,8 +1,8 @@
 """Recordings as Zarr stores: layout and reading.
 
 A store is a Zarr group (version 3) with an array for each column that has any entries, all along `time` and written in
-chunks of the same number of samples, each chunk once. The group's attribute `trajectory` holds in JSON what does not
-change during the run; `model_mjb` holds the model. The file `checkpoint.npz` is authoritative: it has the number of
+chunks of the same number of samples, each chunk once. The group's attribute `trajectory` holds in JSON the data that do
+not change during the run; `model_mjb` holds the model. The file `checkpoint.npz` is authoritative: it has the number of
 committed samples, those of them that do not fill a chunk yet, and the state from which the run can be resumed. It is
 replaced atomically, so it always describes a complete recording.
 
@@ -40,30 +40,30 @@ from saltus.record.table.stored_model import StoredModel
 from saltus.record.table.trajectory_table import TrajectoryTable
 
 FORMAT = 1
-CHECKED = "checksums"  # in the header of stores whose checkpoints hold checksums
+CHECKED = "checksums"  # key in the header of stores whose checkpoints hold checksums
 UNVERIFIED = "was written before recordings had checksums: it cannot be verified; saving it again adds them"
-GROUP = ""  # the group's own, among the checksums of metadata
+GROUP = ""  # key of the group itself among the checksums of metadata
 ATTRIBUTE = "trajectory"
 CHECKPOINT = "checkpoint.npz"
 MJB = "model_mjb"
 
-# how a run ended; one that was cut short is "running"
+# how a run ended; a run that was cut short is "running"
 RUNNING, INTERRUPTED, DIVERGED, COMPLETE = "running", "interrupted", "diverged", "complete"
 
 
 @dataclass
 class Checkpoint:
-    """What is committed.
+    """The committed part of a recording.
 
     Attributes:
-        count: samples. written: those that lie in chunks.
+        count: committed samples. written: number of those that lie in chunks.
         status: one of the words above.
-        position: where the run is, as the time loop counts; empty where it cannot go on.
+        position: place of the run in the time loop; empty where the run cannot be resumed.
         attrs: attributes of the recording beside those in the group.
-        certificate: its figures, or None.
+        certificate: figures of the certificate, or None.
         arrays: by name: "tail_..." samples after the last full chunk, "end_..." the row at the run's end, "state_..."
-            what the run goes on from, "events", "certificate_error", "certificate_bound".
-        digests: checksums in hexadecimal, by what they are of: "columns" (of samples in full chunks), "metadata"
+            the state to resume from, "events", "certificate_error", "certificate_bound".
+        digests: checksums in hexadecimal, by kind: "columns" (of samples in full chunks), "metadata"
             and "model", each by name; empty in stores from before there were any.
     """
 
@@ -77,11 +77,11 @@ class Checkpoint:
     digests: dict[str, Any] = field(default_factory=dict)
 
     def part(self, kind: str) -> dict[str, NDArray[Any]]:
-        """The arrays of a kind, by the rest of their names."""
+        """Arrays of a kind, by the rest of their names."""
         return {k.removeprefix(f"{kind}_"): v for k, v in self.arrays.items() if k.startswith(f"{kind}_")}
 
     def write(self, path: str) -> None:
-        """Put it into the store at `path` in one step."""
+        """Replace the checkpoint of the store at `path` atomically."""
         header = {k: v for k, v in vars(self).items() if k not in ("arrays", "digests")}
         arrays = {"header": _image(header), **({"digests": _image(self.digests)} if self.digests else {})}
         buffer = io.BytesIO()
@@ -90,7 +90,7 @@ class Checkpoint:
 
     @classmethod
     def read(cls, path: str) -> Checkpoint:
-        """The one in the store at `path`."""
+        """Read the checkpoint of the store at `path`."""
         with open_regular(os.path.join(path, CHECKPOINT), follow=False) as file:
             size = sealed_size(file)
             content = io.BytesIO(file.read() if size is None else file.read(size))
@@ -111,10 +111,10 @@ def _image(content: Any) -> NDArray[np.uint8]:
 
 
 class Store:
-    """A store that is there, as it was committed last.
+    """A store in its last committed state.
 
     Raises:
-        RecordError: there is none at `path`, nothing was committed, or it cannot be read.
+        RecordError: there is no store at `path`, nothing was committed, or it cannot be read.
     """
 
     def __init__(self, path: str | os.PathLike[str], mode: Literal["r", "r+"] = "r"):
@@ -127,7 +127,7 @@ class Store:
             self.header = json.loads(str(self.group.attrs[ATTRIBUTE]))
             self.checkpoint = Checkpoint.read(self.path)
             self.rows: int = self.header["rows"]
-            # columns that a recording of before has not got are empty
+            # columns that older recordings lack are empty
             self.shapes = row_shapes(0, 0) | {name: tuple(shape) for name, shape in self.header["shapes"].items()}
         except FileNotFoundError as error:
             raise RecordError(path, "nothing was committed before the run was interrupted", action="read") from error
@@ -135,7 +135,7 @@ class Store:
             reason = f"a Zarr store, but not a recording of Saltus (there is no {error})"
             raise RecordError(path, reason, action="read") from error
         except Exception as error:
-            # what broken files make their readers raise is open-ended
+            # the exceptions of readers on broken files are open-ended
             raise RecordError(path, f"damaged recording ({reason_of(error)})", action="read") from error
         if self.header["format"] > FORMAT:
             reason = f"written by a newer Saltus (layout {self.header['format']}, known {FORMAT})"
@@ -150,19 +150,19 @@ class Store:
 
     @property
     def verified(self) -> bool:
-        """Whether there are checksums, with which all that is read is compared."""
+        """Whether the store has checksums, with which all that is read is compared."""
         return bool(self.checkpoint.digests)
 
     @property
     def written(self) -> int:
-        """How many of the committed samples lie in chunks; the others are in the checkpoint."""
+        """Number of committed samples that lie in chunks; the others are in the checkpoint."""
         return self.checkpoint.written
 
     def column(self, name: str) -> NDArray[Any]:
-        """All committed samples of a column.
+        """Read all committed samples of a column.
 
         Raises:
-            RecordError: they are not what was written.
+            RecordError: the samples differ from those written.
         """
         with self._naming(f"column '{name}'"):
             out = np.empty((len(self), *self.shapes[name]), dtype=dtype_of(name))
@@ -174,16 +174,16 @@ class Store:
             return out
 
     def chunk(self, name: str, rows: slice) -> NDArray[Any]:
-        """Committed samples of a column, of one chunk."""
+        """Committed samples of one chunk of a column."""
         if rows.start >= self.written:
             return self.checkpoint.part("tail")[name][rows.start - self.written : rows.stop - self.written]
         return np.asarray(self._array(name)[rows])
 
     def digest_of(self, name: str, count: int) -> bytes:
-        """The running checksum of a column after `count` samples in full chunks, having compared all that there are.
+        """Running checksum of a column after `count` samples in full chunks; all existing chunks are verified.
 
         Raises:
-            RecordError: they are not what was written.
+            RecordError: the samples differ from those written.
         """
         with self._naming(f"column '{name}'"):
             array, found, asked = self._array(name), b"", b""
@@ -197,7 +197,7 @@ class Store:
         """The model.
 
         Raises:
-            RecordError: it is not what was written.
+            RecordError: the model differs from the one written.
         """
         if self.header["model"] is None:
             return None
@@ -211,12 +211,12 @@ class Store:
             return StoredModel.read(mjb, self.header["model"], self.path)
 
     def check_size(self) -> None:
-        """ValueError if the columns unpack to much more than they take on the disk."""
+        """Raise ValueError if the columns unpack to much more than they take on the disk."""
         count = sum(len(self) * np.dtype(dtype_of(n)).itemsize * _entries(shape) for n, shape in self.shapes.items())
         Allowance(sum(array_size(self.path, n) for n in self.shapes)).spend(count, "what it holds")
 
     def _array(self, name: str) -> Any:
-        """The array of a column, having looked at its files."""
+        """The array of a column, after a check of its files."""
         self._check_metadata(name)
         array: Any = self.group[name]
         shape = (self.rows, *self.shapes[name])
@@ -226,7 +226,7 @@ class Store:
         return array
 
     def _check_metadata(self, name: str) -> None:
-        """ValueError where metadata are not those that were written."""
+        """Raise ValueError where metadata differ from those written."""
         self._compare("metadata", name, metadata_digest(self.path, name))
 
     def _compare(self, kind: str, name: str, found: bytes) -> None:
@@ -235,7 +235,7 @@ class Store:
 
     @contextlib.contextmanager
     def _naming(self, what: str) -> Iterator[None]:
-        """Whatever broken files make their readers raise inside becomes a RecordError."""
+        """Turn any exception of readers on broken files inside the block into a RecordError."""
         try:
             yield
         except RecordError:
@@ -245,7 +245,7 @@ class Store:
             raise RecordError(self.path, reason, action="read") from error
 
     def extras(self) -> dict[str, Any]:
-        """What a Trajectory has beside its columns and its model."""
+        """Arguments of a Trajectory other than its columns and its model."""
         checkpoint, certificate = self.checkpoint, None
         if checkpoint.certificate is not None:
             figures = dict(checkpoint.certificate)
@@ -254,7 +254,7 @@ class Store:
                 figures["bound"] = checkpoint.arrays["certificate_bound"]
             certificate = Certificate(error=checkpoint.arrays["certificate_error"], **figures)
         attrs = {**self.header["attrs"], **checkpoint.attrs}
-        if checkpoint.status == RUNNING:  # cut short, or still going on
+        if checkpoint.status == RUNNING:  # cut short, or still running
             attrs["interrupted_at"] = checkpoint.position["time"]
         return {
             "end": checkpoint.part("end") or None,
@@ -310,7 +310,7 @@ def load_store(path: str | os.PathLike[str]) -> TrajectoryTable:
 
 
 def chained(samples: NDArray[Any], rows: int) -> bytes:
-    """The running checksum of samples in full chunks of so many rows; b"" of none."""
+    """Running checksum of samples in full chunks of so many rows; b"" without any."""
     found = b""
     for first in range(0, len(samples), rows):
         found = digest(_bytes(samples[first : first + rows]), found)

@@ -1,7 +1,7 @@
 """Streaming a recording to a Zarr store during a run, in constant memory.
 
 Every few seconds, and whenever a chunk is full, the samples and the state are committed: see `saltus.record.io.store`.
-After a crash or power failure, the run can be resumed from what was committed: chunks are on disk before the
+After a crash or power failure, the run can be resumed from the last commit: chunks are on disk before the
 checkpoint that refers to them.
 """
 
@@ -47,8 +47,8 @@ from saltus.record.table.trajectory_table import TrajectoryTable
 if TYPE_CHECKING:
     from saltus.model.model import Model
 
-SECONDS = 2.0  # between commits
-CHUNK_BYTES = 2**18  # of the samples of all columns together
+SECONDS = 2.0  # s between commits
+CHUNK_BYTES = 2**18  # bytes of the samples of all columns together
 
 
 class Stream(SampleBuffer):
@@ -59,13 +59,13 @@ class Stream(SampleBuffer):
     def __init__(self, path: str, header: Mapping[str, Any], arrays: Mapping[str, Any], checkpoint: Checkpoint):
         super().__init__({name: tuple(shape) for name, shape in header["shapes"].items()}, header["rows"])
         self.path, self.header = path, header
-        # chunks of nothing but the fill value are written, too: there are several nan
+        # chunks of nothing but the fill value are written too, since nan has several bit patterns
         self._arrays = {name: array.with_config({"write_empty_chunks": True}) for name, array in arrays.items()}
         self._checkpoint = checkpoint
         self._written = 0  # samples in full chunks
-        self._digests: dict[str, bytes] = dict.fromkeys(arrays, b"")  # running ones of the columns' full chunks
-        self._fixed = dict(checkpoint.digests)  # those that stay
-        self._unsettled: list[str] = []  # files that are not known to be on the disk
+        self._digests: dict[str, bytes] = dict.fromkeys(arrays, b"")  # running checksums of the columns' full chunks
+        self._fixed = dict(checkpoint.digests)  # checksums that do not change
+        self._unsettled: list[str] = []  # files that may not be on the disk yet
         self._committed = checkpoint.count
         self._next = time.monotonic() + SECONDS
         self._full_since = False  # a chunk was filled since the last commit
@@ -84,10 +84,10 @@ class Stream(SampleBuffer):
         model: Model | StoredModel | None,
         setup: Mapping[str, Any] | None = None,
     ) -> Stream:
-        """A new store for `expected` samples at most. `setup`: what it takes to make the simulation again.
+        """Create a store for `expected` samples at most. `setup`: what is needed to make the simulation again.
 
         Raises:
-            RecordError: there is something at `path`, or the store cannot be made.
+            RecordError: `path` exists, or the store cannot be made.
         """
         name = os.fspath(path)
         check_new(name)
@@ -116,10 +116,10 @@ class Stream(SampleBuffer):
 
     @classmethod
     def reopen(cls, path: str | os.PathLike[str]) -> tuple[Stream, Checkpoint]:
-        """A store to go on with from its checkpoint, which is given too; later samples are dropped, to come again.
+        """Reopen a store at its checkpoint, which is returned too; later samples are dropped, to be recorded again.
 
         Raises:
-            RecordError: it cannot be read.
+            RecordError: the store cannot be read.
         """
         store = Store(path, "r+")
         checkpoint = store.checkpoint
@@ -147,7 +147,7 @@ class Stream(SampleBuffer):
         return self._full_since or time.monotonic() >= self._next
 
     def commit(self, position: Mapping[str, Any], state: Mapping[str, NDArray[Any]]) -> None:
-        """Make what was recorded last, with the state from which the run goes on there.
+        """Commit the samples recorded so far, with the state from which the run can be resumed.
 
         `position`: where the time loop is; `next` in it is the number of samples before the state, `time` its time (s).
         """
@@ -155,7 +155,7 @@ class Stream(SampleBuffer):
         self._commit(Checkpoint(len(self), self._written, RUNNING, dict(position), arrays=arrays))
 
     def finish(self, status: str = COMPLETE) -> TrajectoryTable:
-        """Commit all samples, write the last chunk, and give the recording, whose columns are read when looked at.
+        """Commit all samples, write the last chunk, and return the recording, whose columns are read on first access.
 
         A run that is not complete keeps the state of its last commit, to go on from there.
         """
@@ -174,7 +174,7 @@ class Stream(SampleBuffer):
         return StreamedTable(Store(self.path))
 
     def certify(self, trajectory: TrajectoryTable, certificate: Certificate | None) -> None:
-        """Add the statement of accuracy to what `finish` returned and to the store."""
+        """Add the statement of accuracy to the trajectory that `finish` returned and to the store."""
         trajectory.certificate = certificate
         add_certificate(self.path, certificate)
 
@@ -183,7 +183,7 @@ class Stream(SampleBuffer):
         end = {f"end_{name}": np.asarray(value) for name, value in (self._end or {}).items()}
         checkpoint.arrays |= tail | end | {"events": narrowed(self.event_log.array())}
         checkpoint.attrs = dict(self.attrs)
-        if self._fixed:  # not in a store from before there were any
+        if self._fixed:  # missing in a store from before there were any
             columns = {name: value.hex() for name, value in self._digests.items()}
             checkpoint.digests = {**self._fixed, "columns": columns}
         with _naming(self.path, self._committed):
@@ -193,7 +193,7 @@ class Stream(SampleBuffer):
         self._next, self._full_since = time.monotonic() + SECONDS, False
 
     def _make_room(self) -> None:
-        """Write the chunk that is full. It counts from the next commit on, and until then nothing refers to it."""
+        """Write the full chunk. It counts from the next commit on; until then nothing refers to it."""
         with _naming(self.path, self._committed):
             self._write(self._count)
         for name in self._arrays:
@@ -208,13 +208,13 @@ class Stream(SampleBuffer):
             self._unsettled.append(chunk_path(self.path, name, number, array.ndim))
 
     def _settle(self) -> None:
-        """Bring what was written to the disk."""
+        """Flush the written files to the disk."""
         reach_disk(self._unsettled, self.path)
         self._unsettled = []
 
 
 def check_new(path: str | os.PathLike[str]) -> None:
-    """RecordError if a store cannot be made at `path`, where nothing may be yet."""
+    """Raise RecordError if a store cannot be made at `path`, where nothing may exist yet."""
     name = os.fspath(path)
     directory = os.path.dirname(os.path.abspath(name))
     if os.path.lexists(name):
@@ -229,7 +229,7 @@ def add_certificate(path: str | os.PathLike[str], certificate: Certificate | Non
     """Add a statement of accuracy to the recording in a store.
 
     Raises:
-        RecordError: it cannot be read or written.
+        RecordError: the store cannot be read or written.
     """
     if certificate is None:
         return
@@ -243,7 +243,7 @@ def add_certificate(path: str | os.PathLike[str], certificate: Certificate | Non
 
 
 def save_store(trajectory: TrajectoryTable, path: str | os.PathLike[str]) -> None:
-    """A recording that is in memory, as a store; see `Trajectory.save`."""
+    """Save a recording in memory as a store; see `Trajectory.save`."""
     shapes = {name: getattr(trajectory, name).shape[1:] for name in DIMENSIONS}
     about = {"names": trajectory.names, "units": trajectory.units, "attrs": trajectory.attrs}
     stream = Stream.create(path, shapes, len(trajectory), **about, model=trajectory.stored_model)
@@ -257,14 +257,14 @@ def save_store(trajectory: TrajectoryTable, path: str | os.PathLike[str]) -> Non
 
 
 def _chunk_rows(shapes: Mapping[str, tuple], expected: int) -> int:
-    """Samples in a chunk: a power of two, for chunks of some hundred kilobytes."""
+    """Samples per chunk: a power of two, for chunks of some hundred kilobytes."""
     size = sum(math.prod(shape) * np.dtype(dtype_of(name)).itemsize for name, shape in shapes.items())
     rows = 1 << max(int(math.log2(max(CHUNK_BYTES / size, 1.0))), 4)
     return min(rows, 1 << max(expected - 1, 1).bit_length())
 
 
 def _make(path: str, header: Mapping[str, Any], expected: int, model: StoredModel | None) -> dict[str, Any]:
-    """The store's group and arrays."""
+    """Make the store's group and arrays."""
     import zarr
     from zarr.codecs import Crc32cCodec, ZstdCodec
 
@@ -292,7 +292,7 @@ def _make(path: str, header: Mapping[str, Any], expected: int, model: StoredMode
 
 @contextmanager
 def _naming(path: str, committed: int) -> Iterator[None]:
-    """What the system refuses inside becomes a RecordError that names the store and what stays."""
+    """Turn errors of the system into a RecordError that names the store and the samples that are kept."""
     try:
         yield
     except (OSError, RecordError) as error:

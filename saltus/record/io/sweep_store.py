@@ -24,20 +24,19 @@ from saltus.record.files.lock import FileLock
 
 FORMAT = "saltus sweep 1"
 LEAST = 1.0  # s between two writings
-SHARE = 20  # writing may take this part of the time
+SHARE = 20  # wait after a write, in multiples of its duration
 
 
 class Kept:
-    """What is kept of a sweep: rows by the values of their run.
+    """Stored rows of a sweep, by the values of their run.
 
-    `about`: what all runs have in common, as JSON holds it. Where the file is there already it must be of the same, and
-    its rows are taken over. `optional`: the same, where the file says nothing else; `about` has then what holds for its
-    rows. Without a `path` nothing is kept. The file is this sweep's own until `close`, or the end of
-    `with`.
+    `about`: settings that all runs share, as JSON holds them. An existing file must have these settings; its rows are
+    taken over. `optional`: settings that the file may have otherwise; `about` then has the file's. Without a `path`
+    nothing is written. The file is locked for this sweep until `close`, or the end of `with`.
 
     Raises:
-        OptionError: the file is of another model or of other settings; the message says what differs.
-        RecordError: it cannot be read or written, or another sweep is at it.
+        OptionError: the file belongs to another model or to other settings; the message says what differs.
+        RecordError: the file cannot be read or written, or another sweep is writing it.
     """
 
     def __init__(
@@ -71,7 +70,7 @@ class Kept:
         self.close()
 
     def close(self) -> None:
-        """Let other sweeps have the file."""
+        """Release the file to other sweeps."""
         with self._guard:
             if self._later is not None:
                 self._later.cancel()
@@ -102,11 +101,11 @@ class Kept:
 
     @property
     def about(self) -> dict[str, Any]:
-        """What all rows have in common."""
+        """Settings that all rows share."""
         return self._about | self._optional
 
     def add(self, values: Mapping[str, Any], row: Mapping[str, Any], key: str | None = None) -> None:
-        """Keep a run's row; `key`: that of its values, where it is known."""
+        """Keep a run's row; `key`: the key of its values, where it is known."""
         with self._guard:
             self.rows[key_of(values) if key is None else key] = {"values": plain(values), **row}
             self._new = True
@@ -114,13 +113,13 @@ class Kept:
             if early <= 0.0:
                 self.write()
             elif self._later is None and self._path is not None:
-                # nobody knows when the next row comes
+                # the next row may come much later
                 self._later = threading.Timer(early, self._write_later)
                 self._later.daemon = True
                 self._later.start()
 
     def write(self) -> None:
-        """Write what is not written yet."""
+        """Write everything not yet written."""
         with self._guard:
             if self._path is None or not self._new:
                 return
@@ -131,7 +130,7 @@ class Kept:
             self._wait = max(LEAST, SHARE * (self._written - began))
 
     def _write_later(self) -> None:
-        """What could not be written is told by the next call of `write`, which tries again."""
+        """Write in the background; the next call of `write` tries again and reports an error."""
         with self._guard:
             self._later = None
             with contextlib.suppress(RecordError):
@@ -139,7 +138,7 @@ class Kept:
 
 
 def key_of(values: Mapping[str, Any]) -> str:
-    """A run's values as a key."""
+    """Key of a run's values."""
     return json.dumps(plain(values), sort_keys=True)
 
 

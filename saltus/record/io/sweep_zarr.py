@@ -1,8 +1,8 @@
-"""The Zarr store of a large sweep's results, which many processes write at once and which can be read meanwhile.
+"""The Zarr store of a large sweep's results, which many processes can write at once and which can be read meanwhile.
 
 Variables lie along the dimension `run`: each path of values, each measure, `status` and `note` (text in UTF-8). They
 are in blocks of `block` runs. A block belongs to one writer; each of its files appears whole or not at all, and that of
-`status` last, so that a block with a status is complete. Writing one again gives the same files.
+`status` last, so that a block with a status is complete. Writing a block again gives equal files.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ REFUSED = frozenset('<>:"|?*\\')  # by Windows, in names of files
 class SweepStore:
     """A store by its path; it can be sent to other processes, which open it for themselves.
 
-    `points`, `cases`: values and names of all runs. `about`: what they have in common, as JSON holds it.
+    `points`, `cases`: values and names of all runs. `about`: settings that they share, as JSON holds them.
     """
 
     def __init__(self, path: str | os.PathLike[str], measures: Sequence[str], count: int, block: int):
         self.path, self.measures, self.count, self.block = os.path.abspath(path), tuple(measures), count, block
-        self.values_exact = False  # whether `points` gives runs' values as they were, and no texts of them
+        self.values_exact = False  # whether `points` gives runs' values as they were, and not as text
         self._group: Any = None
 
     def __getstate__(self) -> dict[str, Any]:
@@ -59,11 +59,11 @@ class SweepStore:
         measures: Mapping[str, str],
         block: int,
     ) -> SweepStore:
-        """The store at a path, made where there is none. `measures`: units by name.
+        """Open the store at a path; create it where there is none. `measures`: units by name.
 
         Raises:
-            OptionError: the one that is there is of another sweep; the message says what differs.
-            RecordError: it cannot be read or written.
+            OptionError: the existing store belongs to another sweep; the message says what differs.
+            RecordError: the store cannot be read or written.
         """
         store = cls(path, tuple(measures), len(points), block)
         header = json.loads(json.dumps({"format": FORMAT, "about": about, "block": block}))
@@ -82,7 +82,7 @@ class SweepStore:
 
     @property
     def _unfinished(self) -> str:
-        """Where the store is made, so that it is there as a whole or not at all."""
+        """Path at which the store is made before it is renamed, so that it exists as a whole or not at all."""
         return f"{self.path}.new"
 
     @property
@@ -156,7 +156,7 @@ class SweepStore:
         group.create_array(STATUS, dtype="i1", attributes=meanings, **made)
 
     def write(self, first: int, rows: Sequence[Mapping[str, Any]]) -> None:
-        """The rows of a block: that which begins with run `first`. RecordError: the disk is full, or the like."""
+        """Write the rows of the block that begins with run `first`. RecordError: writing failed (disk full, ...)."""
         run = slice(first, first + len(rows))
         notes = np.zeros((len(rows), LONGEST), np.uint8)
         for k, row in enumerate(rows):
@@ -172,7 +172,7 @@ class SweepStore:
             raise RecordError(self.path, reason_of(error), what="sweep") from error
 
     def points(self, first: int, count: int) -> list[dict[str, Any]]:
-        """Values by path of some runs that follow each other, as the store has them."""
+        """Values by path of some consecutive runs, as the store has them."""
         columns = {}
         for _, array in self.group.arrays():
             if "path" in array.attrs:
@@ -182,17 +182,17 @@ class SweepStore:
         return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
     def size(self, first: int) -> int:
-        """How many runs the block has that begins with run `first`."""
+        """Number of runs in the block that begins with run `first`."""
         return min(self.block, self.count - first)
 
     def left(self) -> list[int]:
-        """The first run of each block that is not complete; one with a lost run is not."""
+        """First run of each incomplete block; a block with a lost run is incomplete."""
         status = self.group[STATUS][:]
         again = (status == 0) | (status == STATUSES.index("lost"))
         return [first for first in range(0, self.count, self.block) if again[first : first + self.block].any()]
 
     def rows(self) -> list[dict[str, Any]]:
-        """All rows; those of runs that are not there yet say so."""
+        """Rows of all runs; runs that were not done yet have a row that says so."""
         measures = {name: self.group[name][:].tolist() for name in self.measures}
         status, notes = self.group[STATUS][:], self.group[NOTE][:]
         told = notes.any(axis=1)
@@ -206,15 +206,15 @@ class SweepStore:
         ]
 
     def lock(self) -> FileLock:
-        """The right to have this store filled. RecordError: another sweep is at it."""
+        """Acquire the right to have this store filled. RecordError: another sweep has it."""
         return FileLock(self.path, what="sweep")
 
 
 def open_dataset(path: str | os.PathLike[str]) -> xarray.Dataset:
-    """The store of a sweep as a dataset: measures along `run`, with the values as coordinates; also while it grows.
+    """Open the store of a sweep as a dataset: measures along `run`, values as coordinates; also while it grows.
 
     Raises:
-        RecordError: it is not the store of a sweep.
+        RecordError: `path` is not the store of a sweep.
     """
     import xarray
     import zarr
@@ -222,7 +222,7 @@ def open_dataset(path: str | os.PathLike[str]) -> xarray.Dataset:
     try:
         group = zarr.open_group(path, mode="r")
         if json.loads(str(group.attrs[ATTRIBUTE]))["format"] != FORMAT:
-            raise ValueError("it is of another format")
+            raise ValueError("it has another format")
     except (OSError, ValueError, KeyError) as error:
         raise RecordError(path, f"not a sweep: {reason_of(error)}", action="read", what="sweep") from error
     raw = xarray.open_zarr(path, consolidated=False)
@@ -242,7 +242,7 @@ def open_dataset(path: str | os.PathLike[str]) -> xarray.Dataset:
 
 
 def block_times(path: str | os.PathLike[str]) -> dict[int, float]:
-    """When each block was written, by its number: times of files (s)."""
+    """Times at which blocks were written (s, file modification times), by block number."""
     try:
         with os.scandir(os.path.join(path, STATUS, "c")) as files:
             return {int(file.name): file.stat().st_mtime for file in files if file.name.isdecimal()}
@@ -251,12 +251,12 @@ def block_times(path: str | os.PathLike[str]) -> dict[int, float]:
 
 
 def name_of(path: str) -> str:
-    """The name of the variable that holds the values of a path: in a store a slash is a folder."""
+    """Name of the variable for the values of a path, without slashes, which are folders in a store."""
     return path.replace("/", ".")
 
 
 class _Column:
-    """Values of all runs as an array, with attributes that say what they are."""
+    """Values of all runs as an array, with descriptive attributes."""
 
     def __init__(self, array: NDArray[Any], attrs: dict[str, Any]):
         self.array, self.attrs = array, attrs
@@ -282,7 +282,7 @@ def _texts(texts: list[str], attrs: dict[str, Any]) -> _Column:
 
 
 def _comes_back(path: str, points: Sequence[Mapping[str, Any]]) -> bool:
-    """Whether the values of a path are of a kind that a column holds as they are: all fractions, or all texts."""
+    """Whether a column holds a path's values exactly: all fractions, or all texts."""
     kinds = {type(point.get(path)) for point in points}
     return kinds <= {float} or kinds <= {str}
 

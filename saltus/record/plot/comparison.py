@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     from saltus.record.table.comparison_table import ComparisonTable
 
-LEAST = 1e-16  # errors below are drawn there: a logarithm has no zero
-APART = 1e-6  # of their largest distance: where the scale of how far laws are apart begins
+LEAST = 1e-16  # smallest error drawn: a logarithm has no zero
+APART = 1e-6  # share of their largest distance at which the scale of the laws' difference begins
 MARKERS = ("o", "s", "^")
 
 
@@ -35,9 +35,9 @@ def plot(comparison: ComparisonTable, path: str | os.PathLike[str] | None = None
 
 
 def draw(comparison: ComparisonTable) -> Figure:
-    """The figure, with one colour and line style a run; of several contact laws each has its line style.
+    """Draw the figure, with one colour and line style per run; each of several contact laws has its line style.
 
-    A fourth panel shows how far contact laws lead apart, where there are several.
+    A fourth panel shows the difference between contact laws, where there are several.
     """
     from matplotlib.figure import Figure
 
@@ -60,13 +60,13 @@ def draw(comparison: ComparisonTable) -> Figure:
     labels = [literal(label) for label in looks]
     if handles:
         figure.legend(handles, labels, loc="outside right upper", fontsize=9, frameon=False, alignment="left")
-    # lets a notebook show a figure that no plotting backend knows about
+    # lets a notebook show a figure that belongs to no plotting backend
     vars(figure)["_repr_png_"] = partial(rendered, figure, "png")
     return figure
 
 
 def _looks(comparison: ComparisonTable) -> dict[str, dict[str, Any]]:
-    """Line style by label, of what left a trajectory: colours first, then dashes; or a colour an integrator."""
+    """Line style by label, for each trajectory: colours first, then dashes; or a colour per integrator."""
     drawn = [
         (label, row)
         for label, row in zip(comparison.labels(), comparison.rows, strict=True)
@@ -123,7 +123,7 @@ def _error_panel(axes: Axes, comparison: ComparisonTable, looks: dict[str, dict[
 
 
 def _fit_logarithm(axes: Axes, curves: list[NDArray[np.float64]]) -> None:
-    """From the smallest values after the start to the largest, without the dips where a value crosses zero."""
+    """Set the range from the smallest values after the start to the largest, without dips at zero crossings."""
     good = [c[np.isfinite(c) & (c > 0)] for c in curves]
     good = [c for c in good if c.size]
     if good:
@@ -151,7 +151,7 @@ def _energy_panel(axes: Axes, comparison: ComparisonTable, looks: dict[str, dict
 
 
 def _energy_scale(comparison: ComparisonTable) -> float:
-    """One for all, so that curves compare: from the reference where there is one."""
+    """Energy scale shared by all curves, so that they compare: from the reference where there is one."""
     candidates = [r.trajectory for r in comparison.references.values() if r.trajectory is not None]
     for trajectory in [*candidates, *comparison.trajectories.values()]:
         if len(trajectory) and np.isfinite(trajectory.energy).all():

@@ -16,15 +16,15 @@ if TYPE_CHECKING:
 
     from saltus.record.table.trajectory_table import TrajectoryTable
 
-SHOWN = 24  # contacts that get a row
-FEW = 60  # events that are lines across a panel; more are ticks at its foot
-TICK = 0.05  # of the panel's height
+SHOWN = 24  # contacts that get a row each
+FEW = 60  # events drawn as lines across a panel; more are ticks at its foot
+TICK = 0.05  # share of the panel's height
 SEEN = 1500  # places along a panel that can be told apart
 
 LINE: dict[str, Any] = {"color": "0.6", "linewidth": 0.8, "linestyle": ":", "zorder": 1}
 TICKS: dict[str, Any] = {"color": "0.6", "linewidth": 0.6, "zorder": 1}
 
-# Okabe and Ito's blue and orange, and what both stand out from
+# Okabe and Ito's blue and orange
 MODES = {STICK: ("sticking", "#0072B2"), SLIP: ("slipping", "#E69F00")}
 CLOSED = MODES[STICK][1]
 IMPACT: dict[str, Any] = {"marker": "d", "markersize": 4.5, "color": "#000000", "linestyle": "", "markeredgewidth": 0}
@@ -41,14 +41,14 @@ def mark_events(axes: Axes, trajectory: TrajectoryTable) -> None:
 
 
 def event_handle() -> Any:
-    """What a legend shows for these marks."""
+    """Legend entry of the event marks."""
     from matplotlib.lines import Line2D
 
     return Line2D([], [], marker="|", markersize=9, markeredgewidth=1.0, color=LINE["color"], linestyle="")
 
 
 def _distinct(times: NDArray[Any]) -> NDArray[np.float64]:
-    """Times that can be told apart in a picture of them all, sorted."""
+    """Sorted times, without those that cannot be told apart in a picture of them all."""
     times = np.unique(times[np.isfinite(times)])
     if len(times) <= SEEN:
         return times
@@ -57,7 +57,7 @@ def _distinct(times: NDArray[Any]) -> NDArray[np.float64]:
 
 
 def rows_of(trajectory: TrajectoryTable) -> list[int]:
-    """The contacts that there is something to see of: closed at a sample, or part of an impact."""
+    """Contacts worth drawing: closed at a sample, or part of an impact."""
     t = trajectory
     hit = set(contact_labels(t.events[t.events["kind"] == "impact"])) if t.contact_mode.shape[1] else set()
     closed = set(np.flatnonzero(t.contact_state.any(axis=0)).tolist())
@@ -67,7 +67,7 @@ def rows_of(trajectory: TrajectoryTable) -> list[int]:
 def draw_contacts(axes: Axes, trajectory: TrajectoryTable) -> tuple[list[Any], list[str]]:
     """A row for each contact, with a bar for each time that it is closed and a mark for each impact.
 
-    Colours tell sticking from slipping where modes are recorded. Returns what a legend shows.
+    Colours tell sticking from slipping where modes are recorded. Returns the legend's entries.
     """
     t, rows = trajectory, rows_of(trajectory)[:SHOWN]
     handles: dict[str, Any] = {}
@@ -87,7 +87,7 @@ def draw_contacts(axes: Axes, trajectory: TrajectoryTable) -> tuple[list[Any], l
 
 
 def _kinds_of(t: TrajectoryTable, contact: int) -> list[tuple[str, str, NDArray[np.bool_]]]:
-    """Label, colour, and at which samples."""
+    """Label, colour, and mask of samples of each kind."""
     if not t.contact_mode.shape[1]:
         return [("", CLOSED, t.contact_state[:, contact])]
     mode = t.contact_mode[:, contact]
@@ -95,14 +95,14 @@ def _kinds_of(t: TrajectoryTable, contact: int) -> list[tuple[str, str, NDArray[
 
 
 def _spans(time: NDArray[Any], on: NDArray[np.bool_]) -> list[tuple[float, float]]:
-    """Begin and length of the times that something holds, each until the next sample."""
+    """Begin and length of the times in which a condition holds, each until the next sample."""
     edges = np.flatnonzero(np.diff(np.concatenate([[False], on, [False]]).astype(np.int8)))
     ends = np.minimum(edges[1::2], len(time) - 1)
     return [(float(time[a]), float(time[b] - time[a])) for a, b in zip(edges[::2], ends, strict=True)]
 
 
 def _impacts(t: TrajectoryTable, contact: int) -> NDArray[np.float64]:
-    """Times of the impacts of a contact, as far as they can be told apart."""
+    """Times of a contact's impacts, as far as they can be told apart."""
     if not t.contact_mode.shape[1]:
         return np.empty(0)
     events = t.events[t.events["kind"] == "impact"]

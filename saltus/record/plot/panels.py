@@ -15,9 +15,9 @@ from saltus.record.table.labels import readable, with_unit
 if TYPE_CHECKING:
     from saltus.record.table.trajectory_table import TrajectoryTable
 
-FULL = 7  # columns of one panel where there are several of a unit
-ONE_PANEL = 12  # columns of a unit that one panel takes
-MOST = 84  # columns of a unit that get a name each; more are one panel, coloured in order
+FULL = 7  # columns in one panel where a unit has several panels
+ONE_PANEL = 12  # columns of a unit that fit in one panel
+MOST = 84  # columns of a unit that get a name each; more share one panel, coloured in order
 
 QUATERNION = re.compile(r"\.q[wxyz]$")
 TITLES = {"qpos": "position", "qvel": "velocity", "ctrl": "control", "act": "state of actuators"}
@@ -25,7 +25,7 @@ KINDS = {"qpos": "joint", "qvel": "joint", "ctrl": "actuator", "act": "actuator"
 
 
 class Panel(NamedTuple):
-    """Columns of a group that are drawn together: `title` says what they are and in which unit."""
+    """Columns of a group that are drawn together; `title` gives their quantity and unit."""
 
     group: str
     title: str
@@ -45,7 +45,7 @@ def panels(trajectory: TrajectoryTable, group: str) -> list[Panel]:
 
 
 def _parts(columns: list[int], names: Sequence[str]) -> Iterator[list[int]]:
-    """Columns of one unit in panels."""
+    """Panels of the columns of one unit."""
     if len(columns) <= ONE_PANEL or len(columns) > MOST:
         yield columns
         return
@@ -60,7 +60,7 @@ def _parts(columns: list[int], names: Sequence[str]) -> Iterator[list[int]]:
 
 
 def _blocks(columns: list[int], names: Sequence[str]) -> Iterator[list[int]]:
-    """Columns of the same joint, which differ in what follows the last point."""
+    """Columns of the same joint, whose names differ after the last point."""
     block: list[int] = []
     for k in columns:
         if block and ("." not in names[k] or names[k].rpartition(".")[0] != names[block[0]].rpartition(".")[0]):

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
     from saltus.record.table.sweep_table import SweepTable
 
-WIDE = 30.0  # values that span more than so many times the least are drawn on a logarithmic axis
-LINES = 14  # with a label of their own
-COLUMNS = 3  # of panels with bars
+WIDE = 30.0  # ratio of values to the least beyond which an axis is logarithmic
+LINES = 14  # lines with a label of their own
+COLUMNS = 3  # columns of panels with bars
 STYLES = ("-", "--", ":", "-.")
 
 
@@ -35,7 +35,7 @@ def plot(sweep: SweepTable, path: str | os.PathLike[str] | None = None) -> Figur
 
 
 def draw(sweep: SweepTable) -> Figure:
-    """The figure: lines over a path, or bars a case."""
+    """Draw the figure: lines over a path, or a bar per case."""
     from matplotlib.figure import Figure
 
     count = len(sweep.measures)
@@ -59,7 +59,7 @@ def draw(sweep: SweepTable) -> Figure:
         if len(lines) > 1:
             figure.legend(handles, labels, loc="outside right upper", fontsize=8, frameon=False, alignment="left")
     figure.suptitle(literal(sweep.title), fontsize=12)
-    # lets a notebook show a figure that no plotting backend knows about
+    # lets a notebook show a figure that belongs to no plotting backend
     vars(figure)["_repr_png_"] = partial(rendered, figure, "png")
     return figure
 
@@ -71,7 +71,7 @@ def _across(sweep: SweepTable) -> str:
 
 
 def _lines(sweep: SweepTable) -> dict[str, list[int]]:
-    """Runs of each line by its label: those that differ in the path along the axis alone."""
+    """Runs of each line by its label: those that differ only in the path along the axis."""
     across, lines = _across(sweep), {}
     several = {path for path in sweep.paths if len({text_of(p.get(path)) for p in sweep.points}) > 1}
     for k, point in enumerate(sweep.points):
@@ -105,7 +105,7 @@ def _curves(axes: Axes, sweep: SweepTable, lines: dict[str, list[int]], name: st
 
 
 def _bars(axes: Axes, sweep: SweepTable, name: str, unit: str) -> None:
-    """A bar a case, the first at the top; what did not finish says so."""
+    """Draw a bar per case, the first at the top; runs that did not finish have a text instead."""
     values, places = sweep[name], np.arange(len(sweep))
     axes.barh(places, np.nan_to_num(values), height=0.65, color=COLOURS[0])
     largest = float(np.nanmax(np.abs(values), initial=0.0)) or 1.0

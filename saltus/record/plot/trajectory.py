@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
 FORMATS = ("png", "svg", "pdf")
 
-ROUNDING = 1e-13  # of the largest energy: less is none
-STACKED = 4  # panels of positions and velocities that lie above each other
+ROUNDING = 1e-13  # share of the largest energy below which an energy counts as zero
+STACKED = 4  # panels of positions and velocities stacked in one column
 
 # Okabe and Ito's palette, which colour-blind readers can tell apart, without its yellow, too pale on white
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
@@ -50,9 +50,9 @@ def plot(trajectory: TrajectoryTable, path: str | os.PathLike[str] | None = None
 
 
 def draw(trajectory: TrajectoryTable, *, states: bool = True) -> Figure:
-    """The figure: panels of positions, velocities and energies over one time, and a strip of contacts with their modes.
+    """Draw the figure: panels of positions, velocities and energies over time, and a strip of contacts with modes.
 
-    Few panels lie above each other; of more the positions are on the left and the velocities beside them. Without
+    Few panels are stacked in one column; of more, positions are on the left and velocities on the right. Without
     `states`, energies and contacts alone.
     """
     from matplotlib.figure import Figure
@@ -69,7 +69,7 @@ def draw(trajectory: TrajectoryTable, *, states: bool = True) -> Figure:
     figure = Figure(figsize=size, dpi=150, layout="constrained")
     grid = figure.add_gridspec(len(heights), wide, height_ratios=heights)
     drawn: list[Axes] = []
-    lowest: dict[int, Axes] = {}  # of each column, where there are two
+    lowest: dict[int, Axes] = {}  # lowest axes of each column, where there are two
     for row, beside in enumerate(above):
         for column, panel in enumerate(beside):
             if panel is not None:
@@ -87,18 +87,18 @@ def draw(trajectory: TrajectoryTable, *, states: bool = True) -> Figure:
     drawn[-1].set_xlabel("time (s)")
     figure.align_ylabels(drawn[: len(drawn) - bool(rows)])
     figure.suptitle(_title(trajectory), fontsize=12)
-    # lets a notebook show a figure that no plotting backend knows about
+    # lets a notebook show a figure that belongs to no plotting backend
     vars(figure)["_repr_png_"] = partial(rendered, figure, "png")
     return figure
 
 
 def _axes(figure: Figure, place: Any, others: list[Axes]) -> Axes:
-    """Axes that share the time with the others."""
+    """Axes that share the time axis with the others."""
     return figure.add_subplot(place, sharex=others[0] if others else None)
 
 
 def draw_panel(axes: Axes, trajectory: TrajectoryTable, panel: Panel) -> None:
-    """One of the panels of a group of columns, with its legend; velocities jump at impacts."""
+    """Draw one panel of a group of columns, with its legend; velocities jump at impacts."""
     time, table = trajectory.time, getattr(trajectory, panel.group)[:, panel.columns]
     if panel.group == "qvel":
         time, table = with_jumps(time, table, trajectory.events)
@@ -107,9 +107,9 @@ def draw_panel(axes: Axes, trajectory: TrajectoryTable, panel: Panel) -> None:
 
 
 def curves(axes: Axes, time: NDArray[Any], table: NDArray[Any], names: list[str]) -> tuple[list[Any], list[str]]:
-    """One line a column, each with a look of its own; of very many, colours from the first to the last.
+    """Draw one line per column, each with a look of its own; many columns are coloured from the first to the last.
 
-    Returns what the legend shows.
+    Returns the legend's entries.
     """
     if len(names) > MOST:
         return _many_curves(axes, time, table, names)
@@ -122,7 +122,7 @@ def curves(axes: Axes, time: NDArray[Any], table: NDArray[Any], names: list[str]
 
 
 def _many_curves(axes: Axes, time: NDArray[Any], table: NDArray[Any], names: list[str]) -> tuple[list[Any], list[str]]:
-    """Thin lines coloured in order; the legend names five of them."""
+    """Draw thin lines coloured in order; the legend names five of them."""
     from matplotlib import colormaps
 
     colours = colormaps["viridis"](np.linspace(0.0, 0.9, len(names)))
@@ -134,7 +134,7 @@ def _many_curves(axes: Axes, time: NDArray[Any], table: NDArray[Any], names: lis
 
 
 def energy_panel(axes: Axes, trajectory: TrajectoryTable) -> None:
-    """Energies less what they are at the start, which the legend says, so that no offset hides their changes."""
+    """Draw energies minus their initial values, which the legend gives, so that no offset hides the changes."""
     axes.set_ylabel("energy minus initial energy (J)")
     handles, labels = [], []
     energy = np.column_stack([trajectory.energy, trajectory.total_energy])
@@ -148,7 +148,7 @@ def energy_panel(axes: Axes, trajectory: TrajectoryTable) -> None:
         labels = [
             f"{name}, from {value:.4g} J" for name, value in zip(("potential", "kinetic", "total"), told, strict=True)
         ]
-        with np.errstate(all="ignore"):  # of runs that diverged
+        with np.errstate(all="ignore"):  # runs that diverged have infinite values
             change = energy - start
         jumping = with_jumps(trajectory.time, change[:, 1:], trajectory.events)
         times = (trajectory.time, jumping[0], jumping[0])
@@ -157,7 +157,7 @@ def energy_panel(axes: Axes, trajectory: TrajectoryTable) -> None:
         for time, value, colour in zip(times, values, (COLOURS[0], COLOURS[1], "black"), strict=True):
             handles += axes.plot(time, value, color=colour, **weight)
     if len(trajectory.events):
-        # the marks of all panels, explained once, here where there is room
+        # the marks of all panels, explained once, where there is room
         handles.append(event_handle())
         labels.append(count(len(trajectory.events), "event"))
     figure = energy_figure(trajectory)
@@ -165,12 +165,12 @@ def energy_panel(axes: Axes, trajectory: TrajectoryTable) -> None:
 
 
 def _weight(time: NDArray[Any]) -> dict[str, Any]:
-    """Thin lines; a dot where a single sample makes no line."""
+    """Line style: thin lines; a dot where a single sample makes no line."""
     return {"linewidth": 1.4, "marker": "o" if len(time) == 1 else ""}
 
 
 def legend(axes: Axes, handles: list[Any], labels: list[str], title: str = "") -> None:
-    """Beside the panel, where it hides no data."""
+    """Place the legend beside the panel, where it hides no data."""
     if handles:
         axes.legend(
             handles,

@@ -52,7 +52,7 @@ footer { margin-top: 3rem; color: var(--faint); font-size: .85rem; }
 @media print { body { max-width: none; padding: 0; } .film { display: none; } figure { break-inside: avoid; } }
 """
 
-# what the page may do: show what it holds, and nothing else
+# the page's permissions: show its own contents, and nothing else
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; media-src data:; font-src data:"
 
 
@@ -68,7 +68,7 @@ def page(
     tables: list[tuple[str, str]],
     details: list[tuple[str, str]],
 ) -> str:
-    """The whole page.
+    """HTML of the whole page.
 
     `film` and the second of each pair in sections, plots, tables and details are HTML; all else is text.
     """
@@ -99,7 +99,7 @@ def page(
 
 
 def framed(title: str, parts: list[str], style: str = "") -> str:
-    """A page of its own: `title` is text, `parts` HTML, `style` CSS beside that of all pages."""
+    """HTML of a self-contained page: `title` is text, `parts` HTML, `style` CSS in addition to that of all pages."""
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'

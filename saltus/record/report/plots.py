@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 
 MOST = 20_000  # samples that a plot is drawn from
 
-# what Matplotlib draws in these colours, the page draws in its own
+# colours that Matplotlib draws in, and those of the page that replace them
 THEMED = {"#000000": "currentColor", "#e6e6e6": "var(--grid)", "#999999": "var(--faint)", "#bbbbbb": "var(--faint)"}
 
 
 def plots(trajectory: TrajectoryTable) -> Iterator[tuple[str, str]]:
-    """Titles and SVG elements of the plots that there is something to see in."""
+    """Titles and SVG elements of the plots that have something to show."""
     t = thinned(trajectory)
     yield from _groups(t, {"qpos": "Positions", "qvel": "Velocities"})
     yield "Energy", _figure(t, lambda axes: energy_panel(axes, t))
@@ -41,7 +41,7 @@ def plots(trajectory: TrajectoryTable) -> Iterator[tuple[str, str]]:
 
 
 def thinned(trajectory: TrajectoryTable) -> TrajectoryTable:
-    """The recording, or every so many-th sample of it where it has more than can be seen."""
+    """The recording, or every n-th sample of it where it has more than can be seen."""
     step = -(-len(trajectory) // MOST)
     if step <= 1:
         return trajectory
@@ -62,7 +62,7 @@ def thinned(trajectory: TrajectoryTable) -> TrajectoryTable:
 
 
 def _groups(t: TrajectoryTable, titles: dict[str, str]) -> Iterator[tuple[str, str]]:
-    """The panels of groups of columns; where a group has several, their titles say what is in them."""
+    """Panels of groups of columns; titles name the columns where a group has several panels."""
     for group, title in titles.items():
         found = panels(t, group)
         for panel in found:
@@ -108,7 +108,7 @@ def svg(draw: Callable[[Figure], None], size: tuple[float, float]) -> str:
 
 
 def _themed(svg: str) -> str:
-    """The element alone, in the page's colours, as wide as there is room."""
+    """The SVG element alone, in the page's colours, as wide as the page allows."""
     element = svg[svg.index("<svg") :]
     element = re.sub(r"<metadata>.*?</metadata>", "", element, flags=re.DOTALL)
     for colour, name in THEMED.items():

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 SUFFIXES = (".html", ".htm")
 EVENTS = 200  # rows of the table of events
-FPS = 30  # of the film, which the page carries
+FPS = 30  # frames per second of the film in the page
 
 Rows = list[tuple[str, str]]
 
@@ -61,7 +61,7 @@ def write_report(
 
 
 def check_suffix(path: str | os.PathLike[str]) -> None:
-    """OptionError unless the path is that of an HTML page."""
+    """Raise OptionError unless the path is that of an HTML page."""
     if os.path.splitext(os.fspath(path))[1].lower() not in SUFFIXES:
         raise OptionError(f"the suffix of a report must be .html, got '{os.fspath(path)}'")
 
@@ -108,7 +108,7 @@ def _subtitle(t: TrajectoryTable) -> str:
 
 
 def _key_figures(t: TrajectoryTable) -> list[tuple[str, str, str]]:
-    """Name, value and remark of the few numbers that sum the run up."""
+    """Name, value and remark of the few numbers that summarise the run."""
     figures = [("Simulated", f"{t.duration:.4g} s", count(len(t), "sample"))]
     c = t.certificate
     if c is not None:
@@ -157,12 +157,12 @@ def _run(t: TrajectoryTable) -> Rows:
 
 
 def tolerances_text(tolerances: Any) -> str:
-    """Tolerances by name in a line."""
+    """Tolerances by name, in one line."""
     return ", ".join(f"{name.replace('_', ' ')} {value:g}" for name, value in dict(tolerances).items())
 
 
 def contact_text(name: str, numbers: Any) -> str:
-    """A contact law and its numbers in a line; those of pairs and what is not given are left out."""
+    """A contact law and its parameters in one line, without those of pairs and those not given."""
     shown = [f"{k.replace('_', ' ')} {v}" for k, v in dict(numbers).items() if v is not None and k != "pairs"]
     if pairs := dict(numbers).get("pairs"):
         shown.append(f"other numbers for {len(pairs)} pair{'s' if len(pairs) > 1 else ''} of geoms or bodies")
@@ -194,7 +194,7 @@ def _model(t: TrajectoryTable) -> Rows:
 
 
 def _events(t: TrajectoryTable) -> str:
-    """How many there are of each kind, and the first of them as a table, without columns that hold nothing."""
+    """Number of events of each kind, and a table of the first ones without empty columns."""
     if not len(t.events):
         return ""
     summary = ", ".join(f"{number} {kind or 'without a kind'}" for kind, number in counts(t.events).items())
@@ -210,7 +210,7 @@ def _events(t: TrajectoryTable) -> str:
 
 
 def _details(t: TrajectoryTable) -> list[tuple[str, str]]:
-    """The folded parts of the page: title and HTML."""
+    """Folded parts of the page: title and HTML."""
     attrs: dict[str, Any] = {**t.attrs}
     found = []
     try:

@@ -26,7 +26,7 @@ from saltus.record.table.error_bound import (
 )
 from saltus.terminal.display import notebook_html
 
-#: By how much the observed order may miss the declared one before the error bar is called into question.
+#: Difference between observed and declared order beyond which the error bar is called into question.
 ORDER_TOLERANCE = 0.5
 
 #: Below this exponent the differences shrink too slowly for an extrapolation to mean anything.
@@ -47,10 +47,10 @@ class Certificate:
         timestep: which of them `error` is about, s; nan where steps are controlled.
         warnings: why the figures may not hold, or how they are to be read; empty for a clean run.
         ok: whether estimate and bound can be trusted.
-        exchanges: what changed the energy on purpose, so that its drift is no error; empty where nothing did.
-        bound [T]: what the error of the positions is at most at each sample, see `saltus.record.table.error_bound`;
+        exchanges: causes that changed the energy on purpose, so that its drift is no error; empty without any.
+        bound [T]: upper bound of the error of the positions at each sample, see `saltus.record.table.error_bound`;
             inf where none can be given, nan where it is not known.
-        end_bound: the same at the end of the run, where no sample need lie; nan where that is the last sample's.
+        end_bound: upper bound at the end of the run, where no sample need lie; nan where that is the last sample's.
         rounding: the level of rounding in the positions (rad, m), below which no error is measured.
     """
 
@@ -76,28 +76,28 @@ class Certificate:
 
     @property
     def largest_error(self) -> float:
-        """The largest entry of `error`, or `final_error` where that is larger; nan without samples."""
+        """Largest entry of `error`, or `final_error` where that is larger; nan without samples."""
         return float(np.max([*self.error, self.final_error])) if len(self.error) else math.nan
 
     @property
     def final_bound(self) -> float:
-        """The bound at the end of the run: `end_bound` or the last entry of `bound`; nan without samples."""
+        """Bound at the end of the run: `end_bound` or the last entry of `bound`; nan without samples."""
         if not math.isnan(self.end_bound):
             return self.end_bound
         return float(self.bound[-1]) if len(self.bound) else math.nan
 
     @property
     def largest_bound(self) -> float:
-        """The largest entry of `bound`; nan without samples."""
+        """Largest entry of `bound`; nan without samples."""
         return float(np.max(self.bound)) if len(self.bound) else math.nan
 
     def refuted(self, *reasons: str) -> Certificate:
-        """The certificate without a bound, since the run and its repetitions may have missed something, and why."""
+        """Return the certificate without a bound, with the reason why the runs may have missed something."""
         bound = np.full(len(self.error), math.inf)
         return replace(self, ok=False, bound=bound, end_bound=math.inf, warnings=[*self.warnings, *reasons])
 
     def noted(self, *notes: str) -> Certificate:
-        """The certificate with more to be said about it."""
+        """Return the certificate with further warnings."""
         return replace(self, warnings=[*self.warnings, *notes])
 
     def _size_text(self) -> str:
@@ -171,7 +171,7 @@ def energy_drift(energy: ArrayLike) -> float:
 
 
 def energy_in_play(energy: ArrayLike) -> float:
-    """The energy that the motion exchanges, J, which `energy_drift` is relative to; for finite energies [T, 2]."""
+    """Energy that the motion exchanges (J), the reference of `energy_drift`; for finite energies [T, 2]."""
     table = np.asarray(energy, dtype=np.float64)
     potential, kinetic = table[:, 0], table[:, 1]
     span = max(float(np.max(kinetic)), float(np.ptp(potential)))
@@ -206,7 +206,7 @@ def certify_from_runs(
             None: all columns are positions.
         energy [T, 2]: potential and kinetic energy of that run, J.
         scale: size of the coordinates (rad, m), against which round-off is judged.
-        floor: what all runs leave open alike (rad, m), such as gaps that count as closed; part of the bound.
+        floor: error that all runs share (rad, m), such as gaps that count as closed; part of the bound.
         others: differences [T, n] of the first run to more runs, with steps that are no halves of h: where forces or
             velocities jump within steps, runs whose steps end at common times may err alike. For run 0.
 
@@ -271,7 +271,7 @@ def _checked(
 def _observed_order(
     order: float, first: NDArray[np.float64], second: NDArray[np.float64], rounding: float, floor: float
 ) -> tuple[float, list[str], bool]:
-    """The order from the norms over all samples, what is to be said about it, and whether an error bar can be had."""
+    """Observed order, from the norms over all samples; a remark on it; and whether an error bar is possible."""
     if first.size == 0:
         return math.nan, ["nothing to compare: the order cannot be measured"], True
     if not (np.isfinite(first).all() and np.isfinite(second).all()):
@@ -304,7 +304,7 @@ def _norm(difference: NDArray[np.float64]) -> float:
 def _error(
     order: float, observed: float, ok: bool, first: NDArray[np.float64], second: NDArray[np.float64], run: int
 ) -> NDArray[np.float64]:
-    """Error of the chosen run at each sample [T]; where no order is to be had, the larger difference itself."""
+    """Error of the chosen run at each sample [T]; the larger difference itself where no order is known."""
     d1, d2 = largest_entry(first), largest_entry(second)
     if math.isnan(observed) or observed <= 0.0:
         return np.maximum(d1, d2)
@@ -314,7 +314,7 @@ def _error(
 
 
 def _order_used(order: float, observed: float, ok: bool) -> float:
-    """The declared order, in the place of which that seen in the runs comes where they do not reach it."""
+    """The declared order, or the observed one where the runs do not reach the declared one."""
     return order if ok else max(min(order, observed), _LEAST_ORDER)
 
 
@@ -328,7 +328,7 @@ def _bound(
     floor: float,
     last: NDArray[np.intp],
 ) -> NDArray[np.float64]:
-    """A bound of the error at each sample [T]; inf where the differences do not shrink with the step."""
+    """Bound of the error at each sample [T]; inf where the differences do not shrink with the step."""
     if math.isnan(observed) and ok:
         return bound_from_difference(error, floor, last)
     if math.isnan(observed) or observed <= 0.0:

@@ -1,4 +1,4 @@
-"""The columns of a sample: shapes, types, and dimensions in files."""
+"""Columns of a sample: shapes, types, and dimensions in files."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ DIMENSIONS: dict[str, tuple[str, ...]] = {
     "prescribed_force": ("motion_name",),
 }
 
-#: What is known of contact points; empty in recordings of pairs of geoms alone.
+#: Columns of contact points; empty in recordings of pairs of geoms alone.
 POINTS = ("contact_mode", "contact_force", "contact_pos")
 
 
@@ -41,7 +41,7 @@ def row_shapes(
     ntree: int = 0,
     nmotion: int = 0,
 ) -> dict[str, tuple]:
-    """The shape of a sample in each column.
+    """Shape of a sample in each column.
 
     `npoint`: contact points with a mode and a force: `ncontact`, or 0 where contacts are pairs of geoms.
     `nactuation`: discrete states of actuation. `nledger`: accounts of a ledger of energy, where one is kept.
@@ -73,5 +73,5 @@ def dtype_of(column: str) -> type:
 
 
 def tables(shapes: dict[str, tuple], room: int) -> dict[str, np.ndarray]:
-    """Arrays for so many samples."""
+    """Arrays for so many samples, by column."""
     return {name: np.empty((room, *shape), dtype=dtype_of(name)) for name, shape in shapes.items()}

@@ -14,19 +14,19 @@ from saltus.terminal.display import notebook_html
 HEADERS = ("integrator", "order", "kind", "error", "energy error", "cost", "steps/s")
 MEANING = (
     "error: the largest of a position (rad, m); energy error: the largest change of the energy without a cause, of the "
-    "energy in play; cost: computing for a simulated second"
+    "energy in play; cost: computing time per simulated second"
 )
 
 
 @dataclass(frozen=True)
 class Reference:
-    """What the others are measured against, and how far it can itself be trusted.
+    """Reference of the errors, and how far it can itself be trusted.
 
     Attributes:
         trajectory: the converged run, or None where there is none.
         error [T]: its own error, estimated by the difference to a run with other tolerances (rad, m); nan if unknown.
         horizon: s into the run, up to where it is trusted and errors are counted.
-        text: all this in words.
+        text: the reference and its accuracy in words.
     """
 
     trajectory: TrajectoryTable | None
@@ -48,8 +48,8 @@ class ComparisonRow:
         energy_drift: largest change of the energy, less the work of what changes it on purpose, relative to the energy
             in play; inf if diverged, nan if unknown.
         cost: seconds of compute per simulated second, the median of several timed repeats; nan if it did not run.
-        steps_per_second: the same as steps per second of compute; nan if it did not run.
-        note: what else is to be said: why it did not finish, or what warned.
+        steps_per_second: steps per second of compute; nan if it did not run.
+        note: reason why it did not finish, or its warnings.
     """
 
     name: str
@@ -68,12 +68,12 @@ class ComparisonTable:
     """One model under several integrators from the same start; made by `saltus.compare`.
 
     Attributes:
-        model_name, contacts, timestep (s), duration (s), sample (s): what was run.
-        rows: one an integrator (and contact law), the most accurate first, what did not finish last.
+        model_name, contacts, timestep (s), duration (s), sample (s): settings of the runs.
+        rows: one per integrator (and contact law), the most accurate first, unfinished ones last.
         trajectories: the runs by label: the integrator's name, followed by the contact law where there are several.
         errors: [T] the position error at each sample (rad, m), by label.
         precision: [k, 3] timestep (s) or relative tolerance, error (rad, m) and cost (s/s) with finer steps, by label.
-        references: what the errors are measured against, by contact law.
+        references: references of the errors, by contact law.
         differences: [T] how far the positions of the references under two contact laws are apart (rad, m), by
             "soft and hard".
     """
@@ -92,12 +92,12 @@ class ComparisonTable:
 
     @property
     def best(self) -> ComparisonRow | None:
-        """The most accurate; None where nothing ran or no error is known."""
+        """The most accurate row; None where nothing ran or no error is known."""
         return self.rows[0] if self.rows and math.isfinite(self.rows[0].error) else None
 
     @property
     def title(self) -> str:
-        """What was compared, in a line."""
+        """The compared model, timestep and duration, in one line."""
         return f"{self.model_name}, timestep {self.timestep:.4g} s, {self.duration:g} s"
 
     def label(self, name: str, contact: str) -> str:
@@ -133,14 +133,14 @@ class ComparisonTable:
         ]
 
     def footer(self) -> list[str]:
-        """Lines below the table: what its columns mean, the rows' notes, and what the errors are measured against."""
+        """Lines below the table: meaning of its columns, the rows' notes, and the references of the errors."""
         notes = [f"{label}: {row.note}" for label, row in zip(self.labels(), self.rows, strict=True) if row.note]
         several = len(self.references) > 1
         references = [f"{law}: {r.text}" if several else r.text for law, r in self.references.items()]
         return [MEANING, *notes, *references, *(self._apart(pair) for pair in self.differences)]
 
     def _apart(self, pair: str) -> str:
-        """How far two contact laws lead apart, in words."""
+        """Difference between two contact laws, in words."""
         difference = self.differences[pair]
         last, largest = float(difference[-1]), float(difference.max())
         return f"{pair}: positions differ by up to {largest:.3g} (rad, m), by {last:.3g} at the end"
@@ -156,7 +156,7 @@ class ComparisonTable:
 
 
 def rank(row: ComparisonRow) -> tuple[bool, bool, float, float, float]:
-    """A key to sort by: error, then energy drift, then cost; then what diverged, then what did not run."""
+    """Sort key: error, then energy drift, then cost; diverged runs after these, runs that did not start last."""
 
     def place(value: float) -> float:
         return math.inf if math.isnan(value) else value
@@ -172,7 +172,7 @@ def _number(value: float) -> str:
 
 
 def _prefixed(value: float, unit: str = "") -> str:
-    """With a prefix of the SI: 2.8e-5 s is 28.0 µs."""
+    """A number with an SI prefix: 2.8e-5 s is 28.0 µs."""
     if not (math.isfinite(value) and value > 0):
         return "-"
     power = min(max(math.floor(math.log10(value) / 3), -4), 3)

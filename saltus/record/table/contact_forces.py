@@ -1,4 +1,4 @@
-"""Contact points and forces of recorded states: recomputed, or as recorded."""
+"""Contact points and forces of recorded states: computed anew, or as recorded."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ _forward = entry(acceleration.forward)
 
 
 class ContactForces:
-    """Contacts of a model at any state, by the physics kernels on a Data of its own.
+    """Contacts of a model at any state, computed by the physics kernels on a Data of their own.
 
-    They follow from positions, velocities, activations and controls. `timestep` (s): of the run, which bounds the time
+    Contacts follow from positions, velocities, activations, controls. `timestep` (s): of the run; it bounds the time
     constants of soft constraints; None: the model file's.
     """
 
@@ -40,15 +40,15 @@ class ContactForces:
         views = self._data.views
         for name in ("qpos", "qvel", "ctrl", "mocap_pos", "mocap_quat"):
             views[name][...] = state[name]
-        views["act"][...] = state["act"][: len(views["act"])]  # a controller's states follow, whose controls are known
-        # however it was reached, a state has one picture
+        views["act"][...] = state["act"][: len(views["act"])]  # a controller's states are computed from known controls
+        # the picture of a state does not depend on the states before it
         views["qacc_warmstart"][...] = 0.0
         _forward(self._model, self._data)
         return contact_table(self._model, self._data)
 
 
 def recorded_contacts(trajectory: TrajectoryTable, time: float) -> NDArray[np.float64]:
-    """Contacts [n, 8] as above that a recording with contact points holds at its sample nearest to a time (s)."""
+    """Contacts [n, 8] of a recording with contact points, at its sample nearest to a time (s); see `contact_table`."""
     t = trajectory
     after = int(np.clip(np.searchsorted(t.time, time), 1, max(len(t) - 1, 1)))
     k = after - 1 if len(t) < 2 or time - t.time[after - 1] < t.time[after] - time else after
@@ -60,10 +60,10 @@ def recorded_contacts(trajectory: TrajectoryTable, time: float) -> NDArray[np.fl
 
 
 def contact_table(m: Struct, d: Struct) -> NDArray[np.float64]:
-    """Contacts [n, 8] that the kernels' Data holds: position (m), force on the second geom (N, world axes), distance,
+    """Contacts [n, 8] in the kernels' Data: position (m), force on the second geom (N, world axes), distance,
     mode (see `saltus.draw.scene.snapshot`).
 
-    Those in the gap carry no force unless they stick. Modes are known where events are located in time, but not while
+    Contacts in the gap have no force unless they stick. Modes are known where events are located in time, but not while
     steps go over dense ones.
     """
     n = int(d.views["count"][NCON]) if m.nconmax else 0
@@ -90,7 +90,7 @@ def contact_axes(m: Struct, d: Struct) -> NDArray[np.float64]:
 
 
 def local_forces(m: Struct, d: Struct) -> NDArray[np.float64]:
-    """Forces [n, 3] on the second geom of all contacts in the kernels' Data along normal and tangents, N."""
+    """Forces [n, 3] on the second geom of all contacts in the kernels' Data, along normal and tangents (N)."""
     n = int(d.views["count"][NCON]) if m.nconmax else 0
     if m.ntouch:
         return d.views["contact_touch"][:n].copy()

@@ -11,26 +11,26 @@ from saltus.record.table.ledger import ACCOUNTS, ATTRIBUTE, ENERGIES
 from saltus.record.table.trajectory_table import TrajectoryTable
 from saltus.terminal.display import notebook_html
 
-ROUNDING = 1e-13  # of the largest account
+ROUNDING = 1e-13  # share of the largest account that counts as rounding
 
 
 class EnergyBalance:
-    """The balance of a run whose ledger was kept: energy = energy at the start + work + residual.
+    """Energy balance of a run that kept a ledger: energy = energy at the start + work + residual.
 
     Attributes:
         time [T]: s.
         table [T, n]: the accounts, in the order of `names` (J).
         names: `ACCOUNTS`.
-        total [T]: energy that is held (J).
-        work [T]: what came in since the start, less what went out (J).
-        residual [T]: what no work explains: energy that the error of the integrator has made, negative: lost (J).
+        total [T]: stored energy (J).
+        work [T]: energy added since the start, less energy removed (J).
+        residual [T]: energy that no work explains, made by the integrator's error; negative: lost (J).
         scale: the energy in play, J (see `saltus.record.table.certificate.energy_in_play`).
 
     `balance["contact"]` [T] is one account; `print(balance)` shows the balance at the end.
     """
 
     def __init__(self, trajectory: TrajectoryTable) -> None:
-        """Raises OptionError where no ledger was kept, or without samples."""
+        """Raises OptionError for a recording without a ledger, or without samples."""
         if not trajectory.ledger.shape[1] or not len(trajectory):
             raise OptionError("this run has no ledger; use sim.run(duration, ledger=True)")
         self.names = list(ACCOUNTS)
@@ -40,7 +40,7 @@ class EnergyBalance:
             self.time = np.append(self.time, trajectory.end["time"])
             self.table = np.vstack([self.table, trajectory.end["ledger"]])
         missing = len(ACCOUNTS) - self.table.shape[1]
-        self.table = np.pad(self.table, ((0, 0), (0, missing)))  # accounts that a recording is older than
+        self.table = np.pad(self.table, ((0, 0), (0, missing)))  # accounts newer than the recording
         self.rule = str(trajectory.attrs.get(ATTRIBUTE, ""))
         held = self.table[:, : len(ENERGIES)]
         self.total: NDArray[np.float64] = held.sum(axis=1)
@@ -57,7 +57,7 @@ class EnergyBalance:
         return self.table[:, ACCOUNTS.index(name)]
 
     def used(self, names: tuple[str, ...]) -> list[str]:
-        """Those of the accounts that are not zero all the time, but for rounding."""
+        """Accounts that differ from zero, beyond rounding, at some time."""
         least = ROUNDING * float(np.max(np.abs(self.table)))
         return [name for name in names if np.any(np.abs(self[name]) > least)]
 
@@ -83,5 +83,5 @@ class EnergyBalance:
         return self._short(values[0]), self._short(values[-1]), self._short(values[-1] - values[0])
 
     def _short(self, value: float) -> str:
-        """Five digits; 0 where it is rounding."""
+        """A number with five digits; 0 where it is rounding."""
         return f"{value if abs(value) > ROUNDING * np.max(np.abs(self.table)) else 0.0:.5g}"

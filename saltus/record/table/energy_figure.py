@@ -1,7 +1,7 @@
 """A recording's energy in one line: the integrator's error, where it can be determined.
 
 If no force adds or removes energy, its change is the integrator's error. Otherwise a ledger separates that error from
-the work of motors, contact and the like; without a ledger the line names what changed the energy.
+the work of motors, contact and the like; without a ledger the line names the causes of the change.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class EnergyFigure:
-    """A name, a number as text, and what it is to be read with."""
+    """A name, a number as text, and a remark on its meaning."""
 
     name: str
     value: str
@@ -34,7 +34,7 @@ class EnergyFigure:
 
 
 def energy_figure(t: TrajectoryTable) -> EnergyFigure | None:
-    """The line for a recording; None where its energy is not known."""
+    """Energy line of a recording; None where its energy is not known."""
     if t.ledger.shape[1] and len(t):
         return EnergyFigure("energy error", f"{energy_error(t):.2g}", "of the energy in play")
     if math.isnan(t.energy_drift):
@@ -90,13 +90,13 @@ def _impacts(t: TrajectoryTable) -> bool:
 
 
 def _limits(t: TrajectoryTable, m: Model) -> bool:
-    """Whether a joint was beyond its range at a sample, or a tendon has one: lengths are not recorded."""
+    """Whether a joint was beyond its range at a sample, or a tendon has a range: tendon lengths are not recorded."""
     limited = m.jnt_limited.astype(bool)
     scalar = np.flatnonzero(limited & np.isin(m.jnt_type, (HINGE, SLIDE)))
     angles = t.qpos[:, m.jnt_qposadr[scalar]]
     low, high = m.jnt_range[scalar].T
     balls = np.flatnonzero(limited & (m.jnt_type == BALL))
-    cosines = np.abs(t.qpos[:, m.jnt_qposadr[balls]])  # of half the angle turned
+    cosines = np.abs(t.qpos[:, m.jnt_qposadr[balls]])  # cosine of half the angle turned
     return bool(
         np.any(m.tendon_limited)
         or np.any((angles < low) | (angles > high))

@@ -32,7 +32,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-#: Factors of an estimate whose order was seen, and of a difference, see above.
+#: Factors of an estimate whose order was seen, and of a difference; see the module's docstring.
 CONVERGENT, SAFETY = 1.25, 3.0
 
 
@@ -45,7 +45,7 @@ def rounding_level(size: float, steps: float) -> float:
 
 
 def reach(times: NDArray[np.float64], step: float) -> NDArray[np.intp]:
-    """For each of ascending times [T] (s), the last of those that are at most a step (s) later, or else the next."""
+    """Index for each of ascending times [T] (s): the last time that is at most a step (s) later, or else the next."""
     last = np.searchsorted(times, times + step * (1.0 + 1e-9), "right") - 1
     following = np.minimum(np.arange(1, len(times) + 1), len(times) - 1)
     return np.maximum(last, following)

@@ -1,4 +1,4 @@
-"""The events of a run: their fields, and collecting them during a run."""
+"""Events of a run: their fields, and their collection during the run."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from saltus.errors import OptionError
 from saltus.terminal.display import notebook_html
 
-#: What an event holds; numbers that are not known are nan, and names "".
+#: Fields of an event; unknown numbers are nan, unknown names "".
 #:
 #: time: s. kind: "impact", "liftoff", "touchdown", "stick", "slip", "zeno" (impacts without end are over), "user",
 #: "actuator", "dense"; beside impacts "energetic" (an energetic coefficient took the place of the law, which would have
@@ -37,7 +37,7 @@ EVENT_DTYPE = np.dtype(
     ]
 )
 
-#: Units of its numbers.
+#: Units of the numbers of an event.
 UNITS = {
     "time": "s",
     "gap": "m",
@@ -48,7 +48,7 @@ UNITS = {
     "since": "s",
 }
 
-TIME_DIGITS = 10  # in tables
+TIME_DIGITS = 10  # digits of times in tables
 NO_IMPULSE = (np.nan, np.nan, np.nan)
 
 
@@ -86,10 +86,10 @@ class EventLog:
         )
 
     def extend(self, events: NDArray[np.void]) -> None:
-        """Note many: a structured array with at least the fields time and kind.
+        """Note many events: a structured array with at least the fields time and kind.
 
         Raises:
-            OptionError: it is none, or its fields are others than those of the events before.
+            OptionError: it is not such an array, or its fields differ from those of the events before.
         """
         block = completed(events)
         self._flush()
@@ -98,7 +98,7 @@ class EventLog:
         self._blocks.append(block)
 
     def array(self) -> NDArray[np.void]:
-        """All of them; text is as wide as it needs to be, and never cut off."""
+        """All events as one array; text is as wide as it needs to be, and never cut off."""
         self._flush()
         if len(self._blocks) > 1:
             self._blocks = [np.concatenate(self._blocks)]
@@ -143,7 +143,7 @@ def completed(events: NDArray[np.void]) -> NDArray[np.void]:
 
 
 def narrowed(events: NDArray[np.void]) -> NDArray[np.void]:
-    """The same with text no wider than it needs to be, as it is kept in stores; `completed` widens it again."""
+    """Events with text no wider than it needs to be, as stores keep them; `completed` widens it again."""
     fields = []
     for field in events.dtype.names or ():
         base, shape = events.dtype[field].base, events.dtype[field].shape
@@ -175,10 +175,10 @@ class EventTable(np.ndarray[tuple[int, ...], np.dtype[np.void]]):
 
     @property
     def __array_priority__(self) -> float:
-        """What tables are joined with is one too."""
+        """Priority in NumPy's operations: arrays joined with tables become tables."""
         return 1.0
 
-    # NumPy's own types take a field of a structured array for anything
+    # NumPy's own types give Any for a field of a structured array
     @overload
     def __getitem__(self, key: NumberField) -> NDArray[np.float64]: ...
     @overload
@@ -197,29 +197,29 @@ class EventTable(np.ndarray[tuple[int, ...], np.dtype[np.void]]):
 
 
 def event_table(events: NDArray[np.void]) -> EventTable:
-    """Events as `completed` makes them, as a table; its errors."""
+    """Events as a table, with all fields (see `completed`, whose errors it raises)."""
     return completed(events).view(EventTable)
 
 
 def counts(events: NDArray[np.void]) -> dict[str, int]:
-    """How many there are of each kind, the most frequent first."""
+    """Number of events of each kind, the most frequent first."""
     kinds, numbers = np.unique(events["kind"], return_counts=True)
     order = np.argsort(-numbers, kind="stable")
     return {str(kinds[k]): int(numbers[k]) for k in order}
 
 
 def contact_label(name: str, other: str) -> str:
-    """What the column of a contact is called whose events have these names: the other first, as pairs of geoms are."""
+    """Column label of the contact with these names in its events: `other` first, as in pairs of geoms."""
     return f"{other} {name}" if other else name
 
 
 def contact_labels(events: NDArray[np.void]) -> list[str]:
-    """The columns of contacts that events belong to, by name."""
+    """Columns of contacts that events belong to, by name."""
     return [contact_label(name, other) for name, other in events[["name", "other"]].tolist()]
 
 
 def known_fields(events: NDArray[np.void]) -> list[str]:
-    """The fields that hold anything in any of the events; time and kind always."""
+    """Fields that have a value in any of the events; time and kind always."""
     found = []
     for field in events.dtype.names or ():
         values = events[field]
@@ -230,7 +230,7 @@ def known_fields(events: NDArray[np.void]) -> list[str]:
 
 
 def cells(event: Any, fields: Iterable[str], digits: int = 6) -> list[str]:
-    """Some fields of an event as text; "" for what is not known. Times that accumulate need more digits."""
+    """Some fields of an event as text; "" for unknown values. Times that accumulate need more digits."""
     return [_cell(event[field], max(digits, TIME_DIGITS) if field == "time" else digits) for field in fields]
 
 
@@ -249,7 +249,7 @@ def _cell(value: Any, digits: int) -> str:
 
 
 def _assign(table: NDArray[np.void], field: str, values: NDArray[np.void]) -> None:
-    """Fill a field, which may have another type of number; OptionError where its shape is another, or text is not."""
+    """Fill a field, converting numbers; OptionError where its shape differs or text is expected."""
     wanted = table.dtype[field]
     if values.shape[1:] != wanted.shape or (values.dtype.kind == "U") != (wanted.base.kind == "U"):
         shape = f" [E, {', '.join(map(str, wanted.shape))}]" if wanted.shape else ""

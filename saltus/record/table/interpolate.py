@@ -3,8 +3,8 @@
 Between two samples, numbers are interpolated linearly and orientations along the shortest arc at constant angular
 velocity (slerp: Shoemake, Animating rotation with quaternion curves, SIGGRAPH 1985). The line through two quaternions
 would leave the unit sphere and turn fastest in its middle. Curves of higher order that use the velocities would
-overshoot where a contact changes them between samples. Controls, and who sleeps, are held, as they were in the run. At
-a sample it is that sample bit for bit; beyond the last row it is the last row.
+overshoot where a contact changes them between samples. Controls and sleep states are held, as they were in the run. At
+a sample the result is that sample bit for bit; beyond the last row it is the last row.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ if TYPE_CHECKING:
     from saltus.model.model import Model
     from saltus.record.table.trajectory_table import TrajectoryTable
 
-#: Of the time between two samples: nearer than this to one of them is at it.
+#: Share of the time between two samples: a time nearer than this to a sample is at the sample.
 ROUNDING = 1e-9
 COLUMNS = ("qpos", "qvel", "act", "ctrl", "mocap_pos", "mocap_quat", "tree_asleep")
-HELD = ("ctrl", "tree_asleep")  # between samples
+HELD = ("ctrl", "tree_asleep")  # columns held between samples
 
 
 class Interpolator:
     """The motion of a recording at any time.
 
-    `end`: s, the last row's time: that of the run's end where it was recorded, otherwise of the last sample.
+    `end`: time (s) of the last row: that of the run's end where it was recorded, otherwise of the last sample.
     """
 
     def __init__(self, trajectory: TrajectoryTable, model: Model):
@@ -58,7 +58,7 @@ class Interpolator:
         return found
 
     def _places(self, times: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-        """The row before each time, and how far it is to the next one, from 0 to 1."""
+        """The row before each time, and the fraction of the way to the next row, from 0 to 1."""
         last = len(self._time) - 1
         lower = np.clip(np.searchsorted(self._time, times, side="right") - 1, 0, last)
         width = self._time[np.minimum(lower + 1, last)] - self._time[lower]
@@ -76,19 +76,19 @@ def _with_end(trajectory: TrajectoryTable, name: str) -> NDArray[Any]:
 
 
 def quaternion_places(model: Model) -> list[int]:
-    """Where quaternions begin in qpos."""
+    """Places in qpos where quaternions begin."""
     kinds, places = model.jnt_type, model.jnt_qposadr
     return [int(a) + (3 if kind == FREE else 0) for kind, a in zip(kinds, places, strict=True) if kind in (FREE, BALL)]
 
 
 def _lerp(a: NDArray[Any], b: NDArray[Any], fraction: NDArray[Any]) -> NDArray[Any]:
     t = fraction.reshape(-1, *[1] * (a.ndim - 1))
-    # where the fraction is zero, what b holds does not count, not even as a nan
+    # where the fraction is zero, b's entries are ignored, even nan
     return np.where(t > 0.0, a + t * (b - a), a)
 
 
 def slerp(a: NDArray[Any], b: NDArray[Any], fraction: NDArray[Any]) -> NDArray[Any]:
-    """From quaternions a to b [..., 4] along the shortest arc by a fraction [...] of it.
+    """Slerp from quaternions a to b [..., 4]: along the shortest arc by a fraction [...] of it.
 
     a sin((1 - t) θ) / sin θ + b sin(t θ) / sin θ with θ the angle between them on the sphere; a itself where t is 0.
     """
@@ -97,7 +97,7 @@ def slerp(a: NDArray[Any], b: NDArray[Any], fraction: NDArray[Any]) -> NDArray[A
     unit_b = b / np.linalg.norm(b, axis=-1, keepdims=True)
     cosine = np.sum(unit_a * unit_b, axis=-1, keepdims=True)
     unit_b = np.where(cosine < 0.0, -unit_b, unit_b)  # q and -q are the same orientation
-    # by both chords, exact for small and for large angles (Kahan)
+    # angle from both chords, exact for small and for large angles (Kahan)
     chord = np.linalg.norm(unit_a - unit_b, axis=-1, keepdims=True)
     sum_ = np.linalg.norm(unit_a + unit_b, axis=-1, keepdims=True)
     angle = 2.0 * np.arctan2(chord, sum_)

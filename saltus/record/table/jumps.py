@@ -24,9 +24,9 @@ def with_jumps(
     if not len(at):
         return time, table
     begin, end = times[inside][first], times[inside][first + number - 1]
-    with np.errstate(all="ignore"):  # of runs that diverged
+    with np.errstate(all="ignore"):  # runs that diverged have infinite values
         slopes = np.diff(table, axis=0) / np.diff(time)[:, None]
-        slopes[at] = 0.0  # what is known of these is the jump
+        slopes[at] = 0.0  # only the jump is known of these
         slopes = np.vstack([np.zeros(table.shape[1]), slopes, np.zeros(table.shape[1])])
         before = table[at] + slopes[at] * (begin - time[at])[:, None]
         after = table[at + 1] - slopes[at + 2] * (time[at + 1] - end)[:, None]

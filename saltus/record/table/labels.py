@@ -8,11 +8,11 @@ def with_unit(label: str, unit: str) -> str:
 
 
 def readable(name: str, kind: str) -> str:
-    """A name for readers: "joint 3" for what has none, of which the third is called "#3"."""
+    """A name for readers: "joint 3" for the third of its kind, which has no name of its own and is called "#3"."""
     return re.sub(r"#(?=\d+\b)", f"{kind} ", name)
 
 
 def literal(label: str) -> str:
-    """The label as it is: no mathematics between dollars, and not hidden for its underscore."""
+    """The label as plain text: no mathematics between dollars, and not hidden for its underscore."""
     text = label.replace("$", r"\$")
     return f" {text}" if text.startswith("_") else text

@@ -14,6 +14,6 @@ WORKS = (
 #: and the weights of the bodies: damping in their bias, or that they are another mechanism's; motions the forces that
 #: prescribed motions of joints need.
 ACCOUNTS = (*ENERGIES, *WORKS, "impacts", "equations", "motions")
-WITHOUT_MOTIONS = len(ACCOUNTS) - 1  # columns of runs in which none are prescribed
+WITHOUT_MOTIONS = len(ACCOUNTS) - 1  # columns of runs without prescribed motions
 
-ATTRIBUTE = "ledger"  # of the recording: how work was found
+ATTRIBUTE = "ledger"  # attribute of the recording: method by which work was found

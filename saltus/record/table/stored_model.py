@@ -1,4 +1,4 @@
-"""The model stored in a recording, from which it is loaded without its original file."""
+"""The model stored in a recording, which can be loaded without its original file."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ if TYPE_CHECKING:
     from saltus.model.model import Model
 
 _FILE = "model.mjb"
-MODEL_RATIO = 20  # of a model's bytes to those that it is packed into, for large ones
+MODEL_RATIO = 20  # compression ratio of a model's bytes, for large models
 
 
 @dataclass(frozen=True)
 class StoredModel:
     """A model as bytes and text.
 
-    MuJoCo reads its binary form in the version that wrote it; in any other, the XML text is compiled again. It may be a
-    stranger's: no file is opened on its behalf, and its bytes unpack to no more than fits in memory.
+    MuJoCo reads its binary form in the version that wrote it; in others, the XML text is compiled again. The model may
+    be a stranger's: no file is opened on its behalf, and its bytes unpack to no more than fits in memory.
 
     Attributes:
         mjb: MuJoCo's binary form of the compiled model, compressed by zlib; empty if there is none.
-        mujoco_version: that wrote it.
+        mujoco_version: version that wrote `mjb`.
         xml: MJCF text, "" if there is none.
         name, ignored, initial_key, muscles, changes: as in `Model`; muscles as mappings of their parameters.
         path: the file that it came from, for messages.
@@ -51,7 +51,7 @@ class StoredModel:
 
     @classmethod
     def of(cls, model: Model) -> StoredModel:
-        """Take what a model is made of."""
+        """Pack the contents of a model."""
         import mujoco
 
         compiled = model.mujoco
@@ -69,7 +69,7 @@ class StoredModel:
         )
 
     def about(self) -> str:
-        """All but the bytes, as JSON."""
+        """Fields other than the bytes, as JSON."""
         about = dataclasses.asdict(self)
         about.pop("mjb")
         about.pop("path")
@@ -77,20 +77,20 @@ class StoredModel:
 
     @classmethod
     def read(cls, mjb: bytes, about: str, path: str | os.PathLike[str]) -> StoredModel:
-        """The inverse of `mjb` and `about()`, from a file."""
+        """Unpack the stored `mjb` and `about()` of a file."""
         return cls(mjb=mjb, path=os.fspath(path), **json.loads(about))
 
     def restore(self) -> Model:
-        """Make the model. One whose text names files has none (`xml` is None), so that nothing reads them later.
+        """Restore the model. If its text names files, its `xml` is None, so that nothing reads them later.
 
         Raises:
-            RecordError: neither its binary form nor its text can be read.
+            RecordError: neither the binary form nor the text can be read.
         """
         try:
             return self._made()
         except RecordError:
             raise
-        except Exception as error:  # what broken laws and changes make others raise is open-ended
+        except Exception as error:  # the exceptions that broken laws and changes raise are open-ended
             raise self._unreadable(reason_of(error)) from error
 
     def _made(self) -> Model:
@@ -124,14 +124,14 @@ class StoredModel:
         return RecordError(self.path, reason, action="read", what="the model of recording")
 
     def same_as(self, model: Model) -> bool:
-        """Whether a model is this one: equal compiled, or, between versions of MuJoCo, of equal text."""
+        """Whether a model equals the stored one: compiled, or, between versions of MuJoCo, in its text."""
         other = StoredModel.of(model)
         same = other.mjb == self.mjb if other.mujoco_version == self.mujoco_version else other.xml == self.xml
         laws = (self.ignored, self.muscles, self.changes)
         return same and (other.ignored, other.muscles, other.changes) == laws
 
     def _from_binary(self) -> tuple[Any, str]:
-        """The compiled model, or None and why not."""
+        """The compiled model, or None and the reason."""
         import mujoco
 
         if not self.mjb:
@@ -158,7 +158,7 @@ class StoredModel:
 
 
 def unpacked(content: bytes) -> bytes:
-    """The inverse of `zlib.compress`. ValueError where it is cut off, or unpacks to more than an honest model would."""
+    """The inverse of `zlib.compress`. ValueError where data are cut off, or unpack to more than a real model would."""
     most = max(LEAST, MODEL_RATIO * len(content))
     reader = zlib.decompressobj()
     found = reader.decompress(content, most)
@@ -168,7 +168,7 @@ def unpacked(content: bytes) -> bytes:
 
 
 def described(attrs: Mapping[str, Any]) -> StoredModel | None:
-    """What the attributes of a recording tell of the model, where the file holds no compiled one."""
+    """Model described by the attributes of a recording, for files without a compiled one."""
     if not attrs.get("model_xml"):
         return None
     return StoredModel(

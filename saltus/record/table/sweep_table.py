@@ -19,24 +19,24 @@ from saltus.record.files.atomic_write import write_whole
 from saltus.terminal.display import notebook_html
 
 DONE, NOT_RUN = "done", "not run"
-FAILED = ("diverged", "stopped", "refused", "lost")  # other words of a row's status
-CASE = "case"  # the column of cases' names
+FAILED = ("diverged", "stopped", "refused", "lost")  # other values of a row's status
+CASE = "case"  # title of the column with cases' names
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SweepTable:
-    """What was measured of runs with other values of some paths; made by `saltus.sweep`.
+    """Measures of runs with varied values of some paths; made by `saltus.sweep`.
 
     Attributes:
-        title: what was run, in a line.
-        paths: what had other values.
-        points: for each run its values by path; a path that is not there has the model's own value.
+        title: model, integrator, timestep and duration, in one line.
+        paths: paths of the varied values.
+        points: values of each run by path; a missing path has the model's own value.
         cases: names of the runs, where they have names, or empty.
-        measures, units: what was measured, and its SI units.
+        measures, units: names of the measures, and their SI units.
         values [n, k]: the measures of each run; nan where it did not finish.
         status: of each run, "done", or "diverged", "stopped" (by an event), "refused", "lost" (its process ended),
             "not run" (Ctrl-C came before).
-        notes: of each run, why it did not finish, or what warned.
+        notes: of each run, why it did not finish, or its warnings.
     """
 
     title: str
@@ -77,7 +77,7 @@ class SweepTable:
         return out
 
     def _column(self, path: str) -> NDArray[Any]:
-        """The values of a path, as numbers where they are."""
+        """Values of a path, as numbers where all are numbers."""
         given = [point.get(path, math.nan) for point in self.points]
         numbers = all(isinstance(value, int | float) and not isinstance(value, bool) for value in given)
         return (
@@ -87,7 +87,7 @@ class SweepTable:
         )
 
     def to_csv(self, path: str | os.PathLike[str]) -> None:
-        """Write the table, numbers in full, with status and notes; whole or not at all.
+        """Write the table, numbers in full, with status and notes, to a CSV file; whole or not at all.
 
         Raises:
             RecordError: the file cannot be written.
@@ -105,12 +105,12 @@ class SweepTable:
         write_whole(path, text.getvalue().encode(), what="table")
 
     def headers(self) -> list[str]:
-        """Of the table's columns: cases or paths, then measures."""
+        """Headings of the table's columns: cases or paths, then measures."""
         units = [f"{name} ({unit})" if unit else name for name, unit in zip(self.measures, self.units, strict=True)]
         return [*self._named(), *units, *([] if set(self.status) == {DONE} else ["status"])]
 
     def _named(self) -> Sequence[str]:
-        """The columns that say which run it is."""
+        """Columns that identify a run."""
         return (CASE,) if self.cases else self.paths
 
     def cells(self) -> list[list[str]]:
@@ -123,7 +123,7 @@ class SweepTable:
         return out
 
     def footer(self) -> list[str]:
-        """Lines below the table: the runs' notes, the same ones once."""
+        """Lines below the table: the runs' notes, each text once."""
         runs: dict[str, list[str]] = {}
         for k, note in enumerate(self.notes):
             if note:
@@ -133,7 +133,7 @@ class SweepTable:
         ]
 
     def label(self, k: int) -> str:
-        """What run k is called: its case, or its values."""
+        """Name of run k: its case, or its values."""
         if not -len(self.points) <= (k := whole_number("k", k, least=-len(self.points))) < len(self.points):
             raise OptionError(f"there is no run {k}; there are {len(self.points)}")
         return self.cases[k] if self.cases else named(self.points[k])

@@ -44,7 +44,7 @@ _END = (
 
 
 class TrajectoryTable:
-    """The columns of a recording, with labels, units, events and where it comes from.
+    """Columns of a recording, with labels, units, events and provenance.
 
     `saltus.record.trajectory.Trajectory` lists the attributes, and adds files, plots, films and reports.
     """
@@ -76,9 +76,9 @@ class TrajectoryTable:
         certificate: Certificate | None = None,
         model: Model | StoredModel | None = None,
     ) -> None:
-        """Take the columns; what is left out is empty, energies are nan, names are numbered ("qpos[0]", ...).
+        """Take the columns; omitted ones are empty, energies are nan, names are numbered ("qpos[0]", ...).
 
-        `model`: what moved, for pictures and videos.
+        `model`: the model that moved, for pictures and videos.
 
         Raises:
             OptionError: a field has the wrong shape or type; the message names it.
@@ -157,7 +157,7 @@ class TrajectoryTable:
 
     @property
     def stored_model(self) -> StoredModel | None:
-        """The model as files hold it; None where it is not known."""
+        """The model as stored in files; None where it is not known."""
         if self._model is None or isinstance(self._model, StoredModel):
             return self._model
         return StoredModel.of(self._model)
@@ -185,7 +185,7 @@ class TrajectoryTable:
 
 
 def readable_model(trajectory: TrajectoryTable) -> tuple[Model | None, str]:
-    """The model of a recording, or None and why it cannot be had: "" where the recording holds none."""
+    """The model of a recording, or None and the reason: "" where the recording holds none."""
     try:
         return trajectory.model, ""
     except RecordError as error:
@@ -224,7 +224,7 @@ def _poses(pos: ArrayLike | None, quat: ArrayLike | None, count: int) -> tuple[N
 
 
 def _points(given: tuple[ArrayLike | None, ...], shape: tuple[int, ...]) -> list[NDArray[Any]]:
-    """Modes, forces and places of contact points, all of them or none, as many as `contact_state` has of a shape."""
+    """Modes, forces and positions of contact points: all of them or none, in the shape of `contact_state`."""
     if all(values is None or np.shape(values)[1:2] in ((), (0,)) for values in given):
         count = shape[0]
         return [np.empty((count, 0), np.int8), np.empty((count, 0, 3)), np.empty((count, 0, 3))]
@@ -248,7 +248,7 @@ def _array(name: str, values: ArrayLike, dtype: type) -> NDArray[Any]:
 
 
 def _of_samples(certificate: Certificate | None, count: int) -> Certificate | None:
-    """The certificate, with an error for each of so many samples."""
+    """The certificate, checked to have an error for each of so many samples."""
     if certificate is not None and not isinstance(certificate, Certificate):
         raise OptionError(f"certificate must be a Certificate, got {certificate!r}")
     if certificate is not None and np.shape(certificate.error) != (count,):
@@ -267,7 +267,7 @@ def _attributes(given: Mapping[str, object]) -> dict[str, PlainValue]:
 
 
 def _plain(name: str, value: Any) -> PlainValue:
-    """The value in plain Python types, which a file brings back as they are."""
+    """The value in plain Python types, which a file restores exactly."""
     if value is None or type(value) in (bool, int, float, str):
         return value
     if isinstance(value, np.generic | np.ndarray):

@@ -1,4 +1,4 @@
-"""What a run costs: seconds of compute and steps, without compiling and recording."""
+"""Cost of a run: seconds of compute and steps, without compiling and recording."""
 
 import math
 import time as clock
@@ -9,10 +9,10 @@ import numpy as np
 from saltus.simulate.engine import loops
 from saltus.simulate.simulation import Simulation
 
-REPEATS = 5  # timed, after the first, which compiles
-ATTEMPTS = 10**9  # steps of an adaptive integrator
+REPEATS = 5  # timings after the first, which compiles
+ATTEMPTS = 10**9  # limit of an adaptive integrator's steps
 SHORTEST = 2e-3  # s that a timing lasts at least
-LONG = 1.0  # s: of longer runs a few timings do
+LONG = 1.0  # s: runs longer than this are timed fewer times
 SOFT = "soft"
 
 
@@ -30,7 +30,7 @@ def measured_cost(sim: Simulation, start: np.ndarray, duration: float) -> tuple[
 
 
 def _timed(sim: Simulation, start: np.ndarray, duration: float) -> float:
-    """Seconds that the compiled loop takes from the snapshot `start`; with other laws than the soft one, the run."""
+    """Seconds that the compiled loop takes from the snapshot `start`; a full run for laws other than the soft one."""
     sim.restore(start)
     sim.engine.prepare()
     if sim.contact != SOFT:

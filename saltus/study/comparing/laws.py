@@ -1,4 +1,4 @@
-"""Contact laws by what tables of comparisons call them."""
+"""Contact laws by their labels in tables of comparisons."""
 
 import dataclasses
 from collections.abc import Hashable
@@ -10,7 +10,7 @@ from saltus.simulate.laws.contact import find_contact_law
 
 
 def law_labels(contacts: Any) -> dict[str, Any]:
-    """Contact laws by what the table calls them: their names, with what sets them apart where several share one."""
+    """Contact laws by label: their names, with the parameters that differ where several share a name."""
     given = [contacts] if isinstance(contacts, str) or hasattr(contacts, "name") else several("contacts", contacts)
     laws = [_law(contact) for contact in given]
     laws = [law for k, law in enumerate(laws) if law not in laws[:k]]
@@ -27,7 +27,7 @@ def law_labels(contacts: Any) -> dict[str, Any]:
 
 
 def _law(contact: Any) -> Any:
-    """The law of a name; what there is no law of is left to be refused by the simulation."""
+    """The law of a name; an unknown name is passed on, for the simulation to refuse."""
     try:
         return find_contact_law(contact)
     except OptionError:
@@ -37,7 +37,7 @@ def _law(contact: Any) -> Any:
 
 
 def _told_apart(law: Any, name: str) -> str:
-    """A law's name with those of its numbers that are not the usual ones."""
+    """A law's name with the parameters that are not at their defaults."""
     if not dataclasses.is_dataclass(law):
         return repr(law)
     usual = type(law)()

@@ -19,17 +19,17 @@ from saltus.simulate.running.certify import state_difference
 from saltus.simulate.simulation import Simulation
 from saltus.study.comparing.cost import REPEATS, measured_cost
 
-REFERENCE = (1e-13, 1e-14)  # relative and absolute tolerance of the reference
-CHECK = (1e-11, 1e-12)  # of the run that checks it
-TRUSTED = 1e-6  # rad, m: errors are counted as long as the reference's own is below
-BUDGET = 1.0  # s of compute that finer runs of one integrator may take
+REFERENCE = (1e-13, 1e-14)  # relative and absolute tolerance of the reference run
+CHECK = (1e-11, 1e-12)  # tolerances of the run that checks the reference
+TRUSTED = 1e-6  # rad, m: errors are counted while the reference's own error is below this
+BUDGET = 1.0  # s of compute allowed for the finer runs of one integrator
 FINER = (2, 4, 8)
 TOLERANCES = (1e-4, 1e-6, 1e-10)  # relative, instead of finer steps
 
 
 @dataclass(frozen=True)
 class Found:
-    """What came of one integrator: its row, the recording, errors [T], errors and costs [k, 3]."""
+    """Result of one integrator: its row, recording, errors [T] (rad, m), and errors and costs [k, 3]."""
 
     row: ComparisonRow
     trajectory: Trajectory | None = None
@@ -49,7 +49,7 @@ class Runs:
     sample: float
 
     def refusal(self, integrator: Integrator) -> str:
-        """Why an integrator does not run under this law; "" if it does."""
+        """Reason why an integrator does not run under this law; "" if it does."""
         try:
             self._simulation(integrator)
         except OptionError as error:
@@ -85,7 +85,7 @@ class Runs:
         return Reference(second, difference, horizon, _reference_text(difference, horizon, self.duration))
 
     def given(self, trajectory: Trajectory) -> Reference:
-        """A trajectory that somebody trusts. OptionError: it has other samples."""
+        """Use a trajectory given by the user as reference. OptionError: its samples are not those of these runs."""
         expected = np.arange(math.floor(self.duration / self.sample * (1 + 1e-12)) + 1) * self.sample
         shape = (len(expected), self.model.nq)
         if trajectory.qpos.shape != shape or abs(trajectory.time - trajectory.time[0] - expected).max() > 1e-9:
@@ -105,7 +105,7 @@ class Runs:
     # ------------------------------------------------------------ one integrator
 
     def compare(self, integrator: Integrator, reference: Reference) -> Found:
-        """Run and measure it."""
+        """Run an integrator and measure its errors and cost."""
         known = reference.trajectory
         ledger = isinstance(known, Trajectory) and bool(exchanges(known))
         try:

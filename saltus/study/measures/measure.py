@@ -1,4 +1,4 @@
-"""A measure by its name, its unit, and its value: of one run, or of many side by side."""
+"""Measures by name: unit and value, of one run or of many side by side."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Measure:
 
 
 def parse(name: Any) -> Measure:
-    """A measure from its name. OptionError: there is no such quantity, reduction or number."""
+    """Parse a measure's name. OptionError: there is no such quantity, reduction or number."""
     found = NAME.match(name.strip()) if isinstance(name, str) else None
     if found is None:
         raise OptionError(f"{name!r} is not a measure; expected quantity[element].reduction, as height[ball].apex")
@@ -55,7 +55,7 @@ def parse(name: Any) -> Measure:
 
 
 def unit_of(measure: Measure, model: Model) -> str:
-    """The measure's SI unit. OptionError: the model has not got what it names."""
+    """The measure's SI unit. OptionError: the model has no element of that name."""
     if measure.what in NUMBERS:
         return NUMBERS[measure.what].unit
     unit = QUANTITIES[measure.what].prepare(model, measure.places, measure.name)[1]
@@ -63,7 +63,7 @@ def unit_of(measure: Measure, model: Model) -> str:
 
 
 def measured(measures: Iterable[Measure], sim: Simulation, trajectory: Trajectory, seconds: float) -> dict[str, float]:
-    """The measures of a run, by name; `seconds`: what it took. The simulation is used to look at recorded states."""
+    """Values of a run's measures, by name. `seconds`: time of the run. `sim` is set to recorded states as needed."""
     measures = list(measures)
     curves = _curves([m for m in measures if m.what not in NUMBERS], sim, trajectory)
     found = {}
@@ -76,7 +76,7 @@ def measured(measures: Iterable[Measure], sim: Simulation, trajectory: Trajector
 
 
 def fields_read(measures: Iterable[Measure]) -> tuple[str, ...] | None:
-    """What measures need of every sample; None where one of them needs a Simulation."""
+    """Fields that the measures read from every sample; None where one of them needs a Simulation."""
     found: list[str] = []
     for m in measures:
         if m.what in NUMBERS:
@@ -91,7 +91,7 @@ def fields_read(measures: Iterable[Measure]) -> tuple[str, ...] | None:
 def measured_together(
     measures: Iterable[Measure], model: Any, samples: Any, seconds: float, good: NDArray[np.bool_]
 ) -> list[dict[str, float]]:
-    """The measures of many runs, by name; none of those that are not good [n].
+    """Values of the measures of each of many runs, by name; runs that are not `good` [n] have none.
 
     `model`: its fields may be [n, ...], as a batch has them. `samples`: fields as attributes, [n, T, ...]. `seconds`:
     what one run took.
@@ -120,7 +120,7 @@ def measured_together(
 
 
 class _Columns:
-    """What numbers of a whole run are made from, of one of many runs."""
+    """Columns of one of many runs, from which numbers of a whole run are computed."""
 
     def __init__(self, samples: Any, i: int, fields: Iterable[str]):
         self.events = ()
@@ -134,7 +134,7 @@ class _Columns:
 
 
 class _Present:
-    """The present state of a simulation: fields of its data, and `sensordata`."""
+    """Present state of a simulation: fields of its data, and `sensordata`."""
 
     def __init__(self, sim: Simulation):
         self._sim = sim
@@ -144,7 +144,7 @@ class _Present:
 
 
 def _curves(measures: list[Measure], sim: Simulation, trajectory: Trajectory) -> dict[Any, NDArray[np.float64]]:
-    """Quantities over time, by what and places."""
+    """Quantities over time, by quantity and places."""
     recorded, read = {}, {}
     present = _Present(sim)
     for m in measures:
@@ -163,7 +163,7 @@ def _curves(measures: list[Measure], sim: Simulation, trajectory: Trajectory) ->
 
 
 def _states(sim: Simulation, trajectory: Trajectory) -> Iterable[int]:
-    """Put the simulation into each recorded state in turn."""
+    """Set the simulation to each recorded state in turn and yield the sample's index."""
     for k in range(len(trajectory)):
         sim.time = float(trajectory.time[k])
         for name in ("qpos", "qvel", "act", "ctrl"):

@@ -9,9 +9,9 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Number:
-    """One number of a whole run: a function of the recording and of the seconds that it took.
+    """Number of a whole run: a function of the recording and of the seconds that the run took.
 
-    `fields`: columns of the recording that it needs; events there are none where many runs go side by side.
+    `fields`: columns of the recording that it needs; runs side by side have no events.
     """
 
     about: str

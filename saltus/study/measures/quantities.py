@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Quantity:
-    """Something that a run has at every sample.
+    """A quantity that a run has at every sample.
 
     `prepare(model, places)` returns how to read it, or raises OptionError; with `recorded` it gives the values [..., T]
     of a recording's columns [..., T, n], else the value at a state. `unit` may depend on the element.
 
-    `fields`: the columns, or the fields of `Simulation.data` and `sensordata`, that are read. Those of a state may be
+    `fields`: the columns, or the fields of `Simulation.data` and `sensordata`, that are read. Fields of a state may be
     of many simulations, [n, ...], and the model's too; the value is then [n]. Without `fields` what is read is a
     Simulation.
     """
@@ -54,7 +54,7 @@ def _number(text: str, count: int, name: str) -> int:
 
 
 def _column(field: str) -> Quantity:
-    """A column of the recording, by its label."""
+    """A column of the recording, found by its label."""
     about = {"qpos": "a joint's position", "qvel": "a joint's velocity", "ctrl": "an actuator's control"}[field]
 
     def prepare(model: Model, places: tuple[str, ...], name: str):
@@ -91,7 +91,7 @@ def _sensor(model: Model, places: tuple[str, ...], name: str):
 
 
 def _energy(model: Model, places: tuple[str, ...], name: str):
-    """Of a body, its own: ½ m v² + ½ ωᵀ I ω - m g·x; of the whole mechanism, what the recording holds."""
+    """Energy of one body (J): ½ m v² + ½ ωᵀ I ω - m g·x."""
     _places(places, 1, 1, name, "body_energy[body]")
     b = _index(model.names("body"), "body", places[0], name)
     mass, inertia = np.asarray(model.body_mass)[..., b], np.asarray(model.body_inertia)[..., b, :]
@@ -123,13 +123,13 @@ def _penetration(model: Model, places: tuple[str, ...], name: str):
 
 
 def _sag(model: Model, places: tuple[str, ...], name: str):
-    """How far the lowest vertex, in the direction of gravity, is below its place in the file."""
+    """Largest displacement (m) of a flex's vertices along gravity from their reference positions."""
     _places(places, 1, 1, name, "sag[flex]")
     f = _index(model.names("flex"), "flex", places[0], name)
     vertices = slice(int(model.flex_vertadr[f]), int(model.flex_vertadr[f] + model.flex_vertnum[f]))
     gravity = np.asarray(model.opt.gravity)
     down = gravity / np.linalg.norm(gravity) if gravity.any() else np.array([0.0, 0.0, -1.0])
-    depth0: list[NDArray[np.float64]] = []  # of the vertices at the reference positions, found when first needed
+    depth0: list[NDArray[np.float64]] = []  # vertices at the reference positions, computed when first needed
 
     def depth(sim: Simulation) -> NDArray[np.float64]:
         return sim.data.flexvert_xpos[vertices] @ down
@@ -146,7 +146,7 @@ def _sag(model: Model, places: tuple[str, ...], name: str):
 
 
 def _total(which: str) -> Quantity:
-    """The mechanism's energy, of a kind or in all."""
+    """The mechanism's energy (J): potential, kinetic or total."""
 
     def prepare(model: Model, places: tuple[str, ...], name: str):
         _places(places, 0, 0, name, f"{which} alone")
@@ -169,5 +169,5 @@ QUANTITIES: dict[str, Quantity] = {
         fields=("xipos", "cvel", "subtree_com", "ximat"),
     ),
     "penetration": Quantity("the deepest overlap of all contacts, or of one geom's", _penetration),
-    "sag": Quantity("how far a flex's lowest vertex is below its reference position", _sag),
+    "sag": Quantity("largest displacement of a flex's vertices along gravity", _sag),
 }

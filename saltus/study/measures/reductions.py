@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-NEAR = 0.01  # of a quantity's range, beside what it moves from sample to sample: so near to its least value it is low
-BOUNCE = 0.02  # of a quantity's range: what rises by less after a low point has not bounced
+NEAR = 0.01  # share of the range, added to the largest change between samples: values this near the least count as low
+BOUNCE = 0.02  # share of the range: a smaller rise after a low point is not a bounce
 
 
 @dataclass(frozen=True)
 class Reduction:
-    """One number of a quantity over time [T]; `unit` where it is not the quantity's own."""
+    """Reduction of a quantity over time [T] to one number; `unit` where it differs from the quantity's."""
 
     about: str
     of: Callable[[NDArray[Any]], float]
@@ -23,7 +23,7 @@ class Reduction:
 
 
 def apex(values: NDArray[Any]) -> float:
-    """The largest value from the first low point on; where there is no rise after one, the least value itself.
+    """Largest value from the first low point on; the least value itself where no rise follows.
 
     A low point is where the values turn upwards, or the first of them, near the least of all: between samples it may
     have been as much lower as the values change there from one to the next.
@@ -38,7 +38,7 @@ def apex(values: NDArray[Any]) -> float:
 
 
 def bounces(values: NDArray[Any]) -> int:
-    """How many low points are followed by a rise worth the name."""
+    """Number of low points followed by a rise of more than `BOUNCE` of the range."""
     worth = BOUNCE * np.ptp(values)
     count, extreme, falling = 0, values[0], True
     for value in values if worth > 0 else ():

@@ -1,4 +1,4 @@
-"""What all runs of a sweep have in common: for its store, which is of no other sweep, and as a title."""
+"""Settings that all runs of a sweep share: to identify its store, and as a title."""
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
@@ -14,7 +14,7 @@ from saltus.version import __version__
 
 
 def identity(task: Task, base: Model, functions: Mapping[str, Any]) -> dict[str, Any]:
-    """What all runs have in common, as it is kept."""
+    """Settings that all runs share, as they are stored to identify a sweep."""
     start, setup = task.start, task.start.setup
     image = hashlib.sha256(StoredModel.of(base).mjb)
     source = source_of(setup.model)
@@ -38,7 +38,7 @@ def _described(choice: Any) -> str | None:
 
 
 def _code_of(function: Callable[..., Any]) -> str:
-    """A function by its name and what it does, as far as its code says it."""
+    """A function's name and a digest of its code."""
     code = getattr(function, "__code__", None)
     name = getattr(function, "__qualname__", repr(type(function)))
     return (
@@ -49,7 +49,7 @@ def _code_of(function: Callable[..., Any]) -> str:
 
 
 def title(base: Model, start: Start, duration: float, paths: Sequence[str]) -> str:
-    """What all runs have in common, in a line."""
+    """Settings that all runs share, in one line."""
     setup, parts = start.setup, [base.name]
     if "integrator" not in paths:
         parts.append(find_integrator(setup.integrator, base.opt.integrator).name)

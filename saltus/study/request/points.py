@@ -1,4 +1,4 @@
-"""Which runs a sweep is asked for, and whether there can be such runs: tried before any of them."""
+"""Runs that a sweep is asked for, and checks that they are possible before any of them starts."""
 
 import itertools
 import math
@@ -17,7 +17,7 @@ from saltus.simulate.laws.contact import find_contact_law
 from saltus.study.sampling import sampled
 from saltus.study.settings import Start, check_path, of_state
 
-TRIED = 20  # values of a path that are tried before the sweep begins; of more numbers the least and the largest
+TRIED = 20  # values of a path that are tried before the sweep begins; of more numbers, only the least and the largest
 
 
 def points_of(
@@ -58,7 +58,7 @@ def _listed(path: str, given: Any) -> list[Any]:
 
 
 def checked_model(start: Start, points: Sequence[dict[str, Any]], paths: Sequence[str]) -> Model:
-    """Try every value alone, so that what cannot be is said before anything runs; the model as it is."""
+    """Try every value alone, so that impossible ones are refused before anything runs; return the unchanged model."""
     base = start.model({})
     for path in paths:
         found = {key_of({path: point[path]}): point[path] for point in points if path in point}
@@ -68,7 +68,7 @@ def checked_model(start: Start, points: Sequence[dict[str, Any]], paths: Sequenc
 
 
 def _extremes(values: list[Any]) -> list[Any]:
-    """All values; of very many numbers the least and the largest, and what is no finite number."""
+    """The values to try: all of a short list; else the least and the largest, or the first that is not finite."""
     if len(values) <= TRIED or not all(isinstance(x, int | float) for x in values):
         return values
     odd = [x for x in values if not math.isfinite(x)]

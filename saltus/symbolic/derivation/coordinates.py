@@ -37,7 +37,7 @@ class Pose:
 
 @dataclass(frozen=True)
 class Coordinates:
-    """How positions and velocities of all bodies follow from numbers that may change: q, v, and a = dv/dt.
+    """Positions and velocities of all bodies as functions of coordinates q, velocities v, and accelerations a = dv/dt.
 
     `q`, `v` and `a` are symbols, `qdot` is dq/dt, linear in v. `balls` lists the triples of places in v that are an
     angular velocity in turned axes, `quaternions` their places in q. `poses` are the bodies', in q; `joint_position`
@@ -83,7 +83,7 @@ class Coordinates:
 
 @dataclass(frozen=True)
 class Choice:
-    """Coordinates, and those in which expressions are shortest, `working`, with what turns these into the former."""
+    """Coordinates, the `working` ones in which expressions are shortest, and the mapping from these to the former."""
 
     own: Coordinates
     working: Coordinates
@@ -100,13 +100,13 @@ class Choice:
 
 
 def absolute(mechanism: Mechanism) -> Choice:
-    """Angles against the world wherever a body has one."""
+    """Angles against the world, wherever a body has one."""
     working = _tree(mechanism).coordinates()
     return Choice(working, working, {})
 
 
 def relative(mechanism: Mechanism) -> Choice:
-    """The joints' own coordinates."""
+    """Coordinates of the joints, each relative to the body before."""
     tree = _tree(mechanism)
     working = tree.coordinates()
     symbols = {
@@ -148,7 +148,7 @@ def _three(names: Names, name: str) -> tuple[Expression, Expression, Expression]
 
 
 def _tree(mechanism: Mechanism) -> _Tree:
-    """The pass along the tree, once it is known which angles add up."""
+    """The pass along the tree, once the joints whose angles add up are known."""
     scout = _Tree(mechanism, Names(), set())
     return _Tree(mechanism, mechanism.names, set(scout.before) | {j for j, _ in scout.before.values()})
 
@@ -163,7 +163,7 @@ class _Tree:
         self.v: dict[int, Expression] = {}
         self.a: dict[int, Expression] = {}
         self.qdot: dict[int, Expression] = {}
-        self.joint_of: dict[int, Joint] = {}  # by its scalar degree of freedom
+        self.joint_of: dict[int, Joint] = {}  # by scalar degree of freedom
         self.dof_of_q: dict[int, int] = {}
         self.sums: dict[int, list[tuple[int, int]]] = {}  # α_i = Σ sign θ_j as [(j, sign)]
         self.before: dict[int, tuple[int, int]] = {}  # the degree of freedom whose angle i adds to, and its sign
@@ -175,7 +175,7 @@ class _Tree:
             self.poses.append(self._pose(body))
 
     def coordinates(self) -> Coordinates:
-        """Those of absolute angles."""
+        """Coordinates with angles against the world."""
         nv = self.mechanism.nv
         sums = np.eye(nv)
         rates, positions = dict(self.v), dict(self.q)
@@ -204,7 +204,7 @@ class _Tree:
         )
 
     def meanings(self, q: list[Expression], relative: bool = False) -> dict[Expression, str]:
-        """What each coordinate is."""
+        """Meaning of each coordinate, with its unit."""
         out = {}
         for joint in self.mechanism.joints:
             symbols = q[joint.qposadr : joint.qposadr + joint.nq]
@@ -288,14 +288,14 @@ class _Tree:
 
 
 def _about(pose: Pose, joint: Joint, rotation: Rotation) -> Pose:
-    """A pose turned about a joint's anchor, which stays where it is."""
+    """A pose turned about a joint's anchor, which stays in place."""
     if all(x == 0 for x in joint.pos):
         return Pose(pose.pos, rotation)
     return Pose(sub(pose.point(joint.pos), apply(rotation.matrix(), joint.pos)), rotation)
 
 
 def _absolute_name(name: str) -> str:
-    """theta2 becomes alpha2, elbow becomes alpha_elbow."""
+    """Name of an angle against the world: theta2 becomes alpha2, elbow becomes alpha_elbow."""
     clean = symbol_name(name)
     return f"alpha{clean.removeprefix('theta')}" if clean.startswith("theta") else f"alpha_{clean}"
 

@@ -1,4 +1,4 @@
-"""Forces from outside, as a user writes them down."""
+"""Applied forces, as a user writes them down."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from saltus.symbolic.derivation.lagrange import Applied
 from saltus.symbolic.derivation.mechanism import Mechanism
 from saltus.symbolic.expressions import Expression, Vector, exact, parsed, to_symengine
 
-#: A number, or a name or an expression, whose names become inputs.
+#: A number, a name or an expression; names become inputs.
 Component: TypeAlias = float | str | sympy.Expr | Expression
 ZEROS = (0, 0, 0)
 
@@ -48,7 +48,7 @@ class Torque:
 def applied_forces(
     mechanism: Mechanism, given: Sequence[Force | Torque]
 ) -> tuple[list[Applied], dict[Expression, str]]:
-    """Forces as the equations take them, and what the symbols in them mean."""
+    """Applied forces in the form that the derivation takes, and the meanings of their symbols."""
     out: list[Applied] = []
     inputs: dict[Expression, str] = {}
     for one in given:

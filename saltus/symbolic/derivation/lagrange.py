@@ -35,7 +35,7 @@ from saltus.symbolic.expressions import (
 )
 
 LARGEST = 20_000  # terms of an energy that are still written out to make it shorter
-FEW = 1_000  # the same for products of sines and cosines, each of which becomes several terms
+FEW = 1_000  # terms, likewise, for products of sines and cosines, each of which becomes several terms
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class Applied:
 
 @dataclass
 class Derivation:
-    """The results of the method, expressions of SymEngine; each is made from those before it.
+    """Results of the method as SymEngine expressions; each is made from those before it.
 
     positions: of the centres of mass [nbody] (m); velocities, spins: of them, and of the bodies in their principal axes
     [nbody] (m/s, rad/s); kinetic, potential, spring: energies (J); momenta: ∂T/∂v [n]; terms: by name [n];
@@ -80,7 +80,7 @@ class Derivation:
 
 
 def lagrange(mechanism: Mechanism, choice: Choice, applied: Sequence[Applied] = ()) -> Derivation:
-    """All steps of the method, in order."""
+    """Run all steps of the method, in order."""
     out = Derivation()
     steps: list[tuple[str, Callable[[], None]]] = [
         ("positions", lambda: _positions(out, mechanism, choice.working)),
@@ -102,12 +102,12 @@ def lagrange(mechanism: Mechanism, choice: Choice, applied: Sequence[Applied] = 
 
 
 def _positions(out: Derivation, mechanism: Mechanism, c: Coordinates) -> None:
-    """r_b, the centres of mass."""
+    """Positions r_b of the centres of mass (m)."""
     out.positions = [pose.point(body.ipos) for pose, body in zip(c.poses, mechanism.bodies, strict=True)]
 
 
 def _velocities(out: Derivation, mechanism: Mechanism, c: Coordinates) -> None:
-    """dr_b/dt = ∂r_b/∂q dq/dt, and the angular velocities in principal axes."""
+    """Velocities dr_b/dt = ∂r_b/∂q dq/dt (m/s), and angular velocities in principal axes (rad/s)."""
     out.velocities = [(c.rate(x), c.rate(y), c.rate(z)) for x, y, z in out.positions]
     out.spins = [
         apply_transposed(body.irotation, c.spin(b)) if any(i != 0 for i in body.inertia) else (ZERO, ZERO, ZERO)
@@ -116,7 +116,7 @@ def _velocities(out: Derivation, mechanism: Mechanism, c: Coordinates) -> None:
 
 
 def _energies(out: Derivation, mechanism: Mechanism, choice: Choice) -> None:
-    """T = Σ ½ m ṙ² + ½ ω·I ω + ½ J θ̇²,  V = -Σ m g·r,  and the springs'."""
+    """Energies (J): T = Σ ½ m ṙ² + ½ ω·I ω + ½ J θ̇²,  V = -Σ m g·r,  and the springs'."""
     c = choice.working
     kinetic, potential, spring = [], [], []
     for body, r, v, w in zip(mechanism.bodies, out.positions, out.velocities, out.spins, strict=True):
@@ -137,7 +137,7 @@ def _energies(out: Derivation, mechanism: Mechanism, choice: Choice) -> None:
 
 
 def _stretch(c: Coordinates, joint: Joint) -> Expression:
-    """A spring's displacement from where it is at rest (rad, m)."""
+    """A spring's displacement from its rest position (rad, m)."""
     position = c.joint_position[joint.qposadr]
     return ZERO if position is None or joint.kind in ("free", "ball") else position - joint.springref
 
@@ -161,7 +161,7 @@ def _shortest(energies: list[Expression], c: Coordinates) -> Expression:
 
 
 def _fewest(*choices: list[Expression]) -> list[Expression]:
-    """Those expressions that take the fewest operations."""
+    """The list of expressions that takes the fewest operations."""
     return min(choices, key=lambda chosen: Program(range(len(chosen)), chosen, {}).counts().total)
 
 
@@ -169,7 +169,7 @@ def _fewest(*choices: list[Expression]) -> list[Expression]:
 
 
 def _terms(out: Derivation, c: Coordinates) -> None:
-    """The terms on the left, of which each is a list with one entry for each velocity."""
+    """The terms on the left side: a list for each, with one entry per velocity."""
     out.momenta = [out.kinetic.diff(v) for v in c.v]
     out.terms = {
         "d/dt ∂T/∂q̇": [_total_derivative(p, c) for p in out.momenta],
@@ -202,7 +202,7 @@ def _equations(out: Derivation, c: Coordinates) -> None:
 
 
 def _shorter(forces: list[Expression]) -> list[Expression]:
-    """The forces, or the same written out, in which what cancels is gone, where these take fewer operations."""
+    """The forces, expanded so that terms cancel where that takes fewer operations."""
     if any(written_out(x) > LARGEST for x in forces):
         return forces
     written = [symengine.expand(x) for x in forces]
@@ -285,7 +285,7 @@ def _applied_force(c: Coordinates, mechanism: Mechanism, one: Applied) -> list[E
 
 
 def _at_same_place(c: Coordinates, body: int, place: Vector, force: Vector) -> list[Expression]:
-    """Q of a force on a body at a place in space that is not fixed to it: force at its origin, and its moment."""
+    """Q of a force on a body at a point in space not fixed to it: the force at the body's origin, and its moment."""
     if all(f == 0 for f in force):
         return [ZERO] * len(c.v)
     origin = c.poses[body].pos

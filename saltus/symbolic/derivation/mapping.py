@@ -1,4 +1,4 @@
-"""From the joints' coordinates, the engine's qpos and qvel, to those of equations, and back."""
+"""Mappings between the joints' coordinates (the engine's qpos and qvel) and those of derived equations."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ class Mapping:
         self._nq = sum(joint.nq for joint in mechanism.joints)
 
     def from_joint(self, qpos: ArrayLike, qvel: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """(q, v) of a state of the joints."""
+        """Return (q, v) of a state of the joints."""
         state = _checked("qpos", qpos, self._nq), _checked("qvel", qvel, self._mechanism.nv)
         if self._c.sums is None:
             return self._bodies(*self._absolute_state(*state))
         return self._summed(self._c.sums, *state)
 
     def to_joint(self, q: ArrayLike, v: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """(qpos, qvel) of a state of these coordinates."""
+        """Return (qpos, qvel) of a state in these coordinates."""
         state = _checked("q", q, len(self._c.q)), _checked("v", v, len(self._c.v))
         if self._c.sums is not None:
             return self._summed(np.linalg.inv(self._c.sums), *state)
@@ -48,7 +48,7 @@ class Mapping:
         return qpos, qvel
 
     def _summed(self, sums: np.ndarray, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Sums of scalar coordinates; the others stay."""
+        """Scalar coordinates summed to angles against the world; others unchanged."""
         out = q.copy()
         for joint in self._scalar:
             out[joint.qposadr] = sum(sums[joint.dofadr, other.dofadr] * q[other.qposadr] for other in self._scalar)
@@ -77,7 +77,7 @@ class Mapping:
         return compiled(self._mechanism, [*tree.q, *tree.v], out)
 
     def _angle(self, b: int) -> Expression:
-        """The angle of a body in a plane, about the axis that these coordinates have for all."""
+        """Angle of a body in a plane (rad), about the plane's normal."""
         turn, own = self._tree.poses[b].rotation.turn, self._c.poses[b].rotation.turn
         if turn is None or own is None:
             return symengine.Integer(0)
@@ -116,7 +116,7 @@ class Mapping:
 def compiled(
     mechanism: Mechanism, symbols: Sequence[Expression], expressions: Sequence[Expression]
 ) -> Callable[..., np.ndarray]:
-    """The expressions as a function of arrays that together are the symbols' values; parameters have the model's."""
+    """The expressions as a function of arrays of the symbols' values; parameters have the model's values."""
     values = {symbol: symengine.RealDouble(value) for symbol, value in mechanism.parameters.items()}
     function = symengine.Lambdify(list(symbols), [symengine.sympify(x).subs(values) for x in expressions], cse=True)
     return lambda *values: np.array(function(np.concatenate(values)), float).reshape(-1)

@@ -3,8 +3,8 @@
 Where all axes of turning are parallel and nothing leaves its plane, a body has three coordinates, those of its centre
 of mass and its angle; else the centre of mass and a unit quaternion. The joint between two bodies becomes the
 equations Φ(q) = 0 that it takes away (Haug, Computer Aided Kinematics and Dynamics of Mechanical Systems, 1989,
-chapters 3 and 9). The mass matrix is as simple as can be; in exchange there are forces λ to be solved for, and what
-they hold drifts and must be stabilised.
+chapters 3 and 9). The mass matrix is as simple as can be; in exchange there are forces λ to be solved for, and the
+constraints drift and must be stabilised.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def maximal(mechanism: Mechanism) -> Choice:
 
 
 def _plane(mechanism: Mechanism, tree: Coordinates) -> int | None:
-    """The axis (0, 1, 2) that all turns are about and that nothing moves along; None if there is none."""
+    """The axis (0, 1, 2) that all rotations are about and along which nothing moves; None if there is none."""
     turns = [f.axis for pose in tree.poses for f in pose.rotation.factors if isinstance(f, Turn)]
     if any(joint.kind in ("free", "ball") for joint in mechanism.joints):
         return None
@@ -56,7 +56,7 @@ def _plane(mechanism: Mechanism, tree: Coordinates) -> int | None:
 
 
 class _Bodies:
-    """What planar and spatial coordinates share: riders, and the bookkeeping of symbols and constraints."""
+    """Base of planar and spatial coordinates: riders, and the bookkeeping of symbols and constraints."""
 
     plane: tuple[int, int] | None = None
 
@@ -78,7 +78,7 @@ class _Bodies:
             self.poses.append(self.placed(body) if body.joints else self._rider(body))
 
     def coordinates(self) -> Coordinates:
-        """All of it, with the joints' own coordinates."""
+        """The coordinates of all bodies, with the joints' own."""
         c = Coordinates(
             orientation="maximal",
             q=self.q,
@@ -123,11 +123,11 @@ class _Bodies:
         return len(self.v) - 1
 
     def home(self, body: Body) -> Pose:
-        """Where a body's frame would be if its joints were at zero."""
+        """Pose of a body's frame with its joints at zero."""
         return self._rider(body)
 
     def hold(self, joint: Joint, what: str, phi: Expression) -> None:
-        """A constraint Φ = 0."""
+        """Add a constraint Φ = 0."""
         self.constraints[f"{joint.name}: {what}"] = phi
 
 
@@ -190,7 +190,7 @@ class _Planar(_Bodies):
             self.hold(joint, "across the slide", dot(gap, across))
 
     def _free_in_plane(self, c: Coordinates, b: int, body: Body, home: Pose) -> None:
-        """Two slides from the world and a hinge: nothing is constrained."""
+        """Place a body that two slides from the world and a hinge move: nothing is constrained."""
         hinge = next(joint for joint in body.joints if joint.kind == "hinge")
         anchor = self.poses[b].point(hinge.pos)
         gap = sub(anchor, home.point(hinge.pos))
@@ -204,7 +204,7 @@ class _Planar(_Bodies):
                 self._record(joint, way + joint.ref, c.rate(way))
 
     def _side(self, home: Pose, joint: Joint) -> int:
-        """1 if a joint turns about the plane's normal, -1 if the other way round."""
+        """Sign of a joint's axis along the plane's normal: 1 or -1."""
         fixed = [factor for factor in home.rotation.factors if not isinstance(factor, Turn)]
         axis = apply(Rotation(tuple(fixed)).matrix(), joint.axis)
         return 1 if symengine.expand(dot(axis, self.normal)) == 1 else -1

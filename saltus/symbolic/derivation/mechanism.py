@@ -38,19 +38,19 @@ class Joint:
     ref: Expression
     qposadr: int
     dofadr: int
-    stiffness: Vector  # of the polynomial spring, by powers 1, 2, 3 of the displacement
+    stiffness: Vector  # coefficients of the polynomial spring, by powers 1, 2, 3 of the displacement
     springref: Expression
-    damping: tuple[Vector, ...]  # of each degree of freedom, likewise
+    damping: tuple[Vector, ...]  # coefficients of each degree of freedom, by powers
     armature: tuple[Expression, ...]
 
     @property
     def nq(self) -> int:
-        """How many of qpos are its."""
+        """Number of the joint's entries in qpos."""
         return {"free": 7, "ball": 4}.get(self.kind, 1)
 
     @property
     def nv(self) -> int:
-        """How many degrees of freedom it has."""
+        """Number of the joint's degrees of freedom."""
         return len(self.armature)
 
 
@@ -83,12 +83,12 @@ class Motor:
     gain: Vector | None
     bias: Vector
     limits: tuple[float, float] | None
-    place: int  # of its control in ctrl, or of its force in actuator_force
+    place: int  # index of its control in ctrl, or of its force in actuator_force
 
 
 @dataclass(frozen=True)
 class Mechanism:
-    """All that the equations are made of. `left_out` says what they leave out, `inputs` what their inputs mean."""
+    """Contents of the equations. `left_out`: what they leave out, in sentences; `inputs`: meanings of their inputs."""
 
     name: str
     bodies: tuple[Body, ...]  # the first is the world
@@ -101,12 +101,12 @@ class Mechanism:
 
     @property
     def joints(self) -> list[Joint]:
-        """All joints in the order of qpos."""
+        """Joints in the order of qpos."""
         return [joint for body in self.bodies for joint in body.joints]
 
     @property
     def nv(self) -> int:
-        """Degrees of freedom."""
+        """Number of degrees of freedom."""
         return sum(joint.nv for joint in self.joints)
 
     def body(self, name: str) -> int:
@@ -158,7 +158,7 @@ def _matrix(quaternion: Any) -> Matrix:
 
 
 def _left_out(model: Model, m: Any) -> tuple[str, ...]:
-    """Sentences on what acts at times only; ModelError for what always does and has no equation here."""
+    """Sentences on features that act at times only; ModelError for those that always act and have no equation here."""
     found = [f for f in features.present(m) if f.kind not in model.left_out]
     for f in found:
         if f.kind in ("equality", "tendon", "fluid", "flex", "plugin", "plasticity"):
@@ -181,7 +181,7 @@ def _left_out(model: Model, m: Any) -> tuple[str, ...]:
 
 
 def _refuse(model: Model, m: Any, views: Any) -> None:
-    """ModelError for forces that the equations do not hold."""
+    """Raise ModelError for forces that the equations do not hold."""
     if not m.nv:
         raise ModelError("has no degree of freedom, so that there is nothing to derive", name=model.name)
     for b in np.flatnonzero(m.body_gravcomp):
@@ -257,7 +257,7 @@ def _motors(model: Model, m: Any, views: Any, names: Names) -> list[Motor]:
 
 
 def _range(m: Any, control: int) -> tuple[float, float] | None:
-    """What a control is kept to, None if to nothing."""
+    """Range that a control is limited to; None if it is not limited."""
     low, high = m.actuator_ctrlrange[control]
     return (float(low), float(high)) if m.actuator_ctrllimited[control] else None
 

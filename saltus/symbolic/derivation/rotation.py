@@ -1,6 +1,6 @@
 """Rotations as products of turns, so that turns about one axis add their angles instead of multiplying matrices.
 
-That is what makes the n-th link of a planar chain point along one angle, the sum of its joints'.
+So the n-th link of a planar chain points along one angle, the sum of its joints' angles.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Turn:
     angle: Expression
 
     def mapped(self, put: Callable[[Expression], Expression]) -> Turn:
-        """The same with `put` applied to the angle."""
+        """The turn with `put` applied to its angle."""
         return Turn(self.axis, put(self.angle))
 
     def matrix(self) -> Matrix:
@@ -45,7 +45,7 @@ class Unit:
     spin: Vector
 
     def mapped(self, put: Callable[[Expression], Expression]) -> Unit:
-        """The same with `put` applied to quaternion and angular velocity."""
+        """The rotation with `put` applied to its quaternion and angular velocity."""
         return Unit(tuple(map(put, self.quaternion)), tuple(map(put, self.spin)))  # type: ignore[arg-type]
 
     def matrix(self) -> Matrix:
@@ -60,11 +60,11 @@ class Fixed:
     value: Matrix
 
     def mapped(self, put: Callable[[Expression], Expression]) -> Fixed:
-        """Itself."""
+        """The rotation itself: nothing in it changes."""
         return self
 
     def matrix(self) -> Matrix:
-        """Itself."""
+        """The rotation's matrix."""
         return self.value
 
 
@@ -75,7 +75,7 @@ class Rotation:
     factors: tuple[Turn | Unit | Fixed, ...] = ()
 
     def fixed(self, matrix: Matrix) -> Rotation:
-        """This rotation, then a fixed one."""
+        """Return this rotation followed by a fixed one."""
         if matrix == IDENTITY:
             return self
         last = self.factors[-1] if self.factors else None
@@ -84,7 +84,7 @@ class Rotation:
         return Rotation((*self.factors, Fixed(matrix)))
 
     def turned(self, axis: Vector, angle: Callable[[Expression | None, int], Expression]) -> Rotation:
-        """This rotation, then a turn about an axis; one about the same axis as the last turn takes its place.
+        """Return this rotation followed by a turn, which replaces a last turn about the same axis.
 
         `angle(before, sign)` gives the angle of the turn: `before` is the angle of the last turn about the same axis in
         space, None if there is none, and `sign` the side that the new axis is on, 1 or -1.
@@ -102,12 +102,12 @@ class Rotation:
         return Rotation((*self.factors, Turn(axis, angle(None, 1))))
 
     def by_quaternion(self, quaternion: Sequence[Expression], spin: Sequence[Expression]) -> Rotation:
-        """This rotation, then that of a unit quaternion with its angular velocity in the turned axes."""
+        """Return this rotation followed by that of a unit quaternion, with its angular velocity in the turned axes."""
         return Rotation((*self.factors, Unit(tuple(quaternion), tuple(spin))))  # type: ignore[arg-type]
 
     @property
     def turn(self) -> Turn | None:
-        """The last turn, None if the last thing that changes is none."""
+        """The last turn; None if the last factor that changes is not a turn."""
         rest = self.factors[:-1] if self.factors and isinstance(self.factors[-1], Fixed) else self.factors
         return rest[-1] if rest and isinstance(rest[-1], Turn) else None
 
@@ -119,11 +119,11 @@ class Rotation:
         return out
 
     def matrix(self) -> Matrix:
-        """R, whose columns are the turned axes."""
+        """Rotation matrix R, whose columns are the turned axes."""
         return self._matrix
 
     def mapped(self, put: Callable[[Expression], Expression]) -> Rotation:
-        """The same with `put` applied to what changes."""
+        """The rotation with `put` applied to everything that changes."""
         return Rotation(tuple(factor.mapped(put) for factor in self.factors))
 
     def spin(self, rate: Callable[[Expression], Expression]) -> Vector:
@@ -134,7 +134,7 @@ class Rotation:
                 out = apply_transposed(factor.value, out)
             elif isinstance(factor, Unit):
                 out = add(apply_transposed(factor.matrix(), out), factor.spin)
-            else:  # its own axis is not moved by a turn
+            else:  # a turn does not move its own axis
                 along = all(symengine.expand(c) == 0 for c in cross(factor.axis, out))
                 before = out if along else apply_transposed(factor.matrix(), out)
                 out = add(before, scale(rate(factor.angle), factor.axis))

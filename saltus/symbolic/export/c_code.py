@@ -57,7 +57,7 @@ def c_source(routine: Routine) -> str:
     Arrays must not overlap. Nothing but <math.h> is needed; link with -lm.
 
     Raises:
-        OptionError: an expression holds what C99 has not.
+        OptionError: an expression contains functions that C99 lacks.
     """
     speller = CSpeller(routine, routine.program())
     body = _declarations(routine, speller)
@@ -106,7 +106,7 @@ def _signature(routine: Routine, restrict: str, end: str = "") -> list[str]:
 
 
 def _declarations(routine: Routine, speller: CSpeller) -> list[str]:
-    """Symbols from arrays; only what is used, since compilers warn of the rest."""
+    """Declarations of symbols read from arrays; only of those used, since compilers warn of others."""
     needed = set(speller.program.symbols)
     lines = []
     for name, symbols in routine.arguments.items():
@@ -135,6 +135,6 @@ def _statement(target: str, text: str) -> list[str]:
 
 
 def _comment(lines: Iterable[str]) -> list[str]:
-    """Lines as a comment; nothing in them ends it or means something to a compiler."""
+    """Lines as a comment, with nothing in them that ends it or has a meaning to a compiler."""
     safe = [line.replace("*/", "* /").replace("/*", "/ *").replace("??", "? ?") for line in lines]
     return ["/*", *(f" * {line}".rstrip().rstrip("\\") for line in safe), " */", ""]

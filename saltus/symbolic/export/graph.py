@@ -58,7 +58,7 @@ class Graph:
         self.nodes: list[tuple] = []
         self.own: set[int] = set()
         self._place: dict[tuple, int] = {}
-        self._values: dict[Any, Value] = {}  # by SymEngine expression
+        self._values: dict[Any, Value] = {}  # keyed by SymEngine expression
         self.one = self._node("number", ONE)
 
     def define(self, symbol: Any, value: Value) -> None:
@@ -165,7 +165,7 @@ class Graph:
         return common, self._node("sum", tuple(pairs))
 
     def _factor(self, expression: Any, value: Value) -> tuple[Value, int]:
-        """A factor of a product and its exponent: reciprocals join what the product is divided by."""
+        """A factor of a product and its exponent: reciprocals join the divisor."""
         if type(expression).__name__ == "Pow" and expression.args[1].is_Integer and int(expression.args[1]) < 0:
             return self._values[expression.args[0]], int(expression.args[1])
         return value, 1

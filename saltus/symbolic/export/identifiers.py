@@ -1,4 +1,4 @@
-"""Names of symbols as code can have them."""
+"""Names of symbols as identifiers in code."""
 
 from __future__ import annotations
 
@@ -10,20 +10,167 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 # keywords of C and C++, and what <math.h> declares that generated code may use or shadow
-C_WORDS = """
-    alignas alignof and and_eq asm auto bitand bitor bool break case catch char class compl concept const
-    constexpr const_cast continue decltype default delete do double dynamic_cast else enum explicit export
-    extern false final float for friend goto if inline int long mutable namespace new noexcept not not_eq
-    nullptr operator or or_eq override private protected public register reinterpret_cast requires restrict
-    return short signed sizeof static static_assert static_cast struct switch template this thread_local throw
-    true try typedef typeid typename union unsigned using virtual void volatile wchar_t while xor xor_eq main
-    NULL errno linux unix fortran acos asin atan atan2 cos sin tan acosh asinh atanh cosh sinh tanh exp exp2
-    expm1 frexp ilogb ldexp log log10 log1p log2 logb modf scalbn scalbln cbrt fabs hypot pow sqrt erf erfc
-    lgamma tgamma ceil floor nearbyint rint lrint round lround trunc fmod remainder remquo copysign nan
-    nextafter nexttoward fdim fmax fmin fma isnan isinf signbit isfinite isnormal INFINITY NAN HUGE_VAL sign
-    i386
-""".split()  # noqa: SIM905
-# what generated Python and kernels call things
+C_WORDS = [
+    "alignas",
+    "alignof",
+    "and",
+    "and_eq",
+    "asm",
+    "auto",
+    "bitand",
+    "bitor",
+    "bool",
+    "break",
+    "case",
+    "catch",
+    "char",
+    "class",
+    "compl",
+    "concept",
+    "const",
+    "constexpr",
+    "const_cast",
+    "continue",
+    "decltype",
+    "default",
+    "delete",
+    "do",
+    "double",
+    "dynamic_cast",
+    "else",
+    "enum",
+    "explicit",
+    "export",
+    "extern",
+    "false",
+    "final",
+    "float",
+    "for",
+    "friend",
+    "goto",
+    "if",
+    "inline",
+    "int",
+    "long",
+    "mutable",
+    "namespace",
+    "new",
+    "noexcept",
+    "not",
+    "not_eq",
+    "nullptr",
+    "operator",
+    "or",
+    "or_eq",
+    "override",
+    "private",
+    "protected",
+    "public",
+    "register",
+    "reinterpret_cast",
+    "requires",
+    "restrict",
+    "return",
+    "short",
+    "signed",
+    "sizeof",
+    "static",
+    "static_assert",
+    "static_cast",
+    "struct",
+    "switch",
+    "template",
+    "this",
+    "thread_local",
+    "throw",
+    "true",
+    "try",
+    "typedef",
+    "typeid",
+    "typename",
+    "union",
+    "unsigned",
+    "using",
+    "virtual",
+    "void",
+    "volatile",
+    "wchar_t",
+    "while",
+    "xor",
+    "xor_eq",
+    "main",
+    "NULL",
+    "errno",
+    "linux",
+    "unix",
+    "fortran",
+    "acos",
+    "asin",
+    "atan",
+    "atan2",
+    "cos",
+    "sin",
+    "tan",
+    "acosh",
+    "asinh",
+    "atanh",
+    "cosh",
+    "sinh",
+    "tanh",
+    "exp",
+    "exp2",
+    "expm1",
+    "frexp",
+    "ilogb",
+    "ldexp",
+    "log",
+    "log10",
+    "log1p",
+    "log2",
+    "logb",
+    "modf",
+    "scalbn",
+    "scalbln",
+    "cbrt",
+    "fabs",
+    "hypot",
+    "pow",
+    "sqrt",
+    "erf",
+    "erfc",
+    "lgamma",
+    "tgamma",
+    "ceil",
+    "floor",
+    "nearbyint",
+    "rint",
+    "lrint",
+    "round",
+    "lround",
+    "trunc",
+    "fmod",
+    "remainder",
+    "remquo",
+    "copysign",
+    "nan",
+    "nextafter",
+    "nexttoward",
+    "fdim",
+    "fmax",
+    "fmin",
+    "fma",
+    "isnan",
+    "isinf",
+    "signbit",
+    "isfinite",
+    "isnormal",
+    "INFINITY",
+    "NAN",
+    "HUGE_VAL",
+    "sign",
+    "i386",
+]  # names used by generated Python and kernels
+# names used by generated Python and kernels
 PYTHON_WORDS = ["np", "math", "numba", "sincos", "kernel", "power", "absolute", "minimum", "maximum", "where"]
 RESERVED = frozenset([*C_WORDS, *PYTHON_WORDS, *keyword.kwlist, *keyword.softkwlist, *dir(builtins)])
 
@@ -69,7 +216,7 @@ def names_of(symbols: Sequence[Any], taken: Iterable[str]) -> dict[Any, str]:
 
 
 def prefix_of_temporaries(names: Iterable[str]) -> str:
-    """What the names of temporaries begin with, so that none of the given names is one: x, x_, ..."""
+    """Prefix for names of temporaries, chosen so that none of the given names is one: x, x_, ..."""
     prefix, names = "x", list(names)
     while any(re.fullmatch(rf"{prefix}\d+", name) for name in names):
         prefix += "_"

@@ -17,7 +17,7 @@ from saltus.symbolic.export.routine import Routine
 from saltus.symbolic.export.spelling import Speller, quoted, summary
 
 FIELDS = {"M": "M", "bias": "qfrc_bias"}  # results, and the fields of Data that they are written to
-NAMES = {"M": "inertia"}  # kernels are called like their results but for these
+NAMES = {"M": "inertia"}  # kernels have the names of their results, but for these
 OWN = ("m", "d", "zero")
 HELPERS = {
     "tangent": [
@@ -84,7 +84,7 @@ class KernelSpeller(Speller):
         return "(" + (" & " if kind == "and" else " | ").join(f"({c})" for c in conditions) + ")"
 
     def of_kind(self, node: int) -> str:
-        """A node as a number of the data's kind, which constants are not."""
+        """A node as a number of the data's kind; constants are turned into one."""
         return self.node(node) if node in self.varying else _on_zero(self.node(node))
 
 
@@ -105,7 +105,7 @@ def kernel_source(
             field with the result's name.
 
     Raises:
-        OptionError: an expression holds what kernels have not, or the pattern does not fit M.
+        OptionError: an expression contains functions that kernels lack, or the pattern does not fit M.
     """
     import symengine
 

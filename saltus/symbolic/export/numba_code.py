@@ -11,10 +11,10 @@ def numba_source(routine: Routine) -> str:
 
     `NAME_into(arguments..., results...)` is compiled: it takes arrays of doubles, writes into the arrays given for the
     results and allocates nothing. `NAME(arguments...)` makes the arrays and calls it. The text has to be in a file of
-    its own, beside which Numba keeps what it compiled.
+    its own, beside which Numba keeps the compiled code.
 
     Raises:
-        OptionError: an expression holds what Python's `math` has not.
+        OptionError: an expression contains functions that Python's `math` lacks.
     """
     into = f"{routine.name}_into"
     speller = PythonSpeller(routine, routine.program(), reserved=[into])

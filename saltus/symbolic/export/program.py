@@ -1,4 +1,4 @@
-"""The order in which code computes expressions: temporaries, then results; and how many operations that takes."""
+"""The order in which code computes expressions (temporaries, then results), and the number of operations."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any
 
 from saltus.symbolic.export.graph import Graph, Value, graph_of
 
-DEPTH = 8  # of operations inside each other in one line of code
-PAIRS = {"sin": "cos", "cos": "sin"}  # computed together where both are needed
+DEPTH = 8  # largest depth of operations in one line of code
+PAIRS = {"sin": "cos", "cos": "sin"}  # functions computed together where both are needed
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class Program:
 
 
 def tree_counts(expressions: Iterable[Any]) -> Counts:
-    """Operations of expressions as they are written: what is there twice counts twice, a factor of all terms once.
+    """Operations of expressions as they are written: repeated parts count each time, a common factor of all terms once.
 
     Costs as much as the expressions have different parts, however often they are repeated. Expressions are of SymPy or
     SymEngine.
@@ -110,7 +110,7 @@ def _cost(graph: Graph, node: int, inline: Any) -> Counts:
 
 
 def _scaling(graph: Graph, value: Value, inline: Any) -> Counts:
-    """The multiplication by a coefficient, unless it takes none."""
+    """Cost of multiplying by a coefficient, where that takes an operation."""
     coefficient, node = value
     kind, *parts = graph.nodes[node]
     free = abs(coefficient) == 1 or node == graph.one or (kind == "product" and not parts[0] and inline(node))
@@ -126,7 +126,7 @@ def _varying(graph: Graph, needed: Sequence[int]) -> set[int]:
 
 
 def _steps(graph: Graph, needed: Sequence[int], roots: Sequence[int]) -> list[tuple[int, ...]]:
-    """What becomes temporaries: what is used twice, trigonometric functions, and parts of what is long or deep."""
+    """Nodes that become temporaries: those used twice, trigonometric functions, and parts of long expressions."""
     uses = dict.fromkeys(needed, 0)
     for used in [*roots, *(x for n in needed for x in graph.operands(n))]:
         uses[used] += 1

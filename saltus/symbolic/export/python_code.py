@@ -37,7 +37,7 @@ def python_source(routine: Routine) -> str:
     Needs NumPy alone.
 
     Raises:
-        OptionError: an expression holds what Python's `math` has not.
+        OptionError: an expression contains functions that Python's `math` lacks.
     """
     speller = PythonSpeller(routine, routine.program())
     body = [line for name, symbols in routine.arguments.items() for line in _unpacked(name, symbols, speller)]
@@ -60,7 +60,7 @@ def function(routine: Routine) -> Callable[..., Any]:
     return namespace[routine.name]
 
 
-# ------------------------------------------------------------ shared by what is Python
+# ------------------------------------------------------------ shared by all Python targets
 
 
 def docstring(routine: Routine, speller: Speller) -> list[str]:
@@ -102,7 +102,7 @@ def assignments(routine: Routine, speller: Speller, name: str, zeros: bool = Tru
 
 
 def float_of(text: str) -> float | None:
-    """The number that a text is, None if it is more than a number."""
+    """The number that a text is; None if it is anything else."""
     try:
         return float(text)
     except ValueError:

@@ -1,4 +1,4 @@
-"""What is to become code: named arrays of symbols in, named arrays of expressions out.
+"""Routines to become code: named arrays of symbols in, named arrays of expressions out.
 
 routine = Routine("pendulum", {"qpos": [q], "qvel": [v], "parameters": [m, l, g]}, {"M": M, "bias": list(bias)})
 counts(routine)             # operations, each common subexpression once
@@ -116,12 +116,12 @@ class Routine:
 
 
 def counts(routine: Routine) -> Counts:
-    """Operations of a routine's code, in which each common subexpression is computed once."""
+    """Operations of the routine's code, in which each common subexpression is computed once."""
     return routine.program().counts()
 
 
 def counts_written_out(routine: Routine) -> Counts:
-    """Operations of a routine's expressions as they are written, without common subexpressions."""
+    """Operations of the routine's expressions as they are written, without common subexpressions."""
     return tree_counts(routine.entry(name, index) for name in routine.results for index in routine.computed(name))
 
 

@@ -1,4 +1,4 @@
-"""The text of a program's steps in a language; what languages have in common."""
+"""The text of a program's steps in a language, and the parts that all languages share."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from saltus.symbolic.export.identifiers import names_of, prefix_of_temporaries
 from saltus.symbolic.export.program import Program
 from saltus.symbolic.export.routine import Routine
 
-SUM, PRODUCT, ATOM = 1, 2, 3  # how tightly the parts of a text hold together
+SUM, PRODUCT, ATOM = 1, 2, 3  # precedence of a text's operators
 EXACT = 2**53  # whole numbers up to here are doubles
 
 
@@ -63,7 +63,7 @@ class Speller:
         """The text that a temporary stands for."""
         return self._text(Fraction(1), node, defined=node)[0]
 
-    # ------------------------------------------------------------ what languages differ in
+    # ------------------------------------------------------------ overridden by each language
 
     def call(self, name: str, arguments: list[int]) -> str:
         """A function of nodes."""
@@ -202,7 +202,7 @@ class Speller:
 
 
 def summary(routine: Routine, speller: Speller, indent: str = "    ") -> list[str]:
-    """Lines that say what a routine is: its text, its arrays, its operations."""
+    """Summary of a routine: its text, its arrays, its operations."""
     lines = [line for line in routine.about.strip().splitlines()] or [f"{routine.name}: equations in code."]
     lines += ["", "Arguments"]
     for name, symbols in routine.arguments.items():

@@ -4,7 +4,7 @@
 
 An expression is first written out as a sum of products. Terms with the same acceleration belong together, in them those
 with the same sine or cosine; parameters in front of them are put in brackets by what they share. Nothing is rounded
-and nothing is lost: the result equals what it was made from. What would grow by that stays as it was.
+and nothing is lost: the result equals the input. Expressions that would become longer stay as they were.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ import sympy
 
 from saltus.symbolic.expressions import ONE, sum_over_angles, to_sympy
 
-MOST = 400  # terms of a sum that is still put in order
+MOST = 400  # largest number of terms of a sum that is put in order
 LARGEST = 20_000  # terms, counted before any cancels, of a product that is written out
-LONGER = 1.1  # times what it was: not an improvement
+LONGER = 1.1  # growth of an expression beyond which the result is not an improvement
 
 Powers = tuple[tuple[Any, int], ...]  # a product: (factor, power), in order
-Polynomial = dict[Powers, Fraction]  # in parameters
+Polynomial = dict[Powers, Fraction]  # polynomials in parameters
 
 
 @dataclass(frozen=True)
 class Letters:
-    """What symbols of an expression are (SymEngine).
+    """Roles of the symbols of an expression (SymEngine).
 
     `masses`: parameters in which terms are linear; `others`: parameters besides; `speeds` and `accelerations`;
     `sums`: {sum of velocities: symbol}, sums that stay as they are; `planar`: products of sines and cosines are to
@@ -59,7 +59,7 @@ class _Term:
 
 
 def arranged(expression: Any, letters: Letters) -> sympy.Expr:
-    """An expression (SymPy's or SymEngine's) put in order, SymPy's; equal to what it was."""
+    """Put an expression (SymPy's or SymEngine's) in order; return SymPy's, equal to the input."""
     given = symengine.sympify(expression)
     before = to_sympy(given)
     if not isinstance(given, symengine.Add | symengine.Mul | symengine.Pow):
@@ -83,12 +83,12 @@ def arranged(expression: Any, letters: Letters) -> sympy.Expr:
 
 @lru_cache(maxsize=4096)
 def size(expression: sympy.Basic) -> int:
-    """How many symbols and numbers an expression shows, about as long as it is on paper."""
+    """Number of symbols and numbers that an expression shows: about its length on paper."""
     return sum(1 for node in sympy.preorder_traversal(expression) if not node.args)
 
 
 def _terms_written_out(expression: Any, known: dict[Any, int]) -> int:
-    """How many terms an expression has when its products are written out, before any of them cancel."""
+    """Number of terms of an expression when its products are written out, before any of them cancel."""
     if expression in known:
         return known[expression]
     count = 1
@@ -109,7 +109,7 @@ def _with_sums(letters: Letters) -> Letters:
 
 
 def _split(term: Any, letters: Letters) -> _Term:
-    """A product by what its factors are."""
+    """Split a product into the kinds of its factors."""
     out = _Term()
     for factor in term.args if isinstance(term, symengine.Mul) else (term,):
         base, power = factor, 1
@@ -134,7 +134,7 @@ def _split(term: Any, letters: Letters) -> _Term:
 
 
 def _group(terms: list[_Term], acceleration: Any) -> sympy.Expr:
-    """All terms with one acceleration, or without."""
+    """Sum of the terms with one acceleration, or without any."""
     waves: dict[Powers, dict[Powers, list[_Term]]] = {}
     for term in terms:
         if term.acceleration == acceleration:
@@ -161,7 +161,7 @@ def _polynomial(terms: Iterable[_Term]) -> Polynomial:
 
 
 def _alike(rates: dict[Powers, Polynomial]) -> list[tuple[list[sympy.Expr], sympy.Expr]]:
-    """Velocities with one polynomial, but for a number, in front of them are added up: (its factors, sum) pairs."""
+    """Add up velocities whose polynomials differ by a number only: (factors, sum) pairs."""
     found: dict[frozenset, tuple[Polynomial, list[tuple[Fraction, Powers]]]] = {}
     for speeds, polynomial in rates.items():
         if not polynomial:

@@ -12,7 +12,7 @@ from typing import Any
 import sympy
 from sympy.printing.latex import LatexPrinter as SympyPrinter
 
-WIDTH = 74.0  # of a line, in characters: 160 mm in 11 pt
+WIDTH = 74.0  # characters of a line: 160 mm in 11 pt
 NUMBER, PARAMETER, FUNCTION, SPEED, COLLECTED = range(5)  # order of factors
 TRIGONOMETRIC = ("sin", "cos", "tan")
 FUNCTIONAL = tuple(rf"\{name}" for name in TRIGONOMETRIC)  # have their own space in front
@@ -122,7 +122,7 @@ class LatexPrinter(SympyPrinter):
                 below.append(1 / factor)
             else:
                 above.append(factor)
-        # a fraction of what is known beforehand, in front of what moves
+        # a fraction of known parameters, in front of the factors that move
         moving = [f for f in above if self._rank(f) >= FUNCTION] if below else []
         still = [f for f in above if f not in moving]
         if not below:
@@ -148,7 +148,7 @@ class LatexPrinter(SympyPrinter):
 
     @staticmethod
     def _gap(before: str, text: str) -> str:
-        """Functions stand off from what follows."""
+        """Gap between functions and the factor after them."""
         return r"\," if re.search(r"\\(sin|cos|tan|exp|sqrt)\b", before) and not text.startswith(FUNCTIONAL) else " "
 
     def _factor(self, factor: Any) -> str:
@@ -288,7 +288,7 @@ def glyphs(text: str) -> float:
 
 
 def _group(text: str, i: int) -> tuple[str, int]:
-    """What is in braces from place i on, or the one character there; and where it ends."""
+    """The contents of the braces at place i, or the one character there; and the place after it."""
     if i >= len(text) or text[i] != "{":
         return text[i : i + 1], i + 1
     depth = 0
@@ -313,7 +313,7 @@ def escaped(text: str) -> str:
 
 
 def document(title: str, sections: Iterable[tuple[str, str]], packages: Iterable[str] = ()) -> str:
-    r"""The text of a LaTeX document that needs amsmath, and what `packages` load.
+    r"""Text of a LaTeX document that needs amsmath and the packages that `packages` loads.
 
     Args:
         title: plain text.

@@ -7,7 +7,7 @@ from typing import Any
 from saltus.arguments import mapping
 from saltus.errors import OptionError
 
-# key of a number -> what it is called; a letter for several numbers stands for all of them
+# key of a number -> its letter; a letter for several numbers stands for all of them
 LETTERS: dict[str, dict[str, str]] = {
     "pendulum": {
         "body_mass[pendulum]": "m",
@@ -48,7 +48,7 @@ LETTERS: dict[str, dict[str, str]] = {
 
 
 def letters(model: str, chosen: Any) -> Any:
-    """Parameters for `derive`: "textbook" is the letters that a model of this name is known by, all else as it was."""
+    """Parameters for `derive`: the letters known for this model where `parameters` is "textbook"; others unchanged."""
     if not (isinstance(chosen, str) and chosen == "textbook"):
         return chosen if isinstance(chosen, str) else mapping("parameters", chosen)
     if model not in LETTERS:

@@ -18,7 +18,7 @@ math { font-family: "Saltus Math", "STIX Two Math", "Latin Modern Math", "Cambri
 math mover > mo:last-child { padding-bottom: .15em; }
 .formula mtable.pmatrix mtd { padding: .25em .6em; text-align: center; text-align: -webkit-center; }
 """
-FONT = "font/math.woff2"  # what formulas here need of STIX Two Math: browsers set indices by its measures
+FONT = "font/math.woff2"  # subset of STIX Two Math used by the formulas: browsers set indices by its measures
 
 
 def font_style() -> str:
@@ -61,7 +61,7 @@ def formula(latex: str) -> str:
 def _safe(latex: str, display: bool) -> str:
     try:
         return mathml(latex, display)
-    except ValueError:  # what MathML is not known for is shown as LaTeX
+    except ValueError:  # formulas with commands unknown to MathML are shown as LaTeX
         return f"<code>{html.escape(latex, quote=False)}</code>"
 
 

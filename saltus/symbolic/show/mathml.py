@@ -32,7 +32,7 @@ def mathml(latex: str, display: bool = False) -> str:
     """A formula as a <math> element; `display`: on a line of its own.
 
     Raises:
-        ValueError: the formula holds what is not known here.
+        ValueError: the formula contains an unknown command.
     """
     parser = _Parser([t for t in TOKEN.findall(latex) if not t.isspace()])
     body = parser.row(())
@@ -90,7 +90,7 @@ class _Parser:
         return f"<mrow>{''.join(atom.text for atom in atoms)}</mrow>"
 
     def group(self) -> str:
-        """What is in braces, or one element."""
+        """Parse a group in braces, or one element."""
         token = self.next()
         if token == "{":
             body = self.row(("}",))

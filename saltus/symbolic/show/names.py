@@ -1,4 +1,4 @@
-r"""How symbols are written on paper: theta1 is \theta_{1}, its rate \dot{\theta}_{1}, m_upper m_{\mathrm{upper}}."""
+r"""Symbols as written on paper: theta1 is \theta_{1}, its rate \dot{\theta}_{1}, m_upper m_{\mathrm{upper}}."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def _coordinates(equations: DerivedEquations) -> dict[str, str]:
 
 
 def _kinds(equations: DerivedEquations) -> dict[str, str]:
-    """What moves: the kind of joint by the name of its coordinate; none where bodies have coordinates of their own."""
+    """Kind of joint by the name of its coordinate; none where bodies have coordinates of their own."""
     c = equations.choice.own
     if c.constraints or c.orientation == "maximal":
         return {}
@@ -172,7 +172,7 @@ def _parts(name: str) -> Written:
 
 
 def _index(text: str) -> str:
-    """What stands below a letter: one letter or a number as it is, words roman."""
+    """Index below a letter: one letter or a number as it is, words roman."""
     text = identifier_text(text) if text else ""
     if len(text) <= 1 or text.isdigit():
         return text
@@ -189,7 +189,7 @@ def _joined(parts: Written, dots: int = 0) -> str:
 
 
 def _free(text: str, taken: Iterable[str]) -> str:
-    """The text, or with primes if it stands for another symbol already."""
+    """The text, with primes added where it stands for another symbol already."""
     while text in taken:
         text = f"{text[:-1]}'}}" if text.endswith("}") and "_{" in text else f"{text}_{{'}}"
     return text

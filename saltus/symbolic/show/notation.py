@@ -1,4 +1,4 @@
-"""How the formulas of a mechanism are written: its symbols' names, the order of factors and terms, line breaks."""
+"""Notation of a mechanism's formulas: its symbols' names, the order of factors and terms, line breaks."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from saltus.symbolic.show.names import element_name, latex_names, mass_symbols
 if TYPE_CHECKING:
     from saltus.symbolic.derived import DerivedEquations
 
-WIDTH = 80.0  # of a line, in characters of the page
-WIDER = 1.15  # times that a matrix may be; what is wider is written entry by entry
+WIDTH = 80.0  # characters of a line on the page
+WIDER = 1.15  # times WIDTH that a matrix may have; a wider one is written entry by entry
 LONGEST = 400  # letters and numbers in an expression that is still printed
-DIGITS = 8  # of a decimal fraction that is written as one
+DIGITS = 8  # digits of a fraction that is written as a decimal
 READABLE, ROUNDED = 12, 10  # digits of a fraction that is written as one, and of the rounded number that is else shown
 
 
 class Paper(LatexPrinter):
-    """Prints sums as they are grouped, with what multiplies one acceleration in one bracket."""
+    """Printer that keeps sums as they are grouped, with the coefficient of an acceleration in one bracket."""
 
     def _groups(self, expression: Any) -> list[tuple[list[Any], Any]]:
         rest, groups = [], {}
@@ -64,7 +64,7 @@ class Paper(LatexPrinter):
         )
 
     def _term_key(self, term: Any) -> tuple:
-        """Accelerations, velocities, what does not move, what does; in each, sines and cosines last."""
+        """Sort key of terms: accelerations, velocities, constant and moving terms; in each, sines and cosines last."""
         ranks = {self._rank(factor) for factor in sympy.Mul.make_args(term)}
         place = {COLLECTED: 0, SPEED: 1, FUNCTION: 3}.get(max(ranks), 2)
         return place, FUNCTION in ranks, sorted(map(self._symbol_key, term.free_symbols)), sympy.default_sort_key(term)
@@ -193,7 +193,7 @@ def _together(pieces: list[str], width: float) -> list[str]:
 
 
 def _too_long(expression: Any) -> str:
-    """What stands for an expression that nobody would read."""
+    """Placeholder for an expression that is too long to be read."""
     return rf"\text{{(an expression of {size(expression)} letters and numbers: see the code)}}"
 
 

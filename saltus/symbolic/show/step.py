@@ -14,8 +14,8 @@ from saltus.symbolic.show.notation import Notation
 class Step:
     r"""One step of a derivation.
 
-    name: what it is found by, "kinetic energy"; title: a heading; text: why, in paragraphs with blank lines between,
-    formulas between dollar signs; results: left sides in LaTeX and what they equal, of SymPy: expressions, matrices, or
+    name: key of the step, "kinetic energy"; title: a heading; text: why, in paragraphs with blank lines between,
+    formulas between dollar signs; results: left sides in LaTeX with their values, of SymPy: expressions, matrices, or
     equations, which have their own left side; table: head and rows of texts like `text`, None if there is none.
     """
 

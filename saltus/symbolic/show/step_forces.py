@@ -1,4 +1,4 @@
-"""The right side of a derivation: forces of motors, springs, dampers and from outside, and those of constraints."""
+"""The right side of a derivation: forces of motors, springs, dampers and from outside, and constraint forces."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def forces(equations: DerivedEquations, n: Notation) -> Iterator[dict[str, Any]]:
-    """Q: of the motors by their power, of springs and dampers, of forces from outside by J^T F."""
+    """Yield the step of generalised forces Q: of motors, springs and dampers, and J^T F of applied forces."""
     e, d = equations, equations.derivation
     parts = {key: [x for x in force if x != 0] for key, force in d.forces.items()}
     text, results = POWER, {}
@@ -57,7 +57,7 @@ NONE = "No motors, springs, dampers or other forces act: all $Q_i$ are zero."
 
 
 def _joint_rates(e: DerivedEquations, n: Notation) -> dict[str, Any]:
-    """Rates of driven joints where they are no velocities of their own, and the power of all motors."""
+    """Rates of driven joints where they are not velocities themselves, and the power of all motors."""
     c, out = e.choice.own, {}
     for motor in e.mechanism.motors:
         (joint,) = (j for j in e.mechanism.joints if j.dofadr <= motor.dofadr < j.dofadr + j.nv)

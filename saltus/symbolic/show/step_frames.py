@@ -34,7 +34,7 @@ CHOICES = {
 
 
 def coordinates(equations: DerivedEquations, n: Notation) -> Iterator[dict[str, Any]]:
-    """What is unknown, and the frames of the bodies."""
+    """Yield the step of unknowns and of the bodies' frames."""
     e, c, tree = equations, equations.choice.own, equations.mechanism
     meanings = e.meanings
     turned = {k for places in c.quaternions for k in places}
@@ -95,7 +95,7 @@ FRAMES = (
 
 
 def _rate_of(e: DerivedEquations, n: Notation, k: int) -> list[str]:
-    """Symbols of velocity and acceleration of a coordinate, where it has such."""
+    """Symbols of velocity and acceleration of a coordinate, where it has them."""
     rate = n.rates[k]
     if rate in e.v:
         i = e.v.index(rate)
@@ -159,13 +159,13 @@ def _made_of_several(tree: Mechanism, n: Notation) -> dict[str, Any]:
 
 
 def input_meanings(e: DerivedEquations) -> dict[sympy.Symbol, str]:
-    """What each input is, with its unit where it is a force or torque itself."""
+    """Meaning of each input, with its unit where it is a force or torque itself."""
     motors = {str(motor.input): _motor_meaning(e.mechanism, motor) for motor in e.mechanism.motors}
     return {symbol: motors.get(symbol.name, text) for symbol, text in e.inputs.items()}
 
 
 def _motor_meaning(tree: Mechanism, motor: Motor) -> str:
-    """What the input of a motor is, with its unit where it is a force or torque itself."""
+    """Meaning of a motor's input, with its unit where it is a force or torque itself."""
     (joint,) = (j for j in tree.joints if j.dofadr <= motor.dofadr < j.dofadr + j.nv)
     pure = motor.gain is not None and motor.gain[0] == 1 and all(x == 0 for x in (*motor.gain[1:], *motor.bias))
     if pure and motor.gear[0] == 1 and len(motor.gear) == 1:
@@ -189,13 +189,13 @@ def _split_unit(text: str) -> tuple[str, str]:
 
 
 def parameter_meanings(tree: Mechanism) -> dict[str, str]:
-    """What each letter is for, with its unit, by its name: all places that it has in the model."""
+    """Meaning of each letter, with its unit, by its name: all places that it has in the model."""
     found: dict[str, list[str]] = {}
     units: dict[str, str] = {}
 
     def note(value: Any, what: str, unit: str) -> None:
         symbols = getattr(value, "free_symbols", ())
-        for symbol in symbols if len(symbols) == 1 else ():  # what is made of several letters explains none
+        for symbol in symbols if len(symbols) == 1 else ():  # a number made of several letters explains none of them
             if what not in found.setdefault(str(symbol), []):
                 found[str(symbol)].append(what)
             units.setdefault(str(symbol), unit)
@@ -272,7 +272,7 @@ def _place(body: Body, k: int, n: Notation) -> str:
 
 
 def velocities(equations: DerivedEquations, n: Notation) -> Iterator[dict[str, Any]]:
-    """Their rates, the Jacobians, and angular velocities."""
+    """Yield the step of velocities, Jacobians, and angular velocities."""
     e, d = equations, equations.derivation
     results: dict[str, Any] = {}
     for b, body in moving(e):

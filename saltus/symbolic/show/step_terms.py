@@ -35,7 +35,7 @@ POTENTIAL = (
 
 
 def energies(equations: DerivedEquations, n: Notation) -> Iterator[dict[str, Any]]:
-    """T and V: of each body, and all together."""
+    """Yield the steps of T and V: of each body, and in total."""
     e, d, tree = equations, equations.derivation, equations.mechanism
     bodies = moving(e)
     inert = [b for b, _ in bodies if any(w != 0 for w in d.spins[b])]
@@ -68,7 +68,7 @@ def energies(equations: DerivedEquations, n: Notation) -> Iterator[dict[str, Any
 
 
 def terms(equations: DerivedEquations, n: Notation) -> Iterator[dict[str, Any]]:
-    """Lagrange's equation and its terms one by one."""
+    """Yield the steps of Lagrange's equation and its terms, one by one."""
     e, d, c = equations, equations.derivation, equations.choice.own
     text = LAGRANGE_TEXT + (QUASI_TEXT if c.balls else "")
     yield {"name": "lagrange", "title": "Lagrange's equation", "text": text, "results": {}}
@@ -164,7 +164,7 @@ def equations(equations: DerivedEquations, n: Notation) -> dict[str, sympy.Eq]:
 
 
 def equations_of_motion(equations_: DerivedEquations, n: Notation) -> Iterator[dict[str, Any]]:
-    """One by one, and as matrices."""
+    """Yield the steps of the equations of motion: one by one, and as matrices."""
     e, d = equations_, equations_.derivation
     text = MOTION.format(five=" + term 5" if "ω × ∂T/∂ω" in d.terms else "") + (MULTIPLIERS if d.jacobian else "")
     yield {

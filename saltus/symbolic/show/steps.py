@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from saltus.symbolic.derived import DerivedEquations
     from saltus.symbolic.numeric import NumericEquations
 
-OPERATIONS = 2000  # of equations that a notebook shows
+OPERATIONS = 2000  # most operations of equations that a notebook shows
 
 
 def steps(equations: DerivedEquations, width: float = WIDTH) -> Steps:
-    """All steps of a derivation, in order; `width` of a line of their formulas in characters."""
+    """Steps of a derivation, in order; `width` of a line of their formulas in characters."""
     notation = Notation(equations, width)
     makers: list[Callable[[DerivedEquations, Notation], Iterator[dict[str, Any]]]] = [
         step_frames.coordinates,
@@ -45,7 +45,7 @@ def equations_latex(equations: DerivedEquations) -> str:
 
 
 def matrix_latex(equations: DerivedEquations) -> str:
-    """The same with matrices; a single equation as it is."""
+    """LaTeX of the equations of motion with matrices; a single equation as it is."""
     (*_, last) = step_terms.equations_of_motion(equations, notation := Notation(equations))
     if last["name"] != "matrices":
         return equations_latex(equations)
@@ -57,7 +57,7 @@ def matrix_latex(equations: DerivedEquations) -> str:
 
 
 def found(steps_: tuple[Step, ...], name: str) -> Step:
-    """The step with a name; KeyError names those there are."""
+    """Find the step with a name; the KeyError for an unknown one names those there are."""
     for step in steps_:
         if step.name == name:
             return step
@@ -65,5 +65,5 @@ def found(steps_: tuple[Step, ...], name: str) -> Step:
 
 
 def is_short(equations: NumericEquations) -> bool:
-    """Whether equations are short enough to be shown where nobody asked for all of them."""
+    """Whether equations are short enough to be shown unasked."""
     return equations.count_ops().total <= OPERATIONS

@@ -1,4 +1,4 @@
-"""Soft contact, MuJoCo's law: what follows from a₁ + d (b v + k r) = (1 - d) a₀ in closed form.
+"""Soft contact, MuJoCo's law: closed forms that follow from a₁ + d (b v + k r) = (1 - d) a₀.
 
 Notation: r penetration (negative inside), d impedance, b damping and k stiffness of the reference acceleration; of
 `solref` (T, z): b = 2/(d T), k = 1/(d² T² z²); of (-k', -b'): as given. See MuJoCo's documentation, Computation: Solver
@@ -153,5 +153,5 @@ def creep_elliptic(data: Data) -> Result:
     allowed="steady after four seconds: 1e-9 relative",
 )
 def creep_pyramidal(data: Data) -> Result:
-    """The same with pyramidal friction cones."""
+    """A block on a slope of 15 degrees with μ = 0.6, held by soft friction with pyramidal cones under two laws."""
     return _creep("pyramidal", 1 + 0.6**2)

@@ -25,7 +25,7 @@ RAISIM = (
 
 
 def violation(W: NDArray[np.float64], q: NDArray[np.float64], mu: NDArray[np.float64], r: NDArray[np.float64]) -> float:
-    """How far forces are from u = W r + q with cones and complementarity, relative to the largest entry of q or r.
+    """Violation of u = W r + q with cones and complementarity, relative to the largest entry of q or r.
 
     With de Saxcé's ũ = u + μ |u_T| n, r in the cone K and ũ in its dual, orthogonal: r is the projection of r - ũ on
     K; the projection is written out here for a cone of slope μ.
@@ -102,7 +102,7 @@ def siconos_small(data: Data) -> Result:
     slow=True,
 )
 def siconos(data: Data) -> Result:
-    """All problems friction/*.npz in the folder of --data (W, q, mu and a solution r): the conditions are met, and
+    """Problems friction/*.npz in the folder of --data (W, q, mu and a solution r): the conditions are met, and
     forces are those of the solution where W has full rank."""
     found, sizes, reached = [], [], []
     for path in data.files("friction/*.npz"):
@@ -184,7 +184,8 @@ def rolling_hard(data: Data) -> Result:
     slow=True,
 )
 def rolling_soft(data: Data) -> Result:
-    """The same with soft contact, elliptic cones and steps of 1 ms, with semi-implicit Euler and with rk4."""
+    """A box of 10 kg pulled by 150 N with 25 rolling balls of 1 kg on it: soft contact, elliptic cones, steps of 1 ms,
+    with semi-implicit Euler and with rk4."""
     model = rolling().replace("<option ", '<option cone="elliptic" ')
     euler = _rolling(saltus.Simulation(model, "euler"), 0.0, 0.00692691)
     rk4 = _rolling(saltus.Simulation(model, "rk4"), 0.0, 0.0027148)

@@ -40,7 +40,7 @@ Vectors = tuple[tuple[float, float, float], ...]
 
 @dataclass(frozen=True)
 class Bar:
-    """A bar on a joint: where the joint is, its MJCF, and what ADAMS has at the instants."""
+    """A bar on a joint: position of the joint, its MJCF, and ADAMS's values at the instants."""
 
     pivot: tuple[float, float, float]
     joint: str
@@ -49,7 +49,7 @@ class Bar:
     own: dict[str, float] = field(default_factory=dict)  # limits where the table itself is less accurate
 
     def limit(self, quantity: str) -> float:
-        """How far from the table is near enough."""
+        """Tolerance of a quantity, compared with the table."""
         return self.own.get(quantity, LIMITS[quantity])
 
 
@@ -115,7 +115,7 @@ BALL_AWAY = Bar(
 
 
 def model(bar: Bar) -> str:
-    """The bar along x, its centre of mass 2 m from the joint, with sensors of motion and reactions."""
+    """Model of the bar along x, its centre of mass 2 m from the joint, with sensors of motion and reactions."""
     at = " ".join(map(str, bar.pivot))
     return f"""<mujoco><option gravity="0 0 -{G}" timestep="0.01"/><worldbody><body pos="{at}">{bar.joint}
       <inertial pos="2 0 0" mass="1" diaginertia="0.04 0.1 0.1"/><site name="joint"/><site name="centre" pos="2 0 0"/>
@@ -127,7 +127,7 @@ def model(bar: Bar) -> str:
 
 
 def motion(bar: Bar, steps: int = 500) -> dict[str, NDArray[np.float64]]:
-    """All columns [steps + 1, 3] every 0.01 s, as ADAMS has them: reactions are those on the ground, in world axes."""
+    """Columns [steps + 1, 3] every 0.01 s in ADAMS's conventions: reactions are those on the ground, in world axes."""
     sim = saltus.Simulation(model(bar), "dopri5", tolerance=(1e-12, 1e-13))
     rows, turns = [sim.sensordata.copy()], [sim.data.site_xmat[0].copy()]
     for _ in range(steps):
@@ -145,7 +145,7 @@ def motion(bar: Bar, steps: int = 500) -> dict[str, NDArray[np.float64]]:
 
 
 def figure(columns: dict[str, NDArray[np.float64]], table: dict[str, Vectors]) -> Figure:
-    """The reaction force over time, with ADAMS's values."""
+    """Figure of the reaction force over time, with ADAMS's values."""
     t = 0.01 * np.arange(len(columns["Rforce"]))
     curves = [Curve(axis, t, columns["Rforce"][:, i]) for i, axis in enumerate("xyz")]
     rows = zip(INSTANTS, table["Rforce"], strict=True)
@@ -189,8 +189,8 @@ spherical_away = _instants(
     "adams-tables", "All of ADAMS's tables", source=SOURCE, allowed=ALLOWED + "; in the first spherical case as above"
 )
 def tables(data: Data) -> Result:
-    """The same four bars at all 501 instants, against the files of Project Chrono's tests, adams/revolute_joint and
-    adams/spherical_joint in the folder of --data: the largest error of each quantity."""
+    """Four bars on hinges and ball joints at all 501 instants, against the files of Project Chrono's tests,
+    adams/revolute_joint and adams/spherical_joint in the folder of --data: the largest error of each quantity."""
     data.file(f"adams/{PLANAR.file}_ADAMS_Pos.txt")
     found, curves = [], []
     for bar in (PLANAR, INCLINED, BALL, BALL_AWAY):

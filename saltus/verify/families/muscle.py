@@ -66,7 +66,7 @@ def activation_rises(data: Data) -> Result:
     "activation-falls", "Activation falls", source=ACTIVATION, allowed="the integrator's tolerance, 1e-13 a step"
 )
 def activation_falls(data: Data) -> Result:
-    """The same from a = 1 with u = 0; dopri5."""
+    """MuJoCo's muscle, τ = 10 and 40 ms, from a = 1 with u = 0; dopri5."""
     a = np.linspace(0.2, 1, 9)
     return _activation(1.0, 0.0, {0.01: 0.65248860591484}, Curve("closed form", fall_time(a), a, "marks"))
 
@@ -106,7 +106,7 @@ TENDON = {
     0.06: 1.3086734693877551,
 }
 CURVES = "closed formulas on both sides: 1e-12; divided by what the muscle's other parts take away, 1e-11"
-DAMPING = 1e-6  # force in units of the greatest at the fastest contraction
+DAMPING = 1e-6  # force in units of the greatest, at the fastest contraction
 
 
 def hill(rigid: bool = True) -> saltus.Simulation:

@@ -42,7 +42,7 @@ def phase(states: np.ndarray, circle: bool = True) -> Figure:
 
 
 def growth(states: np.ndarray, factor: float) -> Figure:
-    """Energy over time, beside the geometric growth that the step matrix has."""
+    """Figure of the energy over time, beside the geometric growth of the step matrix."""
     t = STEP * np.arange(len(states))
     energy = (states**2).sum(axis=1) / 2
     law = Curve("step matrix", t, 0.5 * factor ** (t / t[-1]), "dashed")
@@ -50,7 +50,7 @@ def growth(states: np.ndarray, factor: float) -> Figure:
 
 
 def ends(states: np.ndarray, x: float, v: float) -> list[Check]:
-    """The last position and velocity."""
+    """Checks of the last position and velocity."""
     return [
         Check("x after 1000 steps", float(states[-1, 0]), x, 1e-12, "m"),
         Check("v after 1000 steps", float(states[-1, 1]), v, 1e-12, "m/s"),
@@ -58,12 +58,12 @@ def ends(states: np.ndarray, x: float, v: float) -> list[Check]:
 
 
 def energy_factor(states: np.ndarray, factor: float, tolerance: float) -> list[Check]:
-    """The last energy over the first."""
+    """Check of the last energy over the first."""
     return [Check("energy over that at first", float((states[-1] ** 2).sum()), factor, tolerance, relative=True)]
 
 
 def extent(states: np.ndarray, of: Sequence[float], value: float, name: str) -> Check:
-    """The quadratic form a x² + b v² + c x v furthest from the value that it keeps."""
+    """Check of the quadratic form a x² + b v² + c x v where it is furthest from its constant value."""
     x, v = states.T
     form = of[0] * x * x + of[1] * v * v + of[2] * x * v
     worst = form[np.argmax(np.abs(form - value))]

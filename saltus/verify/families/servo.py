@@ -16,7 +16,7 @@ STEP = 0.02
 
 
 def slide(actuator: str) -> str:
-    """1 kg on a slide without gravity, and an actuator."""
+    """Model of 1 kg on a slide without gravity, and an actuator."""
     return f"""<mujoco><option gravity="0 0 0" timestep="{STEP}"/><worldbody>
       <body><joint name="x" type="slide" axis="1 0 0"/><inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/></body>
     </worldbody><actuator>{actuator}</actuator></mujoco>"""
@@ -32,7 +32,7 @@ def response(sim: saltus.Simulation, steps: int) -> NDArray[np.float64]:
 
 
 def result(path: NDArray[np.float64], closed: NDArray[np.float64], at: dict[float, float], target: float) -> Result:
-    """The response at some times, beside the closed form at all."""
+    """Response at some times, beside the closed form at all."""
     t = STEP * np.arange(len(path))
     places: Sequence[int] = [round(time / STEP) for time in at]
     found = checks([f"x at {time:g} s" for time in at], path[places], list(at.values()), 1e-11, "m")

@@ -35,7 +35,7 @@ PERIOD = 2.3678419475762374493
 
 
 def a01(integrator: str, timestep: float, tolerance: tuple[float, float] | None = None) -> saltus.Simulation:
-    """The pendulum at rest at (-1, 0)."""
+    """Simulation of the pendulum at rest at (-1, 0)."""
     model = saltus.n_link(1, l=1.0, d=1.0, inertia=0.0, pivot=(0.0, 0.0))
     sim = saltus.Simulation(model, integrator, timestep=timestep, tolerance=tolerance)
     sim.qpos[0] = -np.pi / 2
@@ -43,7 +43,7 @@ def a01(integrator: str, timestep: float, tolerance: tuple[float, float] | None 
 
 
 def place(theta: float) -> NDArray[np.float64]:
-    """(x, y) of the point mass."""
+    """Position (x, y) of the point mass."""
     return np.array([np.sin(theta), -np.cos(theta)])
 
 
@@ -71,8 +71,8 @@ def pendulum(data: Data) -> Result:
 
 @benchmark("pendulum-period", "Period of the pendulum A01", source=IFTOMM, allowed=GROWTH)
 def pendulum_period(data: Data) -> Result:
-    """The same pendulum after one to four periods, 4 K(1/2)/√(g/l) by the complete elliptic integral: back at rest at
-    (-1, 0)."""
+    """A pendulum released at rest from (-1, 0), after one to four periods, 4 K(1/2)/√(g/l) by the complete elliptic
+    integral: back at rest at (-1, 0)."""
     sim = a01("dopri5", PERIOD / 40, TIGHT)
     angles, rates = [float(sim.qpos[0])], [0.0]
     for _ in range(160):
@@ -96,7 +96,8 @@ def pendulum_period(data: Data) -> Result:
     allowed="the errors of the same methods at the same step in MuJoCo, with half as much to spare",
 )
 def pendulum_fixed_steps(data: Data) -> Result:
-    """The same pendulum for 10 s with rk4 and semi-implicit Euler: position errors at 1, 5 and 10 s."""
+    """A point mass of 1 kg on a rod of 1 m, released at rest from (-1, 0), with rk4 and semi-implicit Euler: position
+    errors at 1, 5 and 10 s."""
     found, curves = [], []
     for name, allowed in (("rk4", 3e-8), ("euler", 3e-3)):
         sim, errors = a01(name, 1e-3), []
@@ -128,7 +129,7 @@ def push(sim: saltus.Simulation, at: float) -> None:
 
 
 def tutorial(n: int) -> tuple[saltus.Simulation, NDArray[np.float64]]:
-    """100 steps of semi-implicit Euler of option A; the simulation at the end, and absolute angles after each step."""
+    """Run 100 steps of semi-implicit Euler of option A; return the final simulation and all absolute angles."""
     sim = saltus.Simulation(saltus.n_link(n), "euler", timestep=0.01)
     path = [np.cumsum(sim.qpos)]
     for _ in range(100):
@@ -139,7 +140,7 @@ def tutorial(n: int) -> tuple[saltus.Simulation, NDArray[np.float64]]:
 
 
 def angle_figure(times: ArrayLike, path: NDArray[np.float64], reference: Sequence[float]) -> Figure:
-    """Angles of links over time, with reference angles at the end."""
+    """Figure of the links' angles over time, with reference angles at the end."""
     times = np.asarray(times)
     curves = [Curve(f"link {i + 1}", times, path[:, i]) for i in range(path.shape[1])]
     last = Curve("reference", [times[-1]] * path.shape[1], reference, "marks")
@@ -300,13 +301,13 @@ def top_slow(data: Data) -> Result:
 
 @benchmark("top-fast", "Lagrange's top, fast precession", source=TOP + ROOT, allowed=GROWTH)
 def top_fast(data: Data) -> Result:
-    """The same top in the fast of its two steady precessions."""
+    """A top of 0.5 kg, l = 0.04 m, tilted by 30 degrees, in the fast of its two steady precessions."""
     return _precession("fast_precession", 89.854726101731117, 0.03)
 
 
 @benchmark("top-nutation", "Lagrange's top, nutation", source=TOP + EXTENDED, allowed=GROWTH)
 def top_nutation(data: Data) -> Result:
-    """The same top, released with pure spin: it nods between 30 degrees and a largest tilt."""
+    """A top of 0.5 kg, l = 0.04 m, released with pure spin: it nods between 30 degrees and a largest tilt."""
     period, widest = 0.083001599334966545, 31.9081826631441472
     sim = saltus.Simulation("top", "dopri5", timestep=period / 40, tolerance=TIGHT)
     sim.reset("release")

@@ -1,4 +1,4 @@
-"""A sketch of a planar mechanism with its letters: links, joints, centres of mass, and what each angle is between."""
+"""A sketch of a planar mechanism with its letters: links, joints, centres of mass, and the angles with their sides."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
 MOST = 6  # bodies
 TURNED = (0.65, 0.5, -0.6, 0.5, 0.45, -0.5)  # rad: the pose that is drawn
-LONG = 20  # signs of LaTeX of a name with words
-FREE = 0.06  # of the mechanism's size, between texts and lines
-MOVED = 0.35  # of the mechanism's size, for slides
+LONG = 20  # characters of LaTeX: longer names are aligned left
+FREE = 0.06  # gap between texts and lines, as a share of the mechanism's size
+MOVED = 0.35  # displacement of slides, as a share of the mechanism's size
 LINK, ANGLE, SOFT = "#0072B2", "#D55E00", "#999999"
 SIZE = (5.6, 4.6)
 
@@ -57,11 +57,11 @@ class _Label:
     text: str
     places: list[np.ndarray]
     colour: str = "#000000"
-    side: str = "center"  # what of the text stands there
+    side: str = "center"  # part of the text that stands there
 
 
 class _Sketch:
-    """Numbers for a pose, and what is drawn with them."""
+    """A pose in numbers, and the drawing made of it."""
 
     def __init__(self, equations: NumericEquations, notation: Notation):
         self.e, self.n = equations, notation
@@ -97,7 +97,7 @@ class _Sketch:
     # ------------------------------------------------------------ drawing
 
     def draw(self, figure: Figure) -> None:
-        """All of it on one pair of axes."""
+        """Draw the sketch on one pair of axes."""
         axes = figure.subplots()
         axes.set_aspect("equal")
         axes.set_axis_off()
@@ -115,12 +115,12 @@ class _Sketch:
         axes.margins(0.12)
 
     def _line(self, axes: Axes, start: np.ndarray, end: np.ndarray, **style: Any) -> None:
-        """A line, and that there is no room for a text on it."""
+        """Draw a line, and keep its place free of texts."""
         axes.plot(*zip(start, end, strict=True), **style)
         self.drawn += [start + t * (end - start) for t in np.linspace(0, 1, 25)]
 
     def _write(self, axes: Axes, label: _Label) -> None:
-        """A text at the first of its places that is free, else where there is most room."""
+        """Write a text at the first of its places that is free, else where there is most room."""
         room = [min(float(np.linalg.norm(place - p)) for p in self.drawn) for place in label.places]
         free = [k for k, distance in enumerate(room) if distance > FREE * self.size]
         at = label.places[free[0] if free else int(np.argmax(room))]
@@ -193,11 +193,11 @@ class _Sketch:
         self.labels.append(_Label(name, [anchor + r * u for r in out for u in way], ANGLE, side))
 
     def _zero(self, joint: Joint) -> float:
-        """The coordinate where a joint's body points as its angle 0 says: against the world, or against its parent."""
+        """The coordinate at which a joint's body points along its zero direction, in the world or in its parent."""
         return float(joint.ref) if self.e.orientation == "relative" else 0.0
 
     def _ray(self, places: list[_Place], b: int, anchor: np.ndarray) -> np.ndarray | None:
-        """From a joint to what its body reaches out to: a body it carries, or its centre of mass."""
+        """Vector from a joint to the end of its body's link: a body it carries, or its centre of mass."""
         ends = [p.origin for p in places[1:] if p.body.parent == b]
         for end in [places[b].centre, *ends]:
             if np.linalg.norm(end - anchor) > 1e-6 * self.size:

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from saltus.symbolic.numeric import NumericEquations
     from saltus.symbolic.show.math_html import Table
 
-ROWS = 40  # of a table on one page
-POINTS = 400  # of a curve
+ROWS = 40  # rows of a table on one page
+POINTS = 400  # points of a curve
 PLAIN = {"²": "$^2$", "³": "$^3$", "·": r"$\cdot$", "−": "-", "½": r"$\tfrac12$"}
 
 
@@ -103,7 +103,7 @@ def _axes(panel: Panel, width: float) -> str:
 
 
 def inline(text: str) -> str:
-    """A text with formulas between dollar signs; all else is escaped."""
+    """A text with formulas between dollar signs; the rest is escaped."""
     out = []
     for part in re.split(r"(\$\$.+?\$\$|\$.+?\$)", text, flags=re.DOTALL):
         if part.startswith("$$"):

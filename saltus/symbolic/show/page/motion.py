@@ -97,7 +97,7 @@ class Panel:
 
 
 def panels(e: NumericEquations, n: Notation, m: Motion) -> Iterator[tuple[str, list[Panel]]]:
-    """Captions, and what is plotted side by side under each."""
+    """Captions, and the panels side by side under each."""
     colour = [COLOURS[k % len(COLOURS)] for k in range(len(e.q))]
     labels = [f"${n.names[x]}$ {_unit(e, k)}".strip() for k, x in enumerate(e.q)]
     curves = [(labels[k], m.time, m.q[:, k], colour[k]) for k in range(min(len(e.q), SHOWN))]

@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from saltus.symbolic.numeric import NumericEquations
 
 SUFFIXES = (".html", ".htm")
-LINES = 60  # of code that the page shows
+LINES = 60  # lines of code that the page shows
 ROUNDING = " The formulas above show long numbers rounded to 10 digits; the derivation and its code have them all."
-STATES = 20  # at which equations and engine are compared
+STATES = 20  # states at which equations and engine are compared
 PICTURE: dict[str, Any] = {"width": 720, "height": 540}
 
 STYLE = """
@@ -61,12 +61,12 @@ CHAPTERS = (
 
 @dataclass(frozen=True)
 class Sheet:
-    """What a derivation page shows, in HTML or LaTeX alike; computed when asked for."""
+    """Contents of a derivation page, for HTML and LaTeX; computed when asked for."""
 
     equations: NumericEquations
     duration: float = 10.0
     integrator: str | None = None
-    width: float = WIDTH  # of a line of formulas, in characters
+    width: float = WIDTH  # characters of a line of formulas
 
     @property
     def title(self) -> str:
@@ -75,7 +75,7 @@ class Sheet:
 
     @property
     def subtitle(self) -> str:
-        """What is derived, and how."""
+        """Line below the title: the method and the coordinates."""
         count = len(self.equations.v)
         freedom = f"{count} coordinate{'s' if count > 1 else ''}"
         return f"Equations of motion by Lagrange's method, {self.equations.orientation} coordinates, {freedom}"
@@ -87,7 +87,7 @@ class Sheet:
 
     @property
     def notation(self) -> Notation:
-        """How its formulas are written."""
+        """The notation of its formulas."""
         return self.steps[0].notation
 
     @cached_property
@@ -106,7 +106,7 @@ class Sheet:
         return [(title, chapter) for title, chapter in out if chapter]
 
     def check_text(self) -> str:
-        """What the comparison with the engine says."""
+        """Text on the comparison with the engine."""
         worst = max(d.largest for d in self.twin.differences)
         verdict = "agree" if self.twin.agrees() else "DO NOT AGREE"
         return (
@@ -116,18 +116,18 @@ class Sheet:
         )
 
     def motion_text(self) -> str:
-        """What the plots show."""
+        """Text on the plotted motion."""
         m, kind = self.motion, "rest" if not self.motion.v[0].any() else "its first state"
         text = f"The equations solved by {m.method}, over {self.duration:g} s from {kind}, with all inputs zero."
         damped = any(x != 0 for x in self.equations.derivation.forces["passive"])
         if damped:
-            why = "as springs and dampers are not in it or take of it"
+            why = "as dampers, and springs that are not part of it, exchange energy with it"
             return f"{text} The total energy changes by {m.drift:.2g} J, {why}."
         size = power(m.drift)
         return f"{text} Nothing takes energy away, and the total stays the same to {size} J: a check of the equations."
 
     def cost_text(self) -> str:
-        """Operations and times."""
+        """Text on the numbers of operations and the time of the derivation."""
         c, seconds = self.equations.count_ops(), self.equations.timings
         return (
             f"{c.total} operations for M and bias with common subexpressions computed once ({c.additions} additions, "
@@ -137,7 +137,7 @@ class Sheet:
 
 
 def power(number: float) -> str:
-    """2.6e-7 as a formula."""
+    """A number as a formula with a power of ten: 2.6e-7."""
     digits, exponent = f"{number:.1e}".split("e")
     return rf"${digits} \cdot 10^{{{int(exponent)}}}$" if number else "0"
 
@@ -164,7 +164,7 @@ def check_suffix(path: str | os.PathLike[str]) -> None:
 
 
 def page(sheet: Sheet) -> str:
-    """The whole page."""
+    """HTML of the page."""
     title, e = html.escape(sheet.title), sheet.equations
     final = found(sheet.steps, "equations of motion")
     parts = [f"<h1>{title}</h1>", f'<p class="subtitle">{html.escape(sheet.subtitle)}</p>']
@@ -182,7 +182,7 @@ def page(sheet: Sheet) -> str:
     parts += [f"<figure><figcaption>{inline(name)}</figcaption>{svg}</figure>" for name, svg in _plots(sheet)]
     parts.append(f"<h2>Check against the numeric engine</h2><p>{inline(sheet.check_text())}</p>{_check(sheet)}")
     parts.append(f"<h2>Code</h2><p>{html.escape(sheet.cost_text())}</p>{_code(e)}")
-    parts.append("<footer>Written by Saltus. The page holds all that it shows.</footer>")
+    parts.append("<footer>Written by Saltus. The page is self-contained.</footer>")
     return framed(f"{sheet.title}: derivation", parts, font_style() + MATH_STYLE + STYLE)
 
 

@@ -26,14 +26,14 @@ FALLING = world(
 
 
 def dropped(restitution: float, duration: float, sample: float) -> tuple[saltus.Simulation, saltus.Trajectory]:
-    """A ball that falls 1 m."""
+    """Simulate a ball that falls 1 m; return the simulation and its trajectory."""
     sim = start(FALLING, law=saltus.Hard(restitution=restitution))
     sim.qpos[0] = 1.0
     return sim, sim.run(duration, sample=sample, progress=False)
 
 
 def height_figure(trajectory: saltus.Trajectory, marks: NDArray[np.float64]) -> Figure:
-    """The height over time, with the instants of the reference."""
+    """Figure of the height over time, with the instants of the reference."""
     impacts = Curve("impacts, closed form", marks, np.zeros(len(marks)), "marks")
     return Figure("t (s)", "height (m)", [Curve("reached", trajectory.time, trajectory.qpos[:, 0]), impacts])
 

@@ -47,7 +47,7 @@ def rocking_block(data: Data) -> Result:
     other = angle[(trajectory.time > first) & (trajectory.time < first + 0.48)]
     ratio = 1 - 1.5 * math.sin(alpha) ** 2
     grown = ratio**2 * (math.cos(alpha - tilt) - math.cos(alpha))
-    least = G * math.cos(alpha) + G * FAR  # of the upright block, and of the box far away
+    least = G * math.cos(alpha) + G * FAR  # energy of the upright block, and of the box far away
     before, after = energy[[0, int(np.searchsorted(trajectory.time, first)) + 1]] - least
     found = [
         Check("energy ratio at the impact", float(after / before), ratio**2, 1e-6, relative=True),
@@ -60,7 +60,7 @@ def rocking_block(data: Data) -> Result:
 
 
 def balls(places: Sequence[float], masses: Sequence[float], radius: float) -> str:
-    """Balls on one line without gravity, and a floor far below."""
+    """Model of balls on one line without gravity, and a floor far below."""
     content = "".join(
         f'<body name="ball{i}" pos="{x!r} 0 0"><joint type="slide" axis="1 0 0"/>'
         f'<geom name="ball{i}" size="{radius}" mass="{m}"/></body>'
@@ -70,7 +70,7 @@ def balls(places: Sequence[float], masses: Sequence[float], radius: float) -> st
 
 
 def place_figure(trajectory: saltus.Trajectory, places: Sequence[float]) -> Figure:
-    """Where the balls are over time."""
+    """Figure of the balls' positions over time."""
     curves = [Curve(f"ball {i + 1}", trajectory.time, x + trajectory.qpos[:, i]) for i, x in enumerate(places)]
     return Figure("t (s)", "x (m)", curves)
 
@@ -200,7 +200,7 @@ def painleve(data: Data) -> Result:
 
 
 def reported(friction: float) -> float:
-    """1 where the first instants of the sliding rod end in an error that names the paradox, else 0."""
+    """Return 1 where the first instants of the sliding rod end in an error that names the paradox, else 0."""
     try:
         start(sliding_rod(friction), [-1.0, 0.0, 0.0]).run(1e-5, sample=1e-5, progress=False)
     except saltus.EventError as error:

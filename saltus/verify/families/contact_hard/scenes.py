@@ -13,7 +13,7 @@ G = 9.81
 EXACT = "paths are parabolas and motion is integrated exactly: rounding and the location of events, 1e-12 relative each"
 LOCATED = "the location of events (1e-12 relative each) and the integrator's tolerance, 1e-8 relative"
 CLOSED = "closed form"
-FAR = 1000.0  # m: where a box rests that never touches anything; with it all models need the same compiled code
+FAR = 1000.0  # m: height of a box that never touches anything; with it all models share their compiled code
 RADIUS = 0.1
 BALL = f'<body name="ball" pos="0 0 {RADIUS}"><freejoint/><geom name="ball" size="{RADIUS}" mass="1"/></body>'
 BLOCK = (
@@ -28,7 +28,7 @@ def world(
     gravity: Sequence[float] = (0.0, 0.0, -G),
     height: float = 0.0,
 ) -> str:
-    """Bodies and a floor at some height, all with one friction; the last joint belongs to the box far away."""
+    """Model of bodies and a floor at some height, all with one friction; the last joint belongs to the box far away."""
     far = (
         f'<body pos="0 0 {FAR}"><joint type="slide" axis="0 1 0"/>'
         '<geom name="far" type="box" size="1 1 1" mass="1" contype="0" conaffinity="0"/></body>'
@@ -52,6 +52,6 @@ def start(model: str, qvel: Sequence[float] = (), law: saltus.Hard | None = None
 
 
 def instants(events: Any, kind: str) -> NDArray[np.float64]:
-    """Times after the start of events of a kind, s; those of one instant count once."""
+    """Times after the start (s) of events of a kind; events of one instant count once."""
     found = np.sort(events["time"][events["kind"] == kind])
     return found[(np.diff(found, prepend=-np.inf) > 1e-9) & (found > 1e-6)]

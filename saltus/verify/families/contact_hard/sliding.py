@@ -97,7 +97,7 @@ def sphere_rolls(data: Data) -> Result:
 
 @benchmark("sphere-backspin", "Sphere with backspin", source=ROLL, allowed=LOCATED)
 def sphere_backspin(data: Data) -> Result:
-    """The same sphere with a backspin of 60 rad/s."""
+    """A solid sphere, R = 0.1 m, μ = 0.2, slides at 3 m/s with a backspin of 60 rad/s."""
     return _rolling(-60.0, 1.310615989515072, 3 / 7)
 
 
@@ -145,7 +145,7 @@ def _leaving(friction: float, ratio: float, tolerance: float) -> Result:
     sim = start(on_a_sphere(first, friction))
     trajectory = sim.run(duration, sample=0.01, progress=False)
     flight = duration - float(instants(trajectory.events, "liftoff")[0])
-    # back along the parabola to where it left
+    # back along the parabola to the point where it left
     x, z = sim.qpos[[0, 2]] - flight * sim.qvel[[0, 2]] - np.array([0.0, 0.5 * G * flight**2])
     cosine = float(z / (BIG + SMALL))
     found = [

@@ -54,7 +54,7 @@ def table_matrix(speed: float) -> Vector:
 
 
 def bicycle() -> str:
-    """The frame with its rider, on whose ground point behind the origin is, the fork and both wheels."""
+    """Model of frame with rider, fork and both wheels; the frame's origin is on the ground below the rear wheel."""
     turn, axle = 'zaxis="0 1 0"', '<joint name="{}" axis="0 1 0"/>'
     rear = axle.format("rear") + inertial(2.0, (0.0603, 0.12, 0.0603)) + wheel("rear", REAR, turn)
     front = axle.format("front") + inertial(3.0, (0.1405, 0.28, 0.1405)) + wheel("front", FRONT, turn)
@@ -85,14 +85,14 @@ def contacts(frame: Vector, steer: float) -> tuple[Vector, Vector]:
         points.append(hub + arm)
         own = rows[3 * k : 3 * k + 3]
         own[:, :3] = np.eye(3)
-        own[:, 3:6] = -_cross(points[k]) @ frame  # the frame's turning is in its own axes
+        own[:, 3:6] = -_cross(points[k]) @ frame  # the frame's angular velocity is in its own axes
         own[:, 6 + 2 * k] = np.cross(axle, arm)
     rows[3:, 7] = np.cross(frame @ STEER, points[1] - head)
     return np.array(points), rows
 
 
 def _cross(a: Sequence[float] | Vector) -> Vector:
-    """The matrix of a × ."""
+    """The matrix of the cross product a × ."""
     return np.array([[0, -a[2], a[1]], [a[2], 0, -a[0]], [-a[1], a[0], 0]])
 
 
@@ -100,7 +100,7 @@ def disturbed(sim: saltus.Simulation, speed: float, state: Sequence[float]) -> N
     """Set lean, steer (rad) and their rates as the paper has them; both wheels roll on the floor."""
     lean, steer, lean_rate, steer_rate = state
     pitch = 0.0
-    for _ in range(4):  # the pitch at which both are as low, by Newton's method
+    for _ in range(4):  # the pitch at which both wheels are equally low, by Newton's method
         low = [contacts(about(0, lean) @ about(1, pitch + h), -steer)[0][:, 2] for h in (0.0, 1e-6)]
         pitch -= (low[0][1] - low[0][0]) * 1e-6 / (low[1][1] - low[1][0] - low[0][1] + low[0][0])
     frame = about(0, lean) @ about(1, pitch)

@@ -39,7 +39,7 @@ def rolling(sim: saltus.Simulation, inclination: float, path: float) -> float:
     s = math.sin(inclination)
     sim.reset()
     sim.qpos[:] = 0, 0, RADIUS * s, math.cos(inclination / 2), 0, math.sin(inclination / 2), 0
-    # in the disc's axes: z is its axis, -x points up its plane
+    # disc's axes: z is its axis, -x points up its plane
     sim.qvel[:] = 0, -RADIUS * spin, 0, -rate * s, 0, spin
     return rate
 
@@ -109,7 +109,7 @@ def euler_disc(data: Data) -> Result:
 # ---------------------------------------------------------------- Chaplygin's sleigh
 
 BODY, AHEAD, YAW = 2.0, 0.4, 0.3  # kg, m, kg m²
-ROLLER, HALF = 0.05, 0.1  # of the wheel: kg, m
+ROLLER, HALF = 0.05, 0.1  # wheel: kg, m
 
 
 @benchmark(

@@ -19,7 +19,7 @@ MASS, INERTIA, SLOPE = 1.0, 0.1, 0.1  # kg, kg m², rad
 
 @dataclass(frozen=True)
 class Wheel:
-    """A rimless wheel whose spokes end in small balls that roll while they stand: its closed forms.
+    """Closed forms of a rimless wheel whose spokes end in small balls that roll while they stand.
 
     With h(θ) the moment of inertia about the point of contact, P its potential energy, θ the turn from upright:
     ½ h θ̇² + P is kept, and an impact at θ = α keeps the angular momentum about the new contact, θ̇⁺ = η θ̇⁻ with
@@ -29,42 +29,42 @@ class Wheel:
     half: float = math.pi / SPOKES
 
     def moment(self, turn: float) -> float:
-        """About the point of contact, kg m²."""
+        """Moment of inertia about the point of contact, kg m²."""
         return INERTIA + MASS * (SPOKE**2 + TIP**2 + 2 * SPOKE * TIP * math.cos(turn))
 
     def potential(self, turn: float) -> float:
-        """Relative to the point where the wheel would stand upright, J."""
+        """Potential energy relative to the wheel upright at this contact, J."""
         height, along = TIP + SPOKE * math.cos(turn), SPOKE * math.sin(turn) + TIP * turn
         return MASS * G * (height * math.cos(SLOPE) - along * math.sin(SLOPE))
 
     @property
     def ratio(self) -> float:
-        """η."""
+        """Ratio η of the rates after and before an impact."""
         c, s = SPOKE * math.cos(self.half) + TIP, SPOKE * math.sin(self.half)
         return (INERTIA + MASS * (c * c - s * s)) / (INERTIA + MASS * (c * c + s * s))
 
     @property
     def gain(self) -> float:
-        """By which the square of the rate grows in a step between impacts."""
+        """Growth of the square of the rate in a step, between impacts (rad²/s²)."""
         return 2 * (self.potential(-self.half) - self.potential(self.half)) / self.moment(self.half)
 
     @property
     def steady(self) -> float:
-        """The rate just after an impact, rad/s, in steady walking."""
+        """Rate just after an impact in steady walking, rad/s."""
         return self.ratio * math.sqrt(self.gain / (1 - self.ratio**2))
 
     def rate(self, after: float, turn: float) -> float:
-        """The rate at a turn in a step that began at the rate `after`."""
+        """Rate (rad/s) at a turn (rad) in a step that began at the rate `after`."""
         energy = self.moment(self.half) * after**2 + 2 * (self.potential(-self.half) - self.potential(turn))
         return math.sqrt(energy / self.moment(turn))
 
     def duration(self, after: float, start: float) -> float:
-        """The duration (s) of the rest of a step that began at the rate `after`, from a turn on."""
+        """Duration (s) of the rest of a step that began at the rate `after`, from a turn `start` on."""
         return float(quad(lambda turn: 1 / self.rate(after, turn), start, self.half, epsabs=1e-13, epsrel=1e-12)[0])
 
 
 def rimless_wheel() -> str:
-    """The wheel in its plane on a floor, with gravity turned by the slope."""
+    """Model of the wheel in its plane on a floor, with gravity turned by the slope."""
     tips = "".join(
         f'<geom name="tip{k}" size="{TIP}" pos="{SPOKE * math.sin(a)!r} 0 {-SPOKE * math.cos(a)!r}"/>'
         for k, a in enumerate(2 * math.pi * np.arange(SPOKES) / SPOKES)

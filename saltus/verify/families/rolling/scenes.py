@@ -15,7 +15,7 @@ CONTROLLED = "the integrator's tolerance, 1e-8 relative a step"
 
 
 def world(content: str, friction: float) -> str:
-    """Bodies on a floor, all with one friction."""
+    """Model of bodies on a floor, all with one friction."""
     return f"""<mujoco><compiler inertiafromgeom="false"/><option timestep="0.001" gravity="0 0 -{G}"/>
       <default><geom condim="3" friction="{friction!r} 0 0"/></default>
       <worldbody><geom name="floor" type="plane" size="9 9 0.1"/>{content}</worldbody></mujoco>"""
@@ -28,7 +28,7 @@ def inertial(mass: float, moments: Sequence[float], at: Sequence[float] = (0.0, 
 
 
 def wheel(name: str, radius: float, turn: str = "") -> str:
-    """A disc of no width about its z axis, turned as `turn` says: an ellipsoid that is flat.
+    """MJCF of a disc of no width about its z axis, turned as `turn` says: a flat ellipsoid.
 
     Its lowest point is one point at every tilt, upright too, where it goes over from one side to the other.
     """

@@ -18,7 +18,7 @@ Flow = Callable[[float, Vector], Vector]
 # ---------------------------------------------------------------- the rattleback
 
 AXES = np.array([0.2, 0.06, 0.05])  # half axes, m
-SKEW = math.radians(5)  # of the axes of inertia about the vertical
+SKEW = math.radians(5)  # rad: turn of the axes of inertia about the vertical
 SPIN, LEAN = -5.0, 0.01  # rad/s, rad
 
 

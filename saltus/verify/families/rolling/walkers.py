@@ -25,7 +25,7 @@ LIGHT = 1e-9  # mass of a leg where feet have none, of a pendulum of the same pe
 
 
 def simplest_flow(t: float, state: Vector) -> Vector:
-    """d/dt of (θ, φ, θ̇, φ̇): the stance leg's angle from the slope's normal, and that between the legs."""
+    """d/dt of (θ, φ, θ̇, φ̇): the stance leg's angle from the slope's normal, and the angle between the legs."""
     stance, between, rate, other = state
     fall = math.sin(stance - INCLINE)
     swing = fall + rate**2 * math.sin(between) - math.cos(stance - INCLINE) * math.sin(between)
@@ -72,7 +72,7 @@ def _model(content: str, defaults: str = "") -> str:
 
 
 def pendula() -> str:
-    """The stance leg on a hinge with the hip's mass at its end, and from there the swing leg, without feet."""
+    """Model of the stance leg on a hinge with the hip's mass at its end, and from there the swing leg, without feet."""
     return _model(
         f"""<worldbody><body name="stance"><joint name="stance" axis="0 1 0"/>
           <inertial pos="0 0 1" mass="1" diaginertia="1e-12 1e-12 1e-12"/>
@@ -136,7 +136,7 @@ FALL = np.array([math.sin(INCLINE), -math.cos(INCLINE)])
 
 
 def _along(angle: float) -> Vector:
-    """From the hip to a foot, at an angle from the normal."""
+    """Vector from the hip to a foot, at an angle from the normal."""
     return np.array([-math.sin(angle), -math.cos(angle)])
 
 
