@@ -20,12 +20,12 @@ Number = TypeVar("Number", bound=np.generic)
 class ArrayProperty(property, Generic[Number]):
     """An attribute that gives an array of a kind of number, and takes whatever NumPy can make one of.
 
-    To type checkers a property that a function makes would be anything.
+    A class of its own, because type checkers would take a property made by a function for `Any`.
     """
 
     def __init__(self, fget: Callable[[Any], Any], fset: Callable[[Any, Any], None], doc: str):
         super().__init__(fget, fset, doc=doc)
-        self.__doc__ = doc  # else help would show that of this class
+        self.__doc__ = doc  # otherwise help would show the docstring of this class
 
     if TYPE_CHECKING:
 
@@ -39,7 +39,7 @@ class ArrayProperty(property, Generic[Number]):
 
 
 def put(name: str, view: np.ndarray, value: ArrayLike) -> None:
-    """Write into a field that users set; OptionError for what is no number or has another shape."""
+    """Write into a field that users set; OptionError if the value is not numeric or has another shape."""
     values = numbers(name, value)
     try:
         view[...] = values
@@ -61,7 +61,7 @@ def state_property(name: str, unit: str) -> ArrayProperty[np.float64]:
 
 
 def mocap_velocities() -> ArrayProperty[np.float64]:
-    """Velocities of mocap bodies as an attribute; OptionError under soft contact, where they have none."""
+    """The velocities of mocap bodies as an attribute; OptionError under soft contact, which does not have them."""
 
     def found(self: Any) -> NDArray[np.float64]:
         if self.engine.model.nmocap and not self.engine.has_movers:
@@ -77,7 +77,7 @@ def mocap_velocities() -> ArrayProperty[np.float64]:
 
 
 def made_with(name: str, option: str, about: str) -> Any:
-    """What a simulation is made with, as an attribute that cannot be changed."""
+    """Read-only attribute for an option of the constructor; assigning to it raises an OptionError."""
 
     def write(self: Any, value: Any) -> None:
         raise OptionError(f"{name} cannot be changed; make another simulation: saltus.Simulation({option})")

@@ -125,13 +125,13 @@ class Batch(BatchState, ModelsOfEach):
         single = isinstance(lanes, OneByOne)
         self._reader = SingleReader(self.shared, lanes) if single else Reader(self.shared, lanes)
         self._views = Views(self.lanes)
-        self._delays = delays and precision == "float32"  # whether times are compared that float32 may round
+        self._delays = delays and precision == "float32"  # whether times that float32 may round are compared
         self.unconverged = 0  # steps of a group of lanes in which some iteration did not reach its tolerance
         self.reset()
         self._made_attributes = frozenset({*vars(self), "_made_attributes"})
 
     def _states(self, choice: IntegratorChoice, options: Mapping[str, Any]) -> tuple[BatchStates, Integrator]:
-        """The states and their integrator: side by side in lanes, or one by one where there are events."""
+        """The states and their integrator: side by side in lanes, or one by one if events are located."""
         law, tolerance = self._law, options["tolerance"]
         room = len(self._parameters)
         if isinstance(law, Hard):
@@ -159,7 +159,7 @@ class Batch(BatchState, ModelsOfEach):
 
     @in_turn
     def __reduce__(self) -> tuple[Any, ...]:
-        """How `copy` and `pickle` make it again, as `Simulation.__reduce__` does."""
+        """Return the constructor and arguments for `copy` and `pickle`."""
         self._notice()
         made = {name: getattr(self, name) for name in ("n", "threads", "precision", "integrator")}
         made |= {
@@ -167,7 +167,7 @@ class Batch(BatchState, ModelsOfEach):
             "contact": self._law,
             **self._made,
             "tolerance": None,
-        }  # which the integrator has
+        }  # the integrator holds it
         kept = {name: getattr(self, name) for name in ("unconverged", "timestep")}
         own = {name: value for name, value in vars(self).items() if name not in self._made_attributes}
         return _restored, (type(self), made, kept, self.lanes.kept(), own)
@@ -193,7 +193,7 @@ class Batch(BatchState, ModelsOfEach):
             self._bound_steps()
 
     def _bound_steps(self) -> None:
-        """Bound the steps of an adaptive integrator as is given, and as laws that depend on time require."""
+        """Apply the given step bounds to an adaptive integrator, with those that time-dependent laws require."""
         self.integrator = self._step_bounds.of(self.integrator, self.timestep, self._timed)
         self.lanes.take_integrator(self.integrator)
 
@@ -213,13 +213,13 @@ class Batch(BatchState, ModelsOfEach):
     @property
     @in_turn
     def diverged(self) -> NDArray[np.bool_]:
-        """Which simulations have diverged, or met an event that could not be handled [n]; `reset` brings them back."""
+        """Mask [n] of simulations that diverged, or met an event that could not be handled; `reset` restarts them."""
         return self.lanes.diverged()
 
     @property
     @in_turn
     def ended(self) -> NDArray[np.bool_]:
-        """Which simulations a terminal event has ended in the last `step` [n]; the next one goes on from there."""
+        """Mask [n] of simulations that a terminal event ended in the last `step`; the next `step` continues them."""
         return self.lanes.ended()
 
     @property
@@ -238,7 +238,7 @@ class Batch(BatchState, ModelsOfEach):
 
     @in_turn
     def forget_events(self, ids: Ids = None) -> None:
-        """Empty the log of all simulations, or of those with the given ids or mask; the motion is the same."""
+        """Empty the log of all simulations, or of those with the given ids or mask; the motion does not change."""
         self.lanes.forget_events(indices("forget_events", ids, self.n))
 
     @in_turn
@@ -263,10 +263,10 @@ class Batch(BatchState, ModelsOfEach):
 
     @in_turn
     def simulation(self, i: int) -> Simulation:
-        """Simulation i by itself, from its present state on: it goes on with the bits that it has here.
+        """Simulation i by itself from its present state on; its further steps have the batch's bits.
 
-        Its steps are those of the batch's compiled loop, on one lane of a register; what is looked at between them is
-        computed as in any other Simulation.
+        Steps run in the batch's compiled loop, on one lane of a register; quantities read between steps are computed
+        as in any other Simulation.
         """
         self._notice()
         i = simulation_index("simulation", i, self.n)
@@ -296,7 +296,7 @@ class Batch(BatchState, ModelsOfEach):
         self._views.keep()
         failed = self.lanes.take_unsolved()
         if failed:
-            # the hard law's iterations depend on the number of contacts
+            # iterations of the hard law depend on the number of contacts
             most = "" if isinstance(self._law, Hard) else f" in {self.shared.opt.iterations} iterations"
             self._warn(f"the constraint solver did not reach its tolerance{most}")
         if status == NOT_CONVERGED:
@@ -310,7 +310,7 @@ class Batch(BatchState, ModelsOfEach):
             raise self._error(int(new[0]), new.size)
 
     def _check_clock(self, n: int) -> None:
-        """OptionError where samples of delayed controls and sensors would be at times that are the same in float32."""
+        """Raise OptionError if sample times of delayed controls and sensors would coincide in float32."""
         latest = np.abs(self.lanes.clock).max() + n * self.timestep
         # what `saltus.dynamics.history.same_time` counts as the same
         if 4.0 * np.finfo(np.float32).eps * latest > 0.5 * self.timestep:
@@ -320,13 +320,13 @@ class Batch(BatchState, ModelsOfEach):
             )
 
     def _warn(self, what: str) -> None:
-        """Say once that steps were not what they should be; `unconverged` counts them."""
+        """Warn once that steps were inaccurate; `unconverged` counts them."""
         if not self.unconverged:
             text = f"{self.integrator.name}: {what} in some simulations (timestep {self.timestep:g} s)"
             warn(text)
 
     def _error(self, i: int, count: int) -> SaltusError:
-        """The error for simulation i, the first of so many that could not go on."""
+        """The error for simulation i, the first of `count` that could not continue."""
         where = f"in simulation {i} (and {count - 1} more of {self.n})"
         fault = self.lanes.fault(i)
         if isinstance(fault, str):
@@ -343,9 +343,9 @@ class Batch(BatchState, ModelsOfEach):
         )
 
     def _cause(self, i: int) -> tuple[int | None, str]:
-        """The first degree of freedom of simulation i that left the numbers, and what happened, {} being the place.
+        """First degree of freedom of simulation i that is not finite, and a description with {} for the place.
 
-        What was given comes first, since it stays as it is; positions and velocities follow each other.
+        Given fields come first, since steps do not change them; positions and velocities follow.
         """
         given = first_bad({name: getattr(self, name)[i] for name in ("time", *INPUTS)})
         wrong = np.flatnonzero(~(abs(self.qvel[i]) < LARGEST))
@@ -358,7 +358,7 @@ class Batch(BatchState, ModelsOfEach):
 
 
 def _restored(kind, made, kept, lanes, own) -> Batch:
-    """A batch as `__reduce__` has described it."""
+    """Rebuild a batch from what `Batch.__reduce__` returned."""
     batch = kind.__new__(kind)
     Batch.__init__(batch, **made)
     batch.lanes.go_to(lanes)

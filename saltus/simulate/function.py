@@ -93,7 +93,7 @@ def _times(t0: float, tf: float) -> tuple[float, float]:
 
 
 def _state(name: str, values: ArrayLike, count: int, what: str) -> np.ndarray:
-    """A vector of so many finite numbers."""
+    """Check a vector of `count` finite numbers."""
     try:
         array = np.asarray(values, float)
     except (TypeError, ValueError):

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from saltus.record.trajectory import Trajectory
     from saltus.simulate.analysis.impact_report import ImpactReport
 
-#: Who sets the controls in a run: a function of the simulation, numbers [nu] or [steps, nu], or a Controller.
+#: Controls of a run: a function of the simulation, numbers [nu] or [steps, nu], or a Controller.
 RunControl: TypeAlias = Callable[["Simulation"], ArrayLike | None] | ArrayLike | Controller | None
 
 
@@ -100,9 +100,9 @@ class Simulation(StateAttributes):
 
     @in_turn
     def __reduce__(self) -> tuple[Any, ...]:
-        """How `copy` and `pickle` make it again: from what it was made with, and the numbers that it goes on from.
+        """Return the constructor and arguments for `copy` and `pickle`.
 
-        Its memory belongs to compiled code: it is aligned, and holds addresses of what works for it.
+        Memory itself cannot be copied: it is aligned for compiled code, and holds addresses of objects.
         """
         made = {"model": self.model, "integrator": self.integrator, "contact": self.law, **self._made}
         kept = {"timestep": self.timestep, "unconverged": self.unconverged, "events": self.events.copy()}
@@ -145,10 +145,10 @@ class Simulation(StateAttributes):
 
     @property
     def tree_asleep(self) -> NDArray[np.int32]:
-        """Which kinematic trees sleep [ntree], as MuJoCo's field: the next of those that sleep together, in a cycle.
+        """Sleep state of kinematic trees [ntree], MuJoCo's tree_asleep; [0] if no tree may sleep.
 
-        Below 0 a tree is awake: -1 if it may fall asleep with the next step, and one less for each step that it has to
-        be slow before. [0] where no tree may sleep.
+        For a sleeping tree, the next of the trees that sleep together, in a cycle. For an awake tree, -1 minus the
+        number of steps that it has to be slow before it may fall asleep with the next step.
         """
         return self.engine.tree_asleep.astype(np.int32)
 
@@ -161,12 +161,12 @@ class Simulation(StateAttributes):
 
     @property
     def control_prm(self) -> NDArray[np.float64]:
-        """Parameters of the controller, as its law reads them: a view to read and write while it runs."""
+        """Parameters of the controller, in the order that its law reads: a view to read and write during a run."""
         return self.engine.control_prm
 
     @property
     def control(self) -> Controller | None:
-        """The controller in the time loop; assigning one begins with its states as `act` has them, zero at first."""
+        """The controller in the time loop; a new one starts with its states as `act` has them, initially zero."""
         return self.engine.control
 
     @control.setter
@@ -181,7 +181,7 @@ class Simulation(StateAttributes):
 
     @property
     def dynamics(self) -> Dynamics | None:
-        """The equations of motion that were given; None: the engine's."""
+        """The user-defined equations of motion; None: the engine's."""
         return self.engine.dynamics
 
     @in_turn
@@ -199,7 +199,7 @@ class Simulation(StateAttributes):
     def restore(self, snapshot: NDArray[np.float64]) -> None:
         """Go back to a snapshot of this simulation or one of the same model, integrator and contact law.
 
-        OptionError: it is another's.
+        OptionError: the snapshot belongs to another kind of simulation.
         """
         engine = self.engine
         engine.state[:] = unmarked(engine, snapshot)
@@ -255,19 +255,17 @@ class Simulation(StateAttributes):
         array [steps, nu], one row a step; or a controller in the time loop (`saltus.PID`, `saltus.controller`), whose
         states are the last of `act`. `progress`: True or False to show a bar or not (None: on long runs in a terminal),
         or a function of the fraction done. `certify`: repeat the run in finer steps and put a statement of its
-        accuracy into `certificate`: an estimate and a bound of its error, and what it cannot vouch for.
+        accuracy into `certificate`: an estimate and a bound of its error, and its limitations.
 
-        `save`: a Zarr store (.zarr) that does not exist yet, to which the run is recorded as it goes on, in memory that
-        does not grow with it; the trajectory that is returned reads its columns from there when they are first looked
-        at. A process that is killed leaves there what was committed, every two seconds, and `saltus.resume` goes on
-        from it.
+        `save`: path of a new Zarr store (.zarr) to which the run is recorded while it advances, in memory that does not
+        grow with it; the returned trajectory reads its columns from there on first access. If the process is killed,
+        the store keeps what was committed, every two seconds, and `saltus.resume` continues from it.
 
-        `ledger`: keep an account of energy: what is held where, and the work of all kinds of forces, summed up over
-        every step; `trajectory.energy_report()` is the balance. The motion is the same; the run takes longer, with
-        methods of more than one stage several times as long.
+        `ledger`: keep an account of all kinds of energy, and of the work of all kinds of forces, summed over every
+        step; `trajectory.energy_report()` is the balance. The motion is the same; the run takes longer, for methods of
+        more than one stage several times as long.
 
-        Ctrl-C ends the run early and returns what was recorded. DivergenceError carries what was recorded in
-        `trajectory`.
+        Ctrl-C ends the run early and returns the recording up to there. DivergenceError has it as `trajectory`.
         """
         from saltus.simulate.running.run import run
 
@@ -285,10 +283,10 @@ class Simulation(StateAttributes):
         control: RunControl = None,
         progress: ProgressChoice = None,
     ) -> "Certificate | None":
-        """How accurate a run was that began at the snapshot `start`, from repeating it with finer steps.
+        """Accuracy of a run that began at the snapshot `start`, from repeating it with finer steps.
 
-        `duration`, `sample`, `control`, `progress`: as `run` was given them; `run(..., certify=True)` does both. The
-        simulation stays where it is. Returns None if interrupted.
+        `duration`, `sample`, `control`, `progress`: the arguments of `run`; `run(..., certify=True)` does both. The
+        simulation's state does not change. Returns None if interrupted.
         """
         from saltus.record.trajectory import Trajectory
         from saltus.simulate.running.certify import certify_run
@@ -299,7 +297,7 @@ class Simulation(StateAttributes):
         return certify_run(self.engine, self._again, start, trajectory, duration, sample, control, progress)
 
     def _again(self, **changes: Any) -> "Simulation":
-        """Another simulation like this one at its start, but for some options."""
+        """A copy of this simulation at its start, with some options changed."""
         options: dict[str, Any] = {"integrator": self.integrator, "contact": self.law, "timestep": self.timestep}
         options |= {"control": self.control, "dynamics": self.dynamics, "events": self.user_events.own}
         options |= self.engine.step_bounds._asdict() | {"motions": self.engine.motions.laws}
@@ -316,9 +314,9 @@ class Simulation(StateAttributes):
         text: str = "",
         **view: Unpack["ViewOptions"],
     ) -> "Image":
-        """Draw the present state: a Pillow image, which notebooks show; written to `path` too (.png, .jpg, .webp).
+        """Draw the present state: a Pillow image, which notebooks show; also written to `path` (.png, .jpg, .webp).
 
-        `renderer`: "saltus", or "mujoco", MuJoCo's, where OpenGL works. `text`: written into the picture. `view`:
+        `renderer`: "saltus", or "mujoco" for MuJoCo's, which needs OpenGL. `text`: written into the picture. `view`:
         width, height, camera, follow, contacts, com, ... of `saltus.draw.scene.view.View`; contacts are those of
         `data`.
         """
@@ -327,16 +325,16 @@ class Simulation(StateAttributes):
         return picture(self.engine, path, renderer=renderer, text=text, **view)
 
     def page(self, path: str | os.PathLike[str] | None = None, *, height: int = 520, **options: object) -> Page:
-        """A page that goes on from the present state in the reader's browser; see `Model.page`."""
+        """Return a page that simulates from the present state on in the reader's browser; see `Model.page`."""
         no_motions(self.engine.motions.laws, "a page")
         return import_module("saltus.notebook.page").make_page(self, path, height, options)  # a layer above
 
     @in_turn
     def impact_report(self, within: float = 10.0) -> "ImpactReport":
-        """The next impact, at most `within` s away, under all laws and treatments: an `ImpactReport`.
+        """Outcomes of the next impact, at most `within` s ahead, under all laws and treatments: an `ImpactReport`.
 
-        Its text says where Newton's and Poisson's law, and simultaneous, sequential and Moreau's treatment differ.
-        The simulation stays where it is. OptionError if there is no impact, or events are not located in time.
+        The report's text tells where Newton's and Poisson's law, and simultaneous, sequential and Moreau's treatment
+        differ. The simulation's state does not change. OptionError if there is no impact, or events are not located.
         """
         from saltus.simulate.analysis.next_impact import report_of_next_impact
 
@@ -357,7 +355,7 @@ class Simulation(StateAttributes):
 
     @in_turn
     def sensor(self, name: str) -> NDArray[np.float64]:
-        """Reading of the sensor with a name at the present state; an OptionError names the sensors there are."""
+        """Reading of a sensor at the present state; OptionError lists the sensors if the name is unknown."""
         return self.sensordata[sensor_place(self.model, name)]
 
     @in_turn
@@ -379,7 +377,7 @@ class Simulation(StateAttributes):
     def jacobian(
         self, body: str | int, point: ArrayLike | None = None
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Jacobians [3, nv] of a point fixed to a body (m, world axes; None: its centre of mass) and its turning."""
+        """Translation and rotation Jacobians [3, nv] of a point fixed to a body (m, world; None: centre of mass)."""
         from saltus.simulate.analysis.jacobian import jacobian
 
         stepping.refresh(self.engine, "cdof")
@@ -399,7 +397,7 @@ class Simulation(StateAttributes):
 
 
 def _restored(kind, made, kept, checkpoint, control, step, own) -> Simulation:
-    """A simulation as `__reduce__` has described it."""
+    """Rebuild a simulation from what `Simulation.__reduce__` returned."""
     sim = kind.__new__(kind)
     Simulation.__init__(sim, **made)
     if control is not sim.control:

@@ -24,7 +24,7 @@ def touching(engine: Engine) -> NDArray[Any]:
 
 
 def touching_with_axes(engine: Engine) -> tuple[NDArray[Any], NDArray[Any]]:
-    """The same, and the axes [n, 6] of each: the normal towards the second geom and the first tangent, world axes."""
+    """Contacts as `touching`, and axes [n, 6]: normal towards the second geom and first tangent, world axes."""
     if not engine.m.nconmax:
         return np.zeros((0, 8)), np.zeros((0, 6))
     if not engine.locates_events:
@@ -38,9 +38,9 @@ def _table(engine: Engine) -> tuple[NDArray[Any], NDArray[Any]]:
 
 
 def _located(engine: Engine) -> tuple[NDArray[Any], NDArray[Any]]:
-    """The tables where events are located in time; with modes that are found now, if they are not known.
+    """Tables of contacts where events are located in time; modes that are not known are found.
 
-    Looking changes nothing, so that such modes are forgotten again.
+    The state of the engine does not change: modes that were found for the tables are forgotten again.
     """
     with engine.peeking():
         engine.note_forces()

@@ -1,4 +1,4 @@
-"""The fields of `saltus.simulate.engine.data.Data`, for editors and type checkers: shapes, units, what they are."""
+"""The fields of `saltus.simulate.engine.data.Data` with shapes, units and meaning, for editors and type checkers."""
 
 import numpy as np
 from numpy.typing import NDArray

@@ -6,7 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
-ROUNDING = 1e-9  # of a step: closer than this, a sample is at a step's end
+ROUNDING = 1e-9  # of a step: a sample closer than this to a step's end coincides with it
 
 
 @dataclass(frozen=True)
@@ -52,5 +52,5 @@ class Plan:
         return times
 
     def step_of(self, time: float) -> int:
-        """Whole steps that are over at a time (s after the start)."""
+        """Number of whole steps that are completed at a time (s after the start)."""
         return min(math.floor(time / self.h + ROUNDING), self.whole)
