@@ -113,19 +113,19 @@ class StateAttributes:
     """Forces (N) at the centres of mass and torques (N m) [nbody, 6], world axes: a view to read and write."""
 
     mocap_pos = state_property("mocap_pos", "[nmocap, 3] (m)")
-    """Places of mocap bodies [nmocap, 3] (m): a view to read and write."""
+    """Positions of mocap bodies [nmocap, 3] (m): a view to read and write."""
     mocap_quat = state_property("mocap_quat", "[nmocap, 4] (quaternions)")
     """Orientations of mocap bodies [nmocap, 4] (quaternions w, x, y, z): a view to read and write."""
     mocap_vel = mocap_velocities()
     """Velocities of mocap bodies under hard contact [nmocap, 6] (m/s of the origin, rad/s; world axes): a view.
 
-    Reading gives those with which bodies go from pose to pose. Where they are assigned, a body moves on with them.
+    Reading gives the velocities with which bodies move to their poses. Assigned velocities are kept.
     """
-    userdata = state_property("userdata", "[nuserdata] (whatever they mean to a controller)")
-    """Numbers [nuserdata] that mean what a controller, or another law, reads in them: a view to read and write."""
+    userdata = state_property("userdata", "[nuserdata] (for controllers and other laws)")
+    """User data [nuserdata] for controllers and other laws: a view to read and write."""
 
     actuation_state = state_property("actuation_state", "[n] (discrete, changed by events)")
-    """Discrete states of actuation [n], which events change: a view to read and write."""
+    """Discrete states of actuation [n], changed by events: a view to read and write."""
 
     @property
     def act(self) -> NDArray[np.float64]:

@@ -64,14 +64,14 @@ class Batch(BatchState, ModelsOfEach):
 
     `vary`: names of MuJoCo's fields in which the simulations differ, as "body_mass", "geom_friction",
     "actuator_gainprm", "opt.gravity" (`saltus.model.vary.fields.MAY_VARY` has all). `model.body_mass` is then an array
-    [n, nbody] to write into, `body("torso").mass` [n] a view of it; what MuJoCo derives from such values follows.
+    [n, nbody] to write into, `body("torso").mass` [n] a view of it; constants that MuJoCo derives are updated.
 
     `time` [n], `qpos` [n, nq], `qvel` [n, nv], `act` [n, na and the controller's states], `ctrl` [n, nu],
     `qfrc_applied` [n, nv], `xfrc_applied` [n, nbody, 6], `mocap_pos` [n, nmocap, 3], `mocap_quat` [n, nmocap, 4],
     `userdata` [n, nuserdata] and `actuation_state` [n, discrete states]: reading gives a copy, assigning (an array, or
-    one row for all) sets them. `read` gives these and what is computed from them, into arrays of one's own if wanted,
-    `write` sets some simulations, and `view` shows the memory itself; `contacts`, `contact_force` and `sensor` are what
-    they say.
+    one row for all) sets them. `read` gives these and quantities computed from them, also into given arrays, `write`
+    sets some simulations, and `view` shows the memory itself. `contacts`, `contact_force` and `sensor` read contacts
+    and sensors.
 
     A batch has its own threads and may be used by one thread of the program at a time: while one is in a method, any
     other that calls a method, reads or assigns gets a ConcurrencyError.
@@ -272,7 +272,7 @@ class Batch(BatchState, ModelsOfEach):
         i = simulation_index("simulation", i, self.n)
         options = {name: value for name, value in self._made.items() if name not in ("vary", "tolerance")}
         if not isinstance(self.lanes, Lanes):
-            raise OptionError("simulation: under hard contact, and with events, a Simulation has a batch's bits anyway")
+            raise OptionError("simulation: not with hard contact or events; a new saltus.Simulation has the same bits")
         sim = Simulation(self._model_of(i), self.integrator, self._law, **options)
         go_on_in(sim.engine, self.lanes.alone(i))
         return sim

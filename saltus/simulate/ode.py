@@ -120,7 +120,7 @@ def integrate_ode(
         bounds = np.inf if longest is None else longest, jumps
         return _adaptive(slope, given, start, times, each, relative, absolute, *bounds)
     if longest is not None:
-        raise OptionError(f"max_step: {found.name} has steps of one length; give step, or choose dopri5")
+        raise OptionError(f"max_step: {found.name} has steps of fixed length; give step, or choose dopri5")
     h = (times[-1] - times[0]) / 100 if step is None else positive("step", step)
     inside = jumps[(times[0] < jumps) & (jumps < times[-1])]
     ends = _step_ends(np.unique(np.concatenate([times, inside])), h)

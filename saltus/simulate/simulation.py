@@ -377,7 +377,7 @@ class Simulation(StateAttributes):
     def jacobian(
         self, body: str | int, point: ArrayLike | None = None
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Translation and rotation Jacobians [3, nv] of a point fixed to a body (m, world; None: centre of mass)."""
+        """Translation and rotation Jacobians [3, nv] of a body's point (m, world axes; None: centre of mass)."""
         from saltus.simulate.analysis.jacobian import jacobian
 
         stepping.refresh(self.engine, "cdof")

@@ -1,4 +1,4 @@
-"""What becomes of every attribute of MJCF: whether it is simulated, refused, or has no effect on motion."""
+"""Treatment of every attribute of MJCF: simulated, refused, or without effect on motion."""
 
 from typing import NamedTuple
 

@@ -63,12 +63,12 @@ def _by_dlpack(name: str, tensor: Any) -> np.ndarray:
     if device not in IN_MEMORY:
         raise OptionError(
             f"{name} is a {type(tensor).__name__} on another device (DLPack's device type {int(device)}); "
-            "a batch lies in the memory of the processor: move it there first"
+            "a batch is in CPU memory: move the data there first"
         )
     try:
         seen = np.from_dlpack(tensor)
     except (BufferError, RuntimeError, TypeError, ValueError) as error:
-        raise OptionError(f"{name}: this {type(tensor).__name__} does not lend its memory: {error}") from None
+        raise OptionError(f"{name}: this {type(tensor).__name__} does not share its memory: {error}") from None
     if seen.flags.writeable or not hasattr(tensor, "__array__"):
         return seen
     # DLPack before 1.0 cannot say whether memory may be written; the array that a tensor makes of itself can

@@ -151,19 +151,19 @@ class BatchState:
     ctrl = _field("ctrl", "[n, nu] (actuator's unit)")
     """Controls [n, nu] (each in its actuator's unit)."""
     mocap_pos = _field("mocap_pos", "[n, nmocap, 3] (m)")
-    """Places of mocap bodies [n, nmocap, 3] (m)."""
+    """Positions of mocap bodies [n, nmocap, 3] (m)."""
     mocap_quat = _field("mocap_quat", "[n, nmocap, 4] (quaternions)")
     """Orientations of mocap bodies [n, nmocap, 4] (quaternions w, x, y, z)."""
     mocap_vel = _field("mocap_vel", "[n, nmocap, 6] (m/s, rad/s)")
     """Velocities of mocap bodies under hard contact [n, nmocap, 6] (m/s of the origins, rad/s; world axes)."""
-    userdata = _field("userdata", "[n, nuserdata] (whatever they mean to a controller)")
-    """Numbers [n, nuserdata] that mean what a controller reads in them."""
+    userdata = _field("userdata", "[n, nuserdata] (for controllers)")
+    """User data [n, nuserdata] for controllers."""
     control_prm = _field("control_prm", "[n, p] (as the controller reads them)")
-    """Parameters of the controller [n, p], as its law reads them."""
+    """Parameters of the controller [n, p], in the order that its law reads."""
     qfrc_applied = _field("qfrc_applied", "[n, nv] (N m, N)")
     """Forces along the coordinates [n, nv] (N m, N)."""
     actuation_state = _field("actuation_state", "[n, discrete states] (as events change them)")
-    """Discrete states of actuation [n, discrete states], which events change."""
+    """Discrete states of actuation [n, discrete states], changed by events."""
     xfrc_applied = _field("xfrc_applied", "[n, nbody, 6] (force N, torque N m)")
     """Forces (N) at the centres of mass and torques (N m) [n, nbody, 6], world axes."""
 

@@ -94,7 +94,7 @@ class Engine:
         self.sleeps = check_sleep(self.model, self.law.name, self.integrator, dynamics)
         law = self.law if self.model.struct().nconmax else None
         self._touch = law.feature_key if isinstance(law, Compliant) else ""
-        given = {"equations of motion of one's own (dynamics=...)": dynamics is not None and bool(self.motions.joints)}
+        given = {"user-defined equations of motion (dynamics=...)": dynamics is not None and bool(self.motions.joints)}
         check_motions(self.motions, self.model, self.model.struct(), self.integrator, given, self.hard is not None)
         self._prescribed_at: float | None = None  # when prescribed motions were last set
         self._jumped = False  # whether a mocap body has been moved at once since the last step
@@ -285,7 +285,7 @@ class Engine:
                 self.memo["overwritten"] = True
                 names = ", ".join(map(repr, self.motions.names))
                 warn(
-                    f"positions and velocities of {names} are those of their motions; others that were set are not used"
+                    f"positions and velocities of {names} are those of their motions; values that were set are ignored"
                 )
             self._prescribed_at = time
 

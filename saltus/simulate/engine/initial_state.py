@@ -52,9 +52,9 @@ def check_sleep(model: Model, law: str, integrator: Integrator, dynamics: object
     if law != "soft":
         what = f"contact={law!r}"
     elif integrator.name.lower() not in [name.lower() for name in SLEEP_INTEGRATORS]:
-        what = f"the integrator {integrator.name}, but with {', '.join(SLEEP_INTEGRATORS)}"
+        what = f"the integrator {integrator.name} (only with {', '.join(SLEEP_INTEGRATORS)})"
     elif dynamics is not None:
-        what = "equations of motion of one's own (dynamics=...)"
+        what = "user-defined equations of motion (dynamics=...)"
     if what:
         raise OptionError(f"trees cannot sleep with {what}; load the model with ignore=['sleep']")
     return True

@@ -342,8 +342,8 @@ def _refuse_hollow_meshes(model: "Model") -> None:
         if model.geom_type[second] > BOX and (model.geom_type[second] != MESH or base.views["geom_hull"][second] < 0):
             what = "has a distance field" if model.geom_type[second] != MESH else "is a mesh without a convex hull"
             raise OptionError(
-                f"contact='hard': geom {names[second]!r} {what}, whose gap to the height field {names[first]!r} is not "
-                "known at a distance; use time stepping with integrator='moreau_jean'"
+                f"contact='hard': geom {names[second]!r} {what}, so its gap to the height field {names[first]!r} "
+                "cannot be computed before they touch; use time stepping with integrator='moreau_jean'"
             )
 
 
@@ -352,8 +352,8 @@ def _refuse_tactile(model: "Model") -> None:
     tactile = np.flatnonzero(model.struct().views["sensor_family"] == ON_TAXELS)
     if len(tactile):
         raise OptionError(
-            f"contact='hard': the tactile sensor {model.names('sensor')[tactile[0]]!r} reads how deep geoms are in "
-            'each other, which is nothing under hard contact; use contact="soft", or load the model with '
+            f"contact='hard': the tactile sensor {model.names('sensor')[tactile[0]]!r} reads penetration depths, "
+            'which are zero under hard contact; use contact="soft", or load the model with '
             "ignore=['tactile'] and read forces by touch and contact sensors"
         )
 

@@ -140,14 +140,14 @@ def _with_laws_of_time(certificate: Certificate, engine: Engine, control: Any) -
     longest, finer = engine.longest_step(control), _bounded(engine, control)
     breaks = engine.step_bounds.breaks
     if not engine.integrator.adaptive:
-        text = f"{named}, read at the stages of steps of {engine.timestep:.4g} s; what is shorter may be missed"
+        text = f"{named}, read at the stages of steps of {engine.timestep:.4g} s; shorter features may be missed"
     elif np.isfinite(longest):
         text = f"{named}; steps were at most max_step = {longest:.4g} s, those of the repetition {finer:.4g} s; "
-        text += "what is shorter may be missed" + ("" if breaks else "; declare jumps as breaks")
+        text += "shorter features may be missed" + ("" if breaks else "; declare jumps as breaks")
     elif breaks:
-        text = f"{named}; steps end at the breaks that were declared, and may pass over what happens between these"
+        text = f"{named}; steps end at the declared breaks, and may pass over features between these"
     else:
-        text = f"{named} and max_step is infinite: steps may pass over what happens between them, in every repetition"
+        text = f"{named} and max_step is infinite: steps may pass over features between them, in every repetition"
         return certificate.refuted(text)
     return certificate.noted(text)
 
@@ -162,11 +162,11 @@ def _with_held_controls(certificate: Certificate, engine: Engine, control: Any) 
     else:
         return certificate
     if not engine.integrator.adaptive:
-        return certificate.noted(f"{name} {verb} once a step in each of the runs; what is shorter may be missed")
+        return certificate.noted(f"{name} {verb} once a step in each of the runs; shorter features may be missed")
     text = (
-        f"{name} {verb} once a timestep of {engine.timestep:.4g} s, in the repetition as in the run: that controls are "
+        f"{name} {verb} once a timestep of {engine.timestep:.4g} s, in the run and its repetition: the error does not "
     )
-    return certificate.noted(text + "held in between is no part of the error; what is shorter may be missed")
+    return certificate.noted(text + "include that controls are held in between; shorter features may be missed")
 
 
 def _bounded(engine: Engine, control: Any) -> float:

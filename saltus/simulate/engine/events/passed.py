@@ -47,5 +47,5 @@ class PassedReader:
             )
         return (
             f"geoms {first!r} and {second!r} passed through each other in the step at t = {time:.6g} s: contacts are "
-            f"looked for at the ends of steps, and half of their thicknesses is {thick:.3g} m together; {remedy}"
+            f"detected at the ends of steps, and the mean of their thicknesses is {thick:.3g} m; {remedy}"
         )
