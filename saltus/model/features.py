@@ -48,7 +48,7 @@ IGNORABLE = {  # kinds of features that can be left out
     "tactile": "tactile sensors",
     "plasticity": "plastic springs",
     "sleep": "sleeping of resting bodies",
-    "adhesion": "contacts that stick",
+    "adhesion": "adhesive contacts",
     "noslip": "the noslip solver",
     "diagexact": "constraint inertias computed at each state",
     "speculative": "contacts of bodies that would touch within the step",

@@ -1,8 +1,8 @@
 """Rays and distances from MuJoCo's own functions: rays on meshes, height fields and signed distance fields; geom
 distances.
 
-They process one simulation at a time, like the collision functions (see `saltus.contact.mujoco.collision`): a lane's
-poses are copied to a scratch mjData, which mj_ray or mj_geomDistance reads, and the result is written to the lane.
+MuJoCo processes one simulation at a time, as in collisions (see `saltus.contact.mujoco.collision`): a lane's poses are
+copied to a scratch mjData, which mj_ray or mj_geomDistance reads, and the result is written to the lane.
 mj_ray tests all visible geoms; in the scratch mjModel, a copy, those that have kernels here (see `saltus.sense.ray`)
 are invisible.
 
@@ -62,9 +62,9 @@ class ForeignSense:
 def attach_sense(model, struct) -> ForeignSense | None:
     """Set up MuJoCo's rays and distances for `struct`, a Data of a `saltus.model.model.Model`.
 
-    To be called once for each Data, before kernels run on it; returns None if no sensor needs them. The result is kept
-    as `struct.foreign_sense_owner`: it must live as long as kernels run on the struct's buffers, and belongs to this
-    struct alone. Raises ModelError if MuJoCo could not do it without an error.
+    Call it once for each Data, before kernels run on it; returns None if no sensor needs them. The result is kept as
+    `struct.foreign_sense_owner`: it must live as long as kernels run on the struct's buffers, and belongs only to this
+    struct. Raises ModelError if MuJoCo cannot do it without an error.
     """
     struct.foreign_sense_owner = None
     needed = sight(model.mj_model).features & {"foreign_ray", "distance"}
@@ -103,7 +103,7 @@ def foreign_ray(m, d, point, direction, body):
             kind = m.geom_type[g]
             if m.geom_visible[g] and m.geom_bodyid[g] != body and (kind == HFIELD or kind > BOX):
                 finite = copy_frame(d, g, i) and finite
-        # cast it, unless some number is not finite
+        # cast the ray, unless a number is not finite
         if finite:
             model, data = d.foreign_sense[MODEL], d.foreign_sense[SCRATCH]
             ray = buffer + DOUBLE * POINT, buffer + DOUBLE * DIRECTION, EVERY_GROUP, STATIC_TOO, body
@@ -136,7 +136,7 @@ def foreign_distance(m, d, g1, g2, most):
         finite = copy_frame(d, g1, i)
         finite = copy_frame(d, g2, i) and finite
         if finite:
-            # signed distance fields read quaternions too
+            # signed distance fields also read quaternions
             if m.geom_type[g1] == SDF or m.geom_type[g2] == SDF:
                 copy_turn(m, d, g1, i)
                 copy_turn(m, d, g2, i)

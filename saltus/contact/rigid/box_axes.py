@@ -62,7 +62,7 @@ def widest_edge_axis(rot, offset, size1, size2, face):
             # distance of the projections
             gap = absolute(a * pick3(i1, offset) + b * pick3(i2, offset)) - radius1 - radius2
             largest = where(distinct & (gap > largest), gap, largest)
-            # only if clearly larger than the best so far
+            # accept only if clearly larger than the best so far
             better = distinct & (gap - PREFERENCE * absolute(gap) > best) & (gap > face)
             best = where(better, gap, best)
             found = where(better, one, found)

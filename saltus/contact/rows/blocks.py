@@ -12,7 +12,7 @@ from saltus.number.conditions import has
 from saltus.number.functions import where
 from saltus.number.kernels import kernel, only_with
 
-# kinds of blocks: those after FRICTION only push
+# kinds of blocks; kinds after FRICTION only push
 EQUALITY = 0  # forces of either sign
 FRICTION = 1  # dry friction of joints and tendons, bounded on both sides
 UNILATERAL = 2  # limits, contacts without friction
@@ -35,7 +35,7 @@ def chained_dof(m, d, place):
 @only_with("broad", otherwise="m.chain_sign[place]")
 @kernel(inline=True)
 def chained_sign(m, d, place):
-    """Which side a contact's degree of freedom moves: 1 the second body, -1 the first."""
+    """Side that a contact's degree of freedom moves: 1 the second body, -1 the first."""
     return d.found_sign[place - m.nchaindof]
 
 
@@ -57,7 +57,7 @@ def add_block(m, d, kind, dim, chain, law, index, active):
     """Append a block that acts in the lanes where `active` holds; returns its number. `index`: number of its
     constraint.
 
-    Its rows remain to be written.
+    The caller writes the rows.
     """
     dofs = m.chain_adr[chain], m.chain_num[chain], m.chain_fill[chain]
     return add_block_of(m, d, kind, dim, chain, dofs, law, index, active)
@@ -65,7 +65,7 @@ def add_block(m, d, kind, dim, chain, law, index, active):
 
 @kernel
 def add_block_of(m, d, kind, dim, chain, dofs, law, index, active):
-    """The same for an explicit list of degrees of freedom: (address, number, fill-in as in chain_fill).
+    """Append a block as `add_block`, with a list of degrees of freedom: (address, number, fill-in as in chain_fill).
 
     `chain`: a number that identifies this list.
     """
@@ -98,20 +98,20 @@ def add_block_of(m, d, kind, dim, chain, dofs, law, index, active):
 @only_with("threads", otherwise="False")
 @kernel(inline=True)
 def is_helper(m, d):
-    """Whether this thread helps another one, and counts by itself."""
+    """Whether this thread is a helper, which counts separately."""
     return d.part > 0
 
 
 @only_with("threads", otherwise="d.count[which]")
 @kernel(inline=True)
 def counted(m, d, which):
-    """How many blocks, rows, entries, ... there are, or where those of this thread begin and have come to."""
+    """Number of blocks, rows, entries, ... so far; in a helper thread, the counts of its own part."""
     return d.own_count[which] if d.part > 0 else d.count[which]
 
 
 @kernel(inline=True)
 def count_to(m, d, which, number):
-    """Set what `counted` gives."""
+    """Set the number that `counted` returns."""
     if is_helper(m, d):
         d.own_count[which] = number
     else:

@@ -10,7 +10,7 @@ from saltus.spatial.motions import acceleration_at, velocity_at
 from saltus.spatial.quaternions import quat_conjugate, quat_multiply
 from saltus.spatial.vectors import add3, matrix_times_vector, scale3, sub3
 
-TINY = 1e-30  # keeps the derivative of a root finite
+TINY = 1e-30  # keeps the derivative of a square root finite
 
 
 @kernel

@@ -122,7 +122,7 @@ def why_all_pairs(laws: UserLaws, vary: frozenset[str]) -> str:
         return "hard contact"
     if laws.motions.carriers:
         return "a prescribed motion of a mocap body"
-    return "a contact law of the user's" if laws.touch else "fields that vary" if vary else ""
+    return "a user-defined contact law" if laws.touch else "fields that vary" if vary else ""
 
 
 def with_laws(base: Struct, laws: UserLaws) -> Struct:

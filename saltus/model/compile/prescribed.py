@@ -68,7 +68,7 @@ def without_idle(base: Struct, motions: PrescribedMotions, law: HardLaw) -> tupl
     if not keep["neq"].all():
         number = int(base.views["eq_id"][~keep["neq"]][0])
         raise OptionError(
-            f"motions: equality {number} acts on joints with prescribed motions alone, which it cannot move; leave out "
+            f"motions: equality {number} acts only on joints with prescribed motions, which it cannot move; leave out "
             "one of their motions, or the equality (active='false')"
         )
     if all(kept.all() for kept in keep.values()):

@@ -99,7 +99,7 @@ def _laws(s: Stack, struct: Struct, safe: float) -> dict[str, np.ndarray]:
         if laws is None:
             continue
         if (laws["direct"] != views["law_direct"][places]).any():
-            raise OptionError("vary: solref must be stiffness and damping, or time constant and ratio, in all alike")
+            raise OptionError("vary: all solref must be (stiffness, damping), or all (time constant, damping ratio)")
         for name, value in laws.items():
             field = f"law_{name}"
             inner = struct.layout.shape(field, struct.sizes)[1:] if field in struct.layout.varied else None

@@ -109,7 +109,7 @@ class DataFields:
     qfrc_fluid: NDArray[np.float64]
     """[nv] forces of a medium (N m, N)."""
     qfrc_adhesion: NDArray[np.float64]
-    """[nv] attraction of contacts that stick (N m, N)."""
+    """[nv] attraction of adhesive contacts (N m, N)."""
     qfrc_passive: NDArray[np.float64]
     """[nv] sum of the passive forces (N m, N)."""
     act_dot: NDArray[np.float64]
