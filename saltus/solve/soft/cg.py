@@ -1,7 +1,7 @@
 """Nonlinear conjugate gradients for the primal problem of soft constraints.
 
-They minimise the convex cost of `saltus.solve.soft.newton` without its Hessian: preconditioned by M, with the same
-exact line search and the directions s' = -M⁻¹ g + β s of Hager & Zhang (A new conjugate gradient method with
+The method minimises the convex cost of `saltus.solve.soft.newton` without its Hessian: preconditioned by M, with the
+same exact line search and the directions s' = -M⁻¹ g + β s of Hager & Zhang (A new conjugate gradient method with
 guaranteed descent and an efficient line search, SIAM J. Optim. 16 (2005)):
 
     β = (y - 2 s (y · M⁻¹ y) / (s · y)) · M⁻¹ g / (s · y),    y the change of the gradient g,

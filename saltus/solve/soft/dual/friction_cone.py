@@ -39,7 +39,7 @@ def sliding_friction(m, d, b, normal, lane):
 
 @kernel
 def least_in_ball(A, b, v, L, w, n, radius, searching):
-    """v [n] ← a vector along the minimum of ½ vᵀ A v + bᵀ v in |v| <= radius; returns its factor to the minimum.
+    """v [n] ← a vector along the minimum of ½ vᵀ A v + bᵀ v in |v| <= radius; returns the factor to the minimum.
 
     For fields A [n, n], of which the lower triangle is read, and b [n], in the lanes that are `searching`, where the
     radius is above zero. L [n, n] and w [n] are scratch.

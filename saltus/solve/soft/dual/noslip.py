@@ -1,4 +1,4 @@
-"""No-slip pass: after the solver, the friction forces are solved once more without regularisation.
+"""No-slip pass: after the solver, friction forces are solved once more without regularisation.
 
 Soft friction creeps under load. This second pass keeps the normal forces (for pyramids, the sum of each pair of
 opposite edges) and moves friction to the minimum of ½ fᵀ A f + fᵀ b within its bounds, contact by contact in order,

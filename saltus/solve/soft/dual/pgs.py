@@ -73,7 +73,7 @@ def pgs(m, d):
 def solve_islands(m, d):
     """Solve for the unknowns of all islands of all lanes; returns 1 if some did not converge, else 0.
 
-    Those without cones that have a dense matrix are solved together, as many as there is memory for.
+    Islands without cones that have a dense matrix are solved together, as many as memory allows.
     """
     unconverged, formed, count = 0, False, 0
     for island in range(m.ntree):
@@ -100,7 +100,7 @@ def solve_islands(m, d):
 
 @kernel
 def start(m, d):
-    """Warm start from dual_force, or cold start where no force at all costs less, or where that is requested."""
+    """Warm start from dual_force, or cold start if zero forces cost less or are requested."""
     # cost ½ fᵀ A f + fᵀ b + ½ fᵀ R f of the warm start
     fold_forces(m, d)
     for i in range(m.nv):

@@ -1,6 +1,7 @@
-"""What each tree of a world has: blocks of rows that act on it, and pairs with trees of other groups.
+"""Lists for each tree: blocks of rows that act on it, and pairs with trees of other groups.
 
-With them a thread computes all that belongs to its own trees, in the same order however many threads there are.
+With these lists a thread computes everything for its own trees, in an order that does not depend on the number of
+threads.
 """
 
 from saltus.contact.counts import NBLOCK
@@ -10,7 +11,7 @@ from saltus.number.kernels import kernel
 
 @kernel
 def list_blocks_of_trees(m, d):
-    """row_treeblock: the blocks of rows that act on each tree, ascending, row_treenum of them from row_treeadr on."""
+    """row_treeblock: blocks of rows that act on each tree, ascending; row_treenum of them from row_treeadr on."""
     clear_counts(m, d, d.row_treenum)
     for b in range(d.count[NBLOCK]):
         if d.block_num[b] > 0:
@@ -56,13 +57,13 @@ def clear_counts(m, d, num):
 
 @kernel(inline=True)
 def count_one(num, t):
-    """One more of tree t."""
+    """Add one to the count of tree t."""
     num[t] = num[t] + 1
 
 
 @kernel
 def begin_lists(m, d, adr, num):
-    """adr ← where the list of each tree begins, from the lengths num, which begin anew."""
+    """adr ← start of the list of each tree, from the lengths num, which are reset."""
     total = 0
     for t in awake_trees(m, d):
         adr[t] = total
