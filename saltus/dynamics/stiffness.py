@@ -1,6 +1,6 @@
 """Diagonal joint stiffness and damping: slopes of springs, dampers and servos in the joint's own position and velocity.
 
-Implicit methods need them to converge; they need not be exact.
+Implicit methods need these slopes to converge; they need not be exact.
 """
 
 from saltus.dynamics.force_derivative import actuator_slope, saturated

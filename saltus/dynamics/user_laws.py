@@ -17,11 +17,11 @@ from saltus.number.methods import plain_function
 
 LAWS: dict[str, tuple] = {}  # feature key without its prefix -> kernels
 CHANGED = "a value that it refers to has changed since its first use; what changes must be one of its parameters"
-INLINE = dict(forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)  # for calls that select a kernel
+INLINE = dict(forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)  # options of calls that select a kernel
 
 
 def user_kernel(what: str, form: str, function: Any, inline: bool = False) -> Any:
-    """The kernel of a user's function or method; what a method reads of its object becomes constants.
+    """The kernel of a user's function or method; values that a method reads from its object become constants.
 
     `what` (the role) and `form` (the required signature) appear in error messages. OptionError for anything else, and
     for a method that cannot be compiled.
@@ -44,7 +44,7 @@ def user_kernel(what: str, form: str, function: Any, inline: bool = False) -> An
 def feature_key(*kernels: Any) -> str:
     """Feature key of kernels: their names and a fingerprint of everything that their code depends on.
 
-    Raises OptionError where that cannot be determined.
+    Raises OptionError if that cannot be determined.
     """
     functions = [law.py_func for law in kernels]
     names = [f.__name__ if f.__name__.isidentifier() else "law" for f in functions]
