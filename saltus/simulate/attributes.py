@@ -1,6 +1,6 @@
 """Attributes of a simulation: its state and inputs, which users assign to, and options, which cannot be changed.
 
-They are for a class that has an `engine`, and a `_turn` as `in_turn` takes it.
+The class that uses them must have an `engine`, and a `_turn` for `in_turn`.
 """
 
 from collections.abc import Callable
@@ -18,7 +18,7 @@ Number = TypeVar("Number", bound=np.generic)
 
 
 class ArrayProperty(property, Generic[Number]):
-    """An attribute that gives an array of a kind of number, and takes whatever NumPy can make one of.
+    """Attribute that returns an array of a type of number, and accepts anything that NumPy can convert to one.
 
     A class of its own, because type checkers would take a property made by a function for `Any`.
     """

@@ -49,22 +49,21 @@ from saltus.terminal.display import count, notebook_html
 class Batch(BatchState, ModelsOfEach):
     """n independent simulations of a model.
 
-    `threads`: how many to use (None: all that this process may). `precision`: "float64" or "float32"; clocks are in
-    float64 in either. `integrator` and `timestep` as in Simulation. A simulation's result does not depend on the
+    `threads`: number of threads (None: all that this process may use). `precision`: "float64" or "float32"; clocks are
+    always in float64. `integrator` and `timestep` as in Simulation. A simulation's result does not depend on the
     others, on n or on threads, to the bit.
 
     `control`: a controller in the time loop (`saltus.PID`, `saltus.controller`), whose parameters `control_prm` [n, p]
-    may differ from simulation to simulation. `dynamics`: equations of motion in place of the engine's (see
-    `saltus.Dynamics`).
+    may differ between simulations. `dynamics`: equations of motion in place of the engine's (see `saltus.Dynamics`).
 
-    `contact`, `tolerance`, `events`, `actuation_states`, `max_step` and `breaks` as in Simulation, and so is `control`
-    as `saltus.Actuation`. Under hard contact, and with events, each simulation goes from event to event at its own
-    times, with the bits of a single Simulation; `events` is the log of all. Restitution and friction of `saltus.Hard`
-    may be arrays [n], one for each simulation. This is in float64 alone.
+    `contact`, `tolerance`, `events`, `actuation_states`, `max_step`, `breaks` and `saltus.Actuation` as `control` as in
+    Simulation. Under hard contact, and with events, each simulation goes from event to event at its own times, with the
+    bits of a single Simulation, in float64 only; `events` is the log of all. Restitution and friction of `saltus.Hard`
+    may be arrays [n], one entry for each simulation.
 
-    `vary`: names of MuJoCo's fields in which the simulations differ, as "body_mass", "geom_friction",
-    "actuator_gainprm", "opt.gravity" (`saltus.model.vary.fields.MAY_VARY` has all). `model.body_mass` is then an array
-    [n, nbody] to write into, `body("torso").mass` [n] a view of it; constants that MuJoCo derives are updated.
+    `vary`: names of MuJoCo's fields in which the simulations differ, such as "body_mass", "geom_friction",
+    "actuator_gainprm", "opt.gravity" (all are in `saltus.model.vary.fields.MAY_VARY`). `model.body_mass` is then an
+    array [n, nbody] to write into, `body("torso").mass` [n] a view of it; constants that MuJoCo derives are updated.
 
     `time` [n], `qpos` [n, nq], `qvel` [n, nv], `act` [n, na and the controller's states], `ctrl` [n, nu],
     `qfrc_applied` [n, nv], `xfrc_applied` [n, nbody, 6], `mocap_pos` [n, nmocap, 3], `mocap_quat` [n, nmocap, 4],
@@ -73,8 +72,8 @@ class Batch(BatchState, ModelsOfEach):
     sets some simulations, and `view` shows the memory itself. `contacts`, `contact_force` and `sensor` read contacts
     and sensors.
 
-    A batch has its own threads and may be used by one thread of the program at a time: while one is in a method, any
-    other that calls a method, reads or assigns gets a ConcurrencyError.
+    A batch has its own threads; use it in one thread of the program at a time: while a thread is in a method, others
+    that call a method, read or assign get a ConcurrencyError.
     """
 
     def __init__(
@@ -227,7 +226,7 @@ class Batch(BatchState, ModelsOfEach):
     def events(self) -> EventTable:
         """The log of events since the last reset, as of `Simulation`, sorted by the field `simulation`.
 
-        It grows with every step; `forget_events` empties it.
+        The log grows with every step; `forget_events` empties it.
         """
         return self.lanes.events()
 
@@ -312,7 +311,7 @@ class Batch(BatchState, ModelsOfEach):
     def _check_clock(self, n: int) -> None:
         """Raise OptionError if sample times of delayed controls and sensors would coincide in float32."""
         latest = np.abs(self.lanes.clock).max() + n * self.timestep
-        # what `saltus.dynamics.history.same_time` counts as the same
+        # tolerance of `saltus.dynamics.history.same_time`
         if 4.0 * np.finfo(np.float32).eps * latest > 0.5 * self.timestep:
             raise OptionError(
                 f"at t = {latest:.6g} s float32 cannot distinguish the times of delayed controls and sensors "

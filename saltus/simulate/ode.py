@@ -46,9 +46,9 @@ class OdeSolution:
         order: the error at a fixed time shrinks like step**order.
         steps: number of steps taken; `rejected`: number of rejected steps of an adaptive method.
         unconverged: of an implicit method, steps whose equations Newton's method did not solve to rounding.
-        error: [T, n] of an adaptive method, the sum of its estimates of each step's error up to there, else None. It
-            bounds no error: how errors grow or die out is the system's.
-        status: "done", or "unconverged" where there were such steps.
+        error: [T, n] of an adaptive method, the cumulative estimate of the steps' errors, else None. It is no bound of
+            the global error, since the system amplifies or damps errors.
+        status: "done", or "unconverged" if there were such steps.
     """
 
     t: NDArray[np.float64]
@@ -96,8 +96,8 @@ def integrate_ode(
         tolerance: (relative, absolute) error of a step of "dopri5".
         max_step: the longest step of "dopri5"; None for any length. Steps are chosen from f at a few points of each:
             where f hardly changes they grow, and may pass over a short pulse. Give less than its duration.
-        breaks: times at which f may jump. Steps end just before and begin anew just behind them, so that f is smooth
-            within each and the order of the method is kept.
+        breaks: times at which f may jump. Steps end just before and restart just behind them, so that f is smooth
+            within each step and the order of the method is kept.
 
     Raises:
         OptionError: invalid argument; or f does not return n numbers, with the time.

@@ -47,27 +47,26 @@ RunControl: TypeAlias = Callable[["Simulation"], ArrayLike | None] | ArrayLike |
 class Simulation(StateAttributes):
     """A model, its state, and an integrator that moves it.
 
-    `integrator`: a name (see `saltus.integrators`), an Integrator, a ButcherTableau, or None for what the model's file
-    says. `timestep` (s): None for the file's. `contact`: the contact law, "soft", "hard", saltus.Soft(),
-    saltus.Hard(...), or one's own, saltus.Compliant(force).
-    `tolerance`: (relative, absolute) error per step of adaptive integrators. `control`: a controller in the time loop
-    (`saltus.PID`, `saltus.controller`). `dynamics`: equations of motion in the place of the engine's (see
-    `saltus.Dynamics`). `events`: functions of the state whose sign changes are located in time, and what happens there
-    (`saltus.Event`), under hard contact or where nothing can touch. `actuation_states`: how many discrete states there
-    are, or their first values; with `saltus.Actuation` as control they are its own. `max_step` (s): the longest step of
-    an adaptive integrator; None: the timestep where a law of the user's reads `d.time`, any length where none does.
-    `breaks` (s): times at which such laws may jump, where its steps end. `motions`: prescribed motions by the names of
-    hinges, slides and mocap bodies, `{"crank": lambda t: 0.3 * math.sin(5 * t)}`: functions of the time (s) that give
-    the position (rad, m; of a mocap body (x, y, z), or this and a quaternion), whose exact derivatives are velocity and
-    acceleration; `data.qfrc_prescribed` are the forces that they need. `threads`: how many share the work of each
-    step, for worlds of hundreds of bodies; the result is the same to the last bit.
+    `integrator`: a name (see `saltus.integrators`), an Integrator, a ButcherTableau, or None for the integrator of the
+    model's file. `timestep` (s): None for the file's. `contact`: the contact law: "soft", "hard", saltus.Soft(),
+    saltus.Hard(...), or a user-defined law, saltus.Compliant(force). `tolerance`: (relative, absolute) error per step
+    of adaptive integrators. `control`: a controller in the time loop (`saltus.PID`, `saltus.controller`). `dynamics`:
+    equations of motion in place of the engine's (see `saltus.Dynamics`). `events`: functions of the state whose sign
+    changes are located in time, with actions (`saltus.Event`), under hard contact or if nothing can touch.
+    `actuation_states`: number of discrete states, or their initial values; `saltus.Actuation` as control has its own.
+    `max_step` (s): the longest step of an adaptive integrator; None: the timestep if a user-defined law reads `d.time`,
+    otherwise unlimited. `breaks` (s): times at which such laws may jump, where steps end. `motions`: prescribed motions
+    by the names of hinges, slides and mocap bodies, `{"crank": lambda t: 0.3 * math.sin(5 * t)}`: functions of time (s)
+    that return the position (rad, m; of a mocap body (x, y, z), or this and a quaternion), whose exact derivatives are
+    velocity and acceleration; `data.qfrc_prescribed` are the required forces. `threads`: number of threads that share
+    the work of each step, for worlds of hundreds of bodies; results are equal to the last bit.
 
     `time` (s), `qpos` [nq], `qvel` [nv], `act` [na and the controller's states], `ctrl` [nu], `qfrc_applied` [nv],
     `xfrc_applied` [nbody, 6], `mocap_pos` [nmocap, 3], `mocap_quat` [nmocap, 4], `mocap_vel` [nmocap, 6], `userdata`
-    [nuserdata] and `actuation_state` [n] are views to read and write; `data` holds what is computed from them.
+    [nuserdata] and `actuation_state` [n] are views to read and write; `data` holds quantities computed from them.
 
-    A simulation is for one thread at a time: while one is in a method, any other that calls one or assigns to the state
-    gets a ConcurrencyError. Simulations of one model may run in many threads at once.
+    Use a simulation in one thread at a time: while a thread is in a method, others that call a method or assign to the
+    state get a ConcurrencyError. Simulations of one model may run in many threads at once.
     """
 
     def __init__(
@@ -259,7 +258,7 @@ class Simulation(StateAttributes):
 
         `save`: path of a new Zarr store (.zarr) to which the run is recorded while it advances, in memory that does not
         grow with it; the returned trajectory reads its columns from there on first access. If the process is killed,
-        the store keeps what was committed, every two seconds, and `saltus.resume` continues from it.
+        the store keeps the commits made every two seconds, and `saltus.resume` continues from the last one.
 
         `ledger`: keep an account of all kinds of energy, and of the work of all kinds of forces, summed over every
         step; `trajectory.energy_report()` is the balance. The motion is the same; the run takes longer, for methods of

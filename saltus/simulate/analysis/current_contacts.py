@@ -11,14 +11,14 @@ from saltus.simulate import stepping
 from saltus.simulate.engine import loops
 from saltus.simulate.engine.engine import Engine
 
-NEAR = 0.03  # of the model's extent: how near an open point is shown
+NEAR = 0.03  # distance up to which open points are shown, relative to the model's extent
 
 
 def touching(engine: Engine) -> NDArray[Any]:
     """Contacts [n, 8] at the present state: position (m), force on the second geom (N, world axes), distance (m), mode.
 
-    The mode is 0 for open, 1 for sticking and 2 for slipping where events are located in time, -1 otherwise, and while
-    steps go over dense events. Open points are among them while they are near: nearer than 0.03 of the model's extent.
+    If events are located in time, the mode is 0 for open, 1 for sticking and 2 for slipping; otherwise, and while dense
+    events are stepped over, it is -1. Open points are included if they are nearer than 0.03 of the model's extent.
     """
     return touching_with_axes(engine)[0]
 

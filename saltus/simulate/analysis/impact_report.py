@@ -21,9 +21,9 @@ from saltus.solve.impact.law import resolve_impact
 from saltus.terminal.display import notebook_html
 
 DIMENSION = {BILATERAL: 1, UNILATERAL: 1, COULOMB: 3}
-TOLERANCE = 1e-12  # of the cone problems
-SAME = 1e-9  # of the largest velocity: outcomes that differ by less are the same
-UNSOLVED = 1e-10  # residual from which an outcome is said not to be solved
+TOLERANCE = 1e-12  # tolerance of the cone problems
+SAME = 1e-9  # relative to the largest velocity: outcomes that differ by less are equal
+UNSOLVED = 1e-10  # residual above which an outcome is reported as unsolved
 
 _resolve = entry(resolve_impact, name="impact", structs=("p",))
 

@@ -71,7 +71,7 @@ def _by_dlpack(name: str, tensor: Any) -> np.ndarray:
         raise OptionError(f"{name}: this {type(tensor).__name__} does not share its memory: {error}") from None
     if seen.flags.writeable or not hasattr(tensor, "__array__"):
         return seen
-    # DLPack before 1.0 cannot say whether memory may be written; the array that a tensor makes of itself can
+    # DLPack before 1.0 does not tell whether memory is writable; a tensor's array does
     own = np.asarray(tensor)
     same = own.ctypes.data == seen.ctypes.data and own.shape == seen.shape and own.strides == seen.strides
     return own if same else seen

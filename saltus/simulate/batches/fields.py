@@ -73,7 +73,7 @@ class Place(NamedTuple):
 def place_of(name: str, model: Model, m: Struct, workspace: Struct) -> Place:
     """The rows of a field in a workspace, which begins with those of the state, and the field's MuJoCo shape."""
     if name == "actuator_moment":
-        name = "moment"  # its entries; see `dense_moment`
+        name = "moment"  # nonzero entries; see `dense_moment`
     span = workspace.span(name, name)
     rows, shape = np.arange(span.start, span.stop), DATA.shape(name, workspace.sizes)
     if name == "act_dot":

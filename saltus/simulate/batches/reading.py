@@ -61,7 +61,7 @@ class Reader:
         self._places: dict[str, Place] = {}
 
     def read(self, names: Sequence[str], outs: Sequence[WritableArray | None]) -> list[np.ndarray]:
-        """Fields [n, ...] of these names, each written to its `out`, or to a new array where that is None."""
+        """Fields [n, ...] of these names, each written to its `out`, or to a new array if that is None."""
         wanted = [
             Wanted(name, self._place(name), self._target(name, self._shape(name), out))
             for name, out in zip(names, outs, strict=True)

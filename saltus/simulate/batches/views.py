@@ -19,7 +19,7 @@ class Views:
 
     def __init__(self, lanes: BatchStates):
         self.lanes = lanes
-        self._left: dict[str, np.ndarray] = {}  # a copy of what each view sees, in the order of the memory
+        self._left: dict[str, np.ndarray] = {}  # a copy of each view, in the order of the memory
 
     def of(self, name: str) -> NDArray[np.floating]:
         """A field as it lies in memory [groups, width, ...]."""

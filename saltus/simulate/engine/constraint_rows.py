@@ -28,7 +28,7 @@ CONTACT = np.dtype(
         ("frame", float, (3, 3)),
         ("friction", float, 5),
         ("includemargin", float),
-        ("efc_address", int),  # of its first row, -1 if it has none
+        ("efc_address", int),  # address of the first row, -1 without rows
     ]
 )
 TYPES = mujoco.mjtConstraint
@@ -199,6 +199,6 @@ def _id(m: Struct, kind: int, index: int, chain: int) -> int:
 
 def _of_bodies(m: Struct, chain: int) -> bool:
     """Whether a chain belongs to a contact, not to a limit."""
-    if chain >= len(m.views["chain_body1"]):  # of deformable bodies
+    if chain >= len(m.views["chain_body1"]):  # chains of deformable bodies
         return True
     return bool(m.views["chain_body1"][chain] or m.views["chain_body2"][chain])

@@ -52,7 +52,7 @@ CONSTRAINTS = ("ncon", "nefc", "contact", "solver_niter", *constraint_rows.FIELD
 class Data(DataFields):
     """Computed quantities as arrays: `xpos`, `qfrc_bias`, `qacc`, ... by MuJoCo's names, in SI units.
 
-    They always belong to the present state: reading one after a step or a change of the state computes them anew.
+    Quantities always belong to the present state: reading one after a step or a change of the state recomputes them.
     (In MuJoCo they belong to the start of the last step until `mj_forward` is called.) `M`, `qLD` have MuJoCo's sparse
     layout. State and inputs can be written; computed quantities are read-only.
 
@@ -86,7 +86,7 @@ class Data(DataFields):
             if name == "flexvert_xpos":
                 view = view[: self._engine.model.nflexvert]  # without nodes
             self._refresh(name)
-            if name == "qfrc_constraint" and not view.size:  # of models without constraints
+            if name == "qfrc_constraint" and not view.size:  # models without constraints
                 view = np.zeros(self._engine.model.nv)
             if name in ("M", "qLD") and not np.array_equal(self._engine.model.M_colind, self._engine.m.M_colind):
                 view = view[sparse_rows(self._engine.model, self._engine.m)]

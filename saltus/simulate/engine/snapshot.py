@@ -1,7 +1,7 @@
 """Snapshots: copies of an engine's state with an identification of model, integrator and contact law.
 
 A snapshot is an array: the numbers of the state, then a mark, which is a hash of the model, integrator and contact law.
-It can be stored in any array file, and a snapshot of another model is detected.
+Snapshots can be stored in any array file, and a snapshot of another model is detected.
 """
 
 from __future__ import annotations

@@ -52,7 +52,7 @@ class Coefficients(NamedTuple):
 class Soft:
     """MuJoCo's soft law, with the parameters that the model holds: `contact="soft"`.
 
-    `saltus.contact_law` says what the parameters mean.
+    `saltus.contact_law` explains the parameters.
     """
 
     name = "soft"
@@ -72,28 +72,28 @@ class Hard:
     each simulation.
 
     Attributes:
-        restitution: normal velocity after an impact over that before, in [0, 1].
+        restitution: ratio of the normal velocities after and before an impact, in [0, 1].
         friction: coefficient of Coulomb's friction for all pairs of geoms; None: the model's, for sliding.
         pairs: other numbers for some pairs: {("ball", "floor"): 0.8, ("foot", "floor"): {"restitution": 0.1,
             "friction": 0.6}}. A name is a geom's, or a body's for all its geoms; a number is a restitution.
         limits: restitution of joint and tendon limits.
         impact: "newton" (of velocities) or "poisson" (of impulses).
-        treatment: of impacts at once: "simultaneous" (rounds of reflections of all contacts that approach),
+        treatment: of simultaneous impacts: "simultaneous" (rounds of reflections of all contacts that approach),
             "moreau" (one complementarity problem), "sequential" (one contact at a time).
-        gap_tolerance: m; nearer than this bodies touch.
-        speed_tolerance: m/s; slower than this they do not move against each other.
-        bounce_height: m; where bounces shrink geometrically, the contact closes once the next is lower than this.
-        dense: what to do where a contact has more than `dense_events` events within `dense_time` s, or more is closed
-            than there is room for: "step" (go on in steps of time of `dense_step` s until it is over, see
-            docs/howto/hard_contact.md; the event "dense" in the log sums up what happened), "locate" (locate all
-            events, however many) or "stop" (EventError).
-        overlap: starts whose bodies lie in each other, or joints beyond their limits, by up to `overlap_depth`:
+        gap_tolerance: m; bodies touch at smaller gaps.
+        speed_tolerance: m/s; smaller relative speeds count as zero.
+        bounce_height: m; a contact with geometrically shrinking bounces closes once the next is lower than this.
+        dense: treatment of more than `dense_events` events of a contact within `dense_time` s, or of more closed
+            contacts than memory allows: "step" (take time steps of `dense_step` s until it is over, see
+            docs/howto/hard_contact.md; the event "dense" in the log is a summary), "locate" (locate all events, however
+            many) or "stop" (EventError).
+        overlap: treatment of starts whose bodies overlap, or joints are beyond their limits, by up to `overlap_depth`:
             "separate" (moved apart by the least motion in the metric of the inertia, with a warning and the event
-            "separated") or "error" (EventError), as all that is deeper.
+            "separated") or "error" (EventError), as for any larger depth.
         overlap_depth: m, rad.
-        tangential_restitution: tangential velocity after an impact over that before, with the sign turned, in [0, 1],
-            where friction is large enough for it: 1 for a superball, 0 for what sticks. Under Newton's impact law with
-            located events alone.
+        tangential_restitution: minus the ratio of the tangential velocities after and before an impact, in [0, 1], if
+            friction is large enough for it: 1 for a superball, 0 for sticking. Only under Newton's impact law with
+            located events.
     """
 
     restitution: Coefficient = 0.0
@@ -154,7 +154,7 @@ class Hard:
         return any(np.any(np.asarray(number) > 0.0) for number in (self.tangential_restitution, *own))
 
     def numbers(self, model: "Model", *, event: bool) -> HardLaw:
-        """The law for a model; OptionError where `pairs` names what it does not have."""
+        """The law for a model; OptionError if `pairs` names objects that the model lacks."""
         base = model.struct()
         if base.layout.features & {"flexcontact", "flexequality"}:
             raise OptionError(
@@ -197,7 +197,7 @@ class Hard:
     def coefficients(self, model: "Model", n: int | None = None) -> Coefficients:
         """Restitution and friction in n simulations of a model, or in the only one there is.
 
-        OptionError where `pairs` names what the model does not have, or something is not one number or n.
+        OptionError if `pairs` names objects that the model lacks, or a coefficient is neither a number nor n numbers.
         """
         base = model.struct(listed="hard contact")
         first, second = base.views["collision_geom1"], base.views["collision_geom2"]
@@ -242,10 +242,10 @@ class Compliant:
     model, and `solref`, `solimp` and friction of contacts are ignored; a contact of dimension 1 has the force along the
     normal alone. Limits, equalities and dry friction follow the soft law.
 
-    A plain function of numbers, which is compiled into the step as a controller is (see `saltus.controller`): each
-    number may stand for many simulations, so that branches on it are `where` of `saltus.number.functions`. What it
-    refers to by name belongs to its code; what is to change between runs are `d.userdata[i]`. Every integrator takes
-    the force as it is, the implicit ones without its derivatives; stiff laws need small or controlled steps.
+    `force` is a plain function of numbers, compiled into the step like a controller (see `saltus.controller`): each
+    number may represent many simulations, so that branches on it are `where` of `saltus.number.functions`. Objects that
+    it refers to by name become part of its code; use `d.userdata[i]` for values that change between runs. Implicit
+    integrators treat the force explicitly, without its derivatives; stiff laws need small or controlled steps.
     """
 
     name = "compliant"

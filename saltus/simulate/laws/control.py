@@ -55,9 +55,9 @@ class Controller:
     `m` and `d` are the kernels' Model and Data (fields by MuJoCo's names: `d.time`, `d.qpos[i]`, `d.qvel[i]`,
     `d.actuator_length[k]`, `d.xpos[b]`, `d.site_xpos[s]`, `d.subtree_com[b]`, ...), `z` the place of its first state:
     state i is d.act[z + i], its rate, which the law must set, d.act_dot[z + i]. `d.control_prm` holds the parameters.
-    It is evaluated with every acceleration, so that the stages of Runge-Kutta methods see it; with `hold` once a step,
-    at the state and with the quantities of its start, its states by Euler's method. A law that reads `d.time` bounds
-    the steps of adaptive integrators, see `max_step` and `breaks` of `saltus.Simulation`.
+    The law is evaluated with every acceleration, so that the stages of Runge-Kutta methods see it; with `hold` once a
+    step, at the state and with the quantities of its start, and its states advance by Euler's method. A law that reads
+    `d.time` bounds the steps of adaptive integrators, see `max_step` and `breaks` of `saltus.Simulation`.
 
     Numbers, tuples, NumPy arrays and kernels that the law refers to by name become part of its code and must not change
     once a simulation has used it; other references are an OptionError. Use parameters for values that change.

@@ -20,26 +20,26 @@ NUDGE = 0.1  # rad, m, ... from the model's start, which may be singular, to whe
 class Dynamics:
     """Two kernels for the equations M(q) dv/dt + bias(q, v) = forces, compiled into the step of every integrator.
 
-    inertia(m, d): writes the inertia matrix d.M [nC] (kg, kg m, kg m²), all of it, with what armature and tendons add.
-        Row i of the lower triangle has its entries from m.M_rowadr[i] on: those of i's ancestors in the tree ascending,
+    inertia(m, d): writes the whole inertia matrix d.M [nC] (kg, kg m, kg m²), including armature and tendons. Row i of
+        the lower triangle has its entries from m.M_rowadr[i] on: those of i's ancestors in the tree in ascending order,
         itself last. For a chain of joints d.M is M11, M21, M22, M31, ...
-    bias(m, d): writes d.qfrc_bias [nv] (N, N m): Coriolis, centrifugal and gravitational forces, or what takes their
-        place; a polynomial of second degree in the velocities.
+    bias(m, d): writes d.qfrc_bias [nv] (N, N m): Coriolis, centrifugal and gravitational forces, or their replacement;
+        a polynomial of second degree in the velocities.
 
     M must be positive definite, as for every mechanism: OptionError if it is not near the model's start, and
     DivergenceError if a simulation's steps end where it is not. Steps of a batch are not checked.
 
-    Both read positions d.qpos [nq], `bias` velocities d.qvel [nv] too, and if need be d.userdata and the kernels' Model
-    m, whose fields have MuJoCo's names. Each number may stand for many simulations side by side, or have derivatives:
-    sine and cosine are `sincos` of `saltus.number.functions`, and branches on the state are its `where`. As for
-    `saltus.controller`, what they refer to by name belongs to their code and must not change once it has been used.
+    Both may read positions d.qpos [nq], d.userdata and the kernels' Model m, whose fields have MuJoCo's names; `bias`
+    also reads velocities d.qvel [nv]. Each number may represent many simulations side by side, or have derivatives: use
+    `sincos` of `saltus.number.functions` for sine and cosine, and its `where` for branches on the state. As for
+    `saltus.controller`, objects that they refer to by name become part of their code and must not change afterwards.
 
     Springs, dampers, actuators, applied forces, contacts and limits act as usual; limits and contacts use the given M,
     but take their softness from the model's inertia. Energies, and sensor readings of forces and momenta of bodies, are
     those of the model's bodies in the resulting motion: if the equations describe another mechanism, its energy is not
     reported.
 
-    For `saltus.Simulation(..., dynamics=...)` and `saltus.Batch`.
+    Pass it to `saltus.Simulation(..., dynamics=...)` or `saltus.Batch`.
     """
 
     def __init__(self, inertia: Callable[[Struct, Struct], object], bias: Callable[[Struct, Struct], object]):

@@ -302,7 +302,7 @@ def _certify_adaptive(engine, again, start, first, duration, sample, control, pr
     try:
         part, finer = "hundredth", _of_tolerance(engine, 100)
         second = _repeat(again, start, duration, sample, control, progress, integrator=finer, **changes)
-    except DivergenceError:  # where forces jump, steps can become too small
+    except DivergenceError:  # steps can become too small where forces jump
         part, finer = "tenth", _of_tolerance(engine, 10)
         second = _repeat(again, start, duration, sample, control, progress, integrator=finer, **changes)
     if _interrupted(second):

@@ -138,8 +138,8 @@ class _Fall:
         """Whether the mass is practically at rest, or will creep to rest from its side, pushed all the way.
 
         With the distance x from rest, an overdamped motion x(t) = A exp(-λ₁ t) + C exp(-λ₂ t), λ₁ <= ω <= λ₂, does not
-        pass it if |v| < λ₂ |x|. On its way up it brakes by no more than about λ₁² x, which gravity alone has to exceed
-        lest the contact lets go.
+        pass it if |v| < λ₂ |x|. On its way up it brakes by no more than about λ₁² x; gravity alone has to exceed this,
+        or the contact opens.
         """
         law = self.law
         rest, ratio = law.rest_penetration, law.damping_ratio

@@ -61,9 +61,9 @@ def advance_each(parameters: int) -> Entry:
     """Loop of many simulations for integrators with `parameters` parameters.
 
     (data, m_real, m_ints, address, simulations, status [n], taken [n], log, room, first, last, going, steps, h,
-    *parameters) -> (next simulation, rows of the log, events lost). Those whose status is EVENTS_FULL take steps until
-    they have taken as many as `steps`. `log` must have `room` rows for each call of the loop at `address`; where it has
-    less, it is to be read, and this to be called again with the next simulation as `first`, which is `going`.
+    *parameters) -> (next simulation, rows of the log, events lost). Simulations with status EVENTS_FULL take steps
+    until they have taken `steps`. `log` must have `room` rows for each call of the loop at `address`; if fewer are
+    left, the log has to be read, and the loop called again with the next simulation as `first`, which is `going`.
     """
 
     def advance_each(

@@ -43,7 +43,7 @@ class BatchStates(ABC):
 
     model: Model
     m: Struct
-    sizes: dict[str, int]  # of a Data
+    sizes: dict[str, int]  # sizes of a Data
     workspaces: Sequence[Struct]
     precision: str
     groups: int
