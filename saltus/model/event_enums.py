@@ -33,7 +33,7 @@ OVERLAP_WAYS = ("separate", "error")  # treatment of overlapping bodies at a sta
 # columns of event_log: time (s), kind, item, gap (m), speed (m/s), impulse (N s), energies before and after (J)
 TIME, KIND, ITEM, GAP, SPEED, NORMAL, TANGENT1, TANGENT2, BEFORE, AFTER = range(10)
 EVENT_WIDTH = AFTER + 1
-SINCE, COUNT = GAP, SPEED  # of DENSE: start of time stepping (s) and number of impacts since
+SINCE, COUNT = GAP, SPEED  # columns of DENSE: start of time stepping (s) and number of impacts since
 NOTHING = -1  # item of an event of the whole system
 
 # places in event_count

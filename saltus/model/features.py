@@ -31,7 +31,7 @@ class Feature:
     kind: str  # the word in `ignore`
     element: str  # the MJCF element
     name: str  # the name in the file, or "#index"
-    text: str  # its effect, for messages
+    text: str  # effect of the feature, for messages
     simulated: bool = False  # whether it is simulated unless left out
 
 

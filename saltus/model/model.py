@@ -71,7 +71,7 @@ class Options(SimpleNamespace):
 
 
 class Model(ModelFields):
-    """A mechanism, immutable. Its fields have MuJoCo's names, `nq`, `body_mass`, `jnt_axis`, ..., and are read-only.
+    """An immutable mechanism. Fields have MuJoCo's names, `nq`, `body_mass`, `jnt_axis`, ..., and are read-only.
 
     `opt`: the options. `ignored`: the features that the user has chosen to leave out. `xml`: the model as MJCF text
     (None if the source was an MjModel). `mj_model`: the compiled MuJoCo model itself, which must not be written to

@@ -48,8 +48,8 @@ class HillMuscle:
 
         saltus.load(source, muscles={"biceps": saltus.HillMuscle(624.3, 0.1157, 0.2723)})
 
-    replaces the force law of the actuator "biceps". Its transmission is kept: its length (times gear) is the length of
-    the muscle-tendon unit, and the muscle's force shortens it. Its control is the excitation, 0 to 1. Its states are
+    replaces the force law of the actuator "biceps". The transmission is kept: its length (times gear) is the length of
+    the muscle-tendon unit, and the muscle's force shortens it. The control is the excitation, 0 to 1. The states are
     activation and fibre length, the latter in units of the optimal one.
 
     Parameters, with the names and defaults of OpenSim's Millard2012EquilibriumMuscle where it has them:

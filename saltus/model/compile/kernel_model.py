@@ -101,9 +101,9 @@ def kernel_model(
 class UserLaws(NamedTuple):
     """User-defined laws in the form of the kernels' Model; see `saltus.dynamics.user_laws`."""
 
-    controller: str = ""  # its feature key
+    controller: str = ""  # feature key of the controller
     states: int = 0  # number of the controller's states
-    equations: str = ""  # their feature key
+    equations: str = ""  # feature key of equations of motion
     events: str = ""  # feature key of functions and actions of events
     motions: PrescribedMotions = PrescribedMotions()
     method: str = ""  # feature key of a fixed-step method that locates events

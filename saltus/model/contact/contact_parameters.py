@@ -34,7 +34,7 @@ class Law:
     friction: tuple[float, ...] = (0.0,) * 5
     mu: float = 0.0
     adhesion: float = 0.0  # N
-    restitution: float = 0.0  # of the hard law
+    restitution: float = 0.0  # for the hard law
     tangential: float = 0.0
     direct: bool = False  # stiffness and damping are given, not a time constant and a damping ratio
 

@@ -15,7 +15,7 @@ from saltus.number.intrinsics.blocks import AT_ONCE
 FACES = ("hull_faceadr", "hull_face", "hull_normal", "hull_corneradr", "hull_corner")
 # most pairs with remembered separating axes, and most lanes (see `saltus.contact.convex.last_axis`)
 LAST_PAIRS, LAST_LANES = 256, 16
-MOST_CORNERS = 128  # of a face
+MOST_CORNERS = 128  # most corners of a face
 CELLS = 16  # cells along each edge of the cube whose surface holds the starting points of climbs
 
 

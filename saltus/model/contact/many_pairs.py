@@ -1,7 +1,7 @@
 """Filters that decide which geoms may touch, in place of a list of pairs: for worlds of many bodies.
 
 A filter has a few numbers for each geom and body, so that its size and the time to make it are proportional to their
-number. It accepts the pairs of `saltus.model.contact.collisions.pairs`.
+number. Filters accept the pairs of `saltus.model.contact.collisions.pairs`.
 """
 
 import itertools

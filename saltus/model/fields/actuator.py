@@ -44,7 +44,7 @@ STATE = {  # state: kept from step to step
 
 INPUTS = {  # inputs
     **reals("userdata", shape=("nuserdata",)),
-    **reals("control_prm", shape=("ncontrol_prm",)),  # of a controller in the time loop
+    **reals("control_prm", shape=("ncontrol_prm",)),  # parameters of a controller in the time loop
     **reals("ctrl", shape=("nu",)),
 }
 

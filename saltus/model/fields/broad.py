@@ -29,7 +29,7 @@ MODEL = {  # fixed
     # pairs that the file names: keys (see `saltus.contact.broad.pair_key`), ascending, and laws
     **ints("named_key", "named_law", shape=("nnamed",)),
     **ints("kind_foreign", shape=("nkind",)),  # for kinds of pairs: MuJoCo's functions collide them
-    # most geoms of a body; how many digits pairs' keys have
+    # most geoms of a body; number of digits of pairs' keys
     **ints("broad_bodygeoms", "broad_digits"),
     # geoms without bounds; the others, with the grid level of their cell, and the cell width of each level (m)
     **ints("broad_plane", shape=("nbroadplane",)),

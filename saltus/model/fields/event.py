@@ -62,7 +62,7 @@ SCRATCH = {  # scratch
     # nonzero entries of each of these rows: their number, and their degrees of freedom
     **ints("half_num", shape=("nrow_event",)),
     **ints("half_dof", shape=("nrow_half",)),
-    **reals("row_inverse", shape=("nv_event",)),  # of the current row or forces, multiplied by D⁻¹ or M⁻¹
+    **reals("row_inverse", shape=("nv_event",)),  # current row or forces, multiplied by D⁻¹ or M⁻¹
     **reals("qpos_kept", shape=("nq_event",)),
     **reals("qpos_start", shape=("nq_event",)),
     **reals("qvel_start", shape=("nv_event",)),

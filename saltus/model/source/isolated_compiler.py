@@ -1,8 +1,8 @@
 """MuJoCo's compiler in a separate process, for untrusted text on which it may abort or never return.
 
-The helper process is reused for the next text, and replaced when it has died or was stopped. It is a fresh Python that
-imports only MuJoCo, so scripts need no `if __name__ == "__main__"`; a model takes some milliseconds more than in this
-process.
+The helper process is reused for the next text, and replaced when it has died or was stopped. Helpers are fresh Python
+processes that import only MuJoCo, so scripts need no `if __name__ == "__main__"`; a model takes some milliseconds more
+than in this process.
 """
 
 from __future__ import annotations
