@@ -89,7 +89,7 @@ def is_exposed(m, d, c, k, side):
     mat = d.geom_xmat[g]
     point = transpose_times_vector(mat, sub3(point, d.geom_xpos[g]))
     normal = transpose_times_vector(mat, normal)
-    # in no neighbour, or with a normal of all that contain it
+    # the point is in no neighbour, or the normal is one of all neighbours that contain it
     if covers(m, d, c, at, point, normal) == EXPOSED:
         exact = nearest_normal(m, d, c, at, point, normal)
         turn = sub3(exact, normal)

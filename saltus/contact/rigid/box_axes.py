@@ -55,7 +55,7 @@ def widest_edge_axis(rot, offset, size1, size2, face):
             scale = 1.0 / sqrt(where(distinct, square, one))
             a, b = a * scale, b * scale
             radius1 = pick3(i1, size1) * absolute(a) + pick3(i2, size1) * absolute(b)
-            # its components along the second box's axes
+            # components of the product along the second box's axes
             a1 = a * pick3(j1, row1) + b * pick3(j1, row2)
             a2 = a * pick3(j2, row1) + b * pick3(j2, row2)
             radius2 = pick3(j1, size2) * absolute(a1) + pick3(j2, size2) * absolute(a2)

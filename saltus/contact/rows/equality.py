@@ -175,7 +175,7 @@ def weld_rows(m, d, k, b, body1, body2):
     first = m.chain_adr[chain]
     for c in range(d.block_num[b]):
         s = d.cdof[m.chain_dof[first + c]]
-        # its rate: ½ s q₂* ω q₁
+        # rate of the violation: ½ s q₂* ω q₁
         turn = scale3(0.5 * scale * m.chain_sign[first + c], (s[0], s[1], s[2]))
         change = turned(inverse2, turn, quat1)
         place = d.block_J[b] + c * 6 + 3

@@ -33,7 +33,7 @@ from saltus.number.kernels import kernel
 from saltus.spatial.vectors import add_scaled3, cross, dot3, scale3, sub3
 
 MOST_VERTICES = 256
-CURVED, COPLANAR, ROUNDING = 1e-10, 1e-12, 1e-15  # of the size of A - B
+CURVED, COPLANAR, ROUNDING = 1e-10, 1e-12, 1e-15  # relative to the size of A - B
 VERTEX_AREA = MOST_VERTICES * VERTEX_NUMBERS
 FACE_AREA = MOST_FACES * FACE_NUMBERS
 EDGE_AREA = 2 * 3 * MOST_FACES
