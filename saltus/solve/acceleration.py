@@ -18,7 +18,7 @@ from saltus.solve.sleep.calls import begin_sleeping, keep_asleep_at_rest
 from saltus.solve.sleep.waking import wake
 from saltus.solve.stepping.time_stepping import accelerate
 
-TOLERANCE = 1e-9  # of contact forces in time stepping; see `saltus.integrate.fixed.moreau_jean`
+TOLERANCE = 1e-9  # tolerance of contact forces in time stepping; see `saltus.integrate.fixed.moreau_jean`
 
 
 @kernel

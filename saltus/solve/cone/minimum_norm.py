@@ -82,7 +82,7 @@ def islands(p, n, a):
                     p.hard_order[j] = root
                     p.hard_member[placed] = j
                     placed += 1
-        # in ascending order
+        # sort the members in ascending order
         at = first
         for j in range(root, n):
             if p.hard_order[j] == root:

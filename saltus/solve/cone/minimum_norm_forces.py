@@ -24,7 +24,7 @@ from saltus.solve.cone.residual import project_on_cone, residual, velocity
 
 AT_REST = 1e-9  # velocity relative to the largest of b that counts as zero
 ITERATIONS, HALVINGS = 50, 30
-ROUNDING = 4e-15  # of Y x, relative to c
+ROUNDING = 4e-15  # rounding of Y x, relative to c
 FIXED, RAY, SET = range(3)  # admissible forces of a block: a single one, a ray, the whole set of its law
 
 

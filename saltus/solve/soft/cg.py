@@ -17,7 +17,7 @@ from saltus.number.kernels import kernel
 from saltus.solve.soft.line_search import line_search
 from saltus.solve.soft.newton import along_search, begin, decrease_by_rounding, forces_reached, gradient, is_rough, step
 
-ETA = 0.01  # of the lower bound
+ETA = 0.01  # parameter of the lower bound of β
 TINY = 1e-30
 
 

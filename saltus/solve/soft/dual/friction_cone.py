@@ -15,7 +15,7 @@ from saltus.number.functions import MINVAL, any_lane, maximum, sqrt, where
 from saltus.number.kernels import kernel
 
 ITERATIONS = 40
-LEAST_PIVOT = 1e-14  # of a singular matrix, relative to its diagonal
+LEAST_PIVOT = 1e-14  # smallest pivot of a singular matrix, relative to its diagonal
 
 
 @kernel

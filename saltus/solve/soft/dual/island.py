@@ -169,10 +169,10 @@ def half_solve_all(m, d, island, problem):
 
 @kernel
 def form_matrix(m, d, problem, rows):
-    """island_A ← A + R, its diagonal, and island_gap ← (A + R) f + b, from so many rows of island_G."""
+    """island_A ← A + R, its diagonal, and island_gap ← (A + R) f + b, from `rows` rows of island_G."""
     lane, begin, n, _, place = problem
     width = stride(n)
-    # A = G Gᵀ: of each row what is not above in a register's columns; four rows of Gᵀ at a time
+    # A = G Gᵀ: each row from the register with its diagonal entry on; four rows of Gᵀ at a time
     for i in range(n):
         for j in range(8 * (i // 8), width):
             d.island_A[place + i * width + j] = 0.0 * lane_get(d.time, lane)

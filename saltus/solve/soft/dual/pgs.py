@@ -238,7 +238,7 @@ def update_cone(m, d, b, first, problem):
     for r in range(dim):
         d.cone_old[r] = d.unknown[first + r, FORCE]
         d.cone_gap[r] = gap(m, d, b, r, first + r, problem)
-    # along the ray of the force, or the normal where there is none
+    # along the ray of the force, or the normal if the force is zero
     move_along(d, b, first)
     # friction at the new normal force: quadratic in the ellipse
     normal = d.unknown[first, FORCE]

@@ -116,7 +116,7 @@ def lowest_tree(d, t):
 
 @kernel
 def number_islands(m, d):
-    """island_of_tree ← numbers of islands, and how many there are."""
+    """Set island_of_tree to the numbers of islands, and count them in NISLAND."""
     islands = 0
     for t in awake_trees(m, d):
         lower = d.island_of_tree[t]

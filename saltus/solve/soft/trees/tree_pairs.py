@@ -21,7 +21,7 @@ def split_blocks(m, d):
 @kernel
 def tree_pairs(m, d):
     """near_adr [trees + 1], near_tree and near_place [pairs], block_pair [blocks]. Reads block_trees."""
-    # by lower trees, then by upper ones: the second sort keeps the order of the first
+    # sort by lower trees, then by upper ones: the second sort keeps the order of the first
     count = sort_blocks(m, d, d.count[NBLOCK], 0)
     sort_blocks(m, d, count, 1)
     list_pairs(m, d, count)
