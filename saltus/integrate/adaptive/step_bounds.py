@@ -1,9 +1,9 @@
 """Bounds of adaptive steps: a longest step, and times at which steps end because laws may jump there.
 
-`bounds` [2 + n]: the longest step (s), the pace (the model's timestep, at most `LONGEST_PACE`; 0 where there is none),
-then the times of such breaks (s), ascending. A step ends just before a break and the next one begins just behind it,
-with slopes and a step size of its own, so that a law is smooth within each step whichever value it has at the break
-itself (Hairer, Nørsett & Wanner, Solving Ordinary Differential Equations I (1993), II.6).
+`bounds` [2 + n]: the longest step (s), the pace (the model's timestep, at most `LONGEST_PACE`; 0 for none), then the
+times of such breaks (s), ascending. A step ends just before a break and the next one begins just behind it, with new
+slopes and a new step size, so that a law is smooth within each step whichever value it has at the break itself (Hairer,
+Nørsett & Wanner, Solving Ordinary Differential Equations I (1993), II.6).
 """
 
 from typing import Any

@@ -70,7 +70,7 @@ def start_step(m, d):
         first_slopes(m, d)
     if has(m, FIXED, EVENTS):
         event_values(m, d)
-    else:  # with the forces that `first_slopes` has computed
+    else:  # use the forces that `first_slopes` has computed
         open_gaps(m, d)
         read_values(m, d)
     sides_after(m, d)
