@@ -197,4 +197,4 @@ def check_values(motions: MotionLaws, time: float, read: Callable[[], Sequence[n
                 f"motions[{name!r}] or a derivative of it is not finite at t = {time:g} s: it gives {what}"
             )
         if not np.array_equal(now, then):
-            raise OptionError(f"motions[{name!r}] returns another value at each call; it must be {FORM}")
+            raise OptionError(f"motions[{name!r}] gives another value each time that it is called; it must be {FORM}")

@@ -145,7 +145,7 @@ def _with_laws_of_time(certificate: Certificate, engine: Engine, control: Any) -
         text = f"{named}; steps were at most max_step = {longest:.4g} s, those of the repetition {finer:.4g} s; "
         text += "shorter features may be missed" + ("" if breaks else "; declare jumps as breaks")
     elif breaks:
-        text = f"{named}; steps end at the declared breaks, and may pass over features between these"
+        text = f"{named}; steps end at the breaks that were declared, and may pass over features between these"
     else:
         text = f"{named} and max_step is infinite: steps may pass over features between them, in every repetition"
         return certificate.refuted(text)
