@@ -42,7 +42,7 @@ FEATURES = {
     "cg": Feature("the solver CG", ("solve",)),
     "pgs": Feature("the solver PGS", ("solve",)),
     "many_trees": Feature("many small kinematic trees, whose Hessian is taken tree by tree", ("solve",)),
-    "matrix_in_lanes": Feature("such trees, so few or so large that in batches the Hessian is one matrix", ("solve",)),
+    "matrix_in_lanes": Feature("small kinematic trees, too few or too large for block methods in batches", ("solve",)),
     "noslip": Feature("iterations of the noslip solver", ("solve",)),
     "sleep": Feature("trees that may fall asleep", ("contact", "dynamics", "integrate", "solve")),
     "adhesive": Feature("geoms that stick", ("contact", "dynamics", *ALL_STEPS)),

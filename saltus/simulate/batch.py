@@ -182,7 +182,7 @@ class Batch(BatchState, ModelsOfEach):
 
     @property
     def timestep(self) -> float:
-        """Length of a step, s; adaptive methods take steps of their own up to the end of each."""
+        """Length of a step (s); adaptive methods choose their own steps within each."""
         return self._timestep
 
     @timestep.setter

@@ -120,7 +120,7 @@ class Simulation(StateAttributes):
 
     @property
     def timestep(self) -> float:
-        """Length of a step, s; adaptive methods take steps of their own up to the end of each."""
+        """Length of a step (s); adaptive methods choose their own steps within each."""
         return self.engine.timestep
 
     @timestep.setter

@@ -213,7 +213,7 @@ def edge_blocks(m, d):
     """Range of the blocks of edge-length constraints if they are all alike: (first, one past the last); otherwise (0,
     0).
 
-    There are often hundreds of them, hence loops of their own.
+    There are often hundreds of such blocks, hence the separate loops.
     """
     if d.count[NEDGE] < 0:
         return 0, 0

@@ -55,7 +55,7 @@ def friction_contact(W: ArrayLike, q: ArrayLike, mu: ArrayLike, tolerance: float
         EventError: no solution within the tolerance was found; perhaps there is none (Painlevé's paradox).
 
     Reference: Acary, Brémond & Huber, On solving contact problems with Coulomb friction: formulations and numerical
-    comparisons (2018), problem FC; `saltus.solve.cone.problem` says how it is solved.
+    comparisons (2018), problem FC; `saltus.solve.cone.problem` describes the method.
     """
     W, q, mu = _array("W", W, 2), _array("q", q, 1), _array("mu", mu, 1)
     n = len(mu)

@@ -63,7 +63,7 @@ class BatchState:
         name: str | tuple[str, ...] | list[str],
         out: WritableArray | Sequence[WritableArray | None] | None = None,
     ) -> NDArray[np.floating] | tuple[NDArray[np.floating], ...]:
-        """A field of all simulations [n, ...], or several at once: what `Simulation.data` shows, and `sensordata`.
+        """A field of all simulations [n, ...], or several at once: fields of `Simulation.data`, and `sensordata`.
 
         Quantities are those of the present states, in MuJoCo's shapes (`xmat` [n, nbody, 9]); only what a field needs
         is computed, and once for all fields of a call. With several names the result is a tuple in their order.

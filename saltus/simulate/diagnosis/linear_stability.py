@@ -97,8 +97,8 @@ def _step_matrix(name: str, k: float, b: float, h: np.ndarray, theta: float | No
 def stable_timestep(integrator: Integrator, pairs: np.ndarray) -> tuple[float, complex]:
     """Largest step (s) at which no decaying or oscillating mode grows, and the eigenvalue that sets it.
 
-    inf where no step is too large or the step is controlled; 0 where oscillations grow at any step. Growth per step
-    below 1e-9 counts as none.
+    inf if no step is too large or the step is controlled; 0 if oscillations grow at any step. Growth per step below
+    1e-9 is ignored.
     """
     worst, mode = UNBOUNDED, complex(0.0)
     if integrator.adaptive:

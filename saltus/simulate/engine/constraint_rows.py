@@ -1,4 +1,4 @@
-"""Contacts and constraint rows in MuJoCo's format, from the blocks of our solver.
+"""Contacts and constraint rows in MuJoCo's format, from the solver's blocks.
 
 A block of a pyramidal contact has a row for each direction; here it is unfolded into the pyramid's edges.
 """

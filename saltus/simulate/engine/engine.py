@@ -97,7 +97,7 @@ class Engine:
         given = {"user-defined equations of motion (dynamics=...)": dynamics is not None and bool(self.motions.joints)}
         check_motions(self.motions, self.model, self.model.struct(), self.integrator, given, self.hard is not None)
         self._prescribed_at: float | None = None  # when prescribed motions were last set
-        self._jumped = False  # whether a mocap body has been moved at once since the last step
+        self._jumped = False  # whether a mocap body has been moved instantly since the last step
         self._allocate(control, threads)
         self.events: EventTable = event_table(np.empty(0, EVENT_DTYPE))  # of steps since the last reset
         self.unconverged = 0  # steps whose iteration did not reach its tolerance
@@ -209,7 +209,7 @@ class Engine:
 
     @property
     def timestep(self) -> float:
-        """Length of a step, s; adaptive methods take steps of their own up to the end of each."""
+        """Length of a step (s); adaptive methods choose their own steps within each."""
         return self._timestep
 
     @timestep.setter
@@ -419,13 +419,13 @@ class Engine:
                 warn(f"velocities of mocap bodies act on contacts, connects and welds, not on {names}")
 
     def place_if_new(self) -> None:
-        """Put mocap bodies at their poses at once, in a state that no step has left."""
+        """Move mocap bodies to their poses instantly, in a state that no step has left."""
         rows = self.rows_of("time", "qvel")
         if self.has_movers and (self.left is None or not np.array_equal(self.state[rows], self.left[rows])):
             movers.place(self.d.views)
 
     def place_mocap(self) -> None:
-        """Put mocap bodies at their poses at once."""
+        """Move mocap bodies to their poses instantly."""
         if self.has_movers and movers.place(self.d.views):
             self.d.views["modes_known"][:] = 0.0
             self._jumped = self.left is not None

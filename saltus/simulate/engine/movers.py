@@ -19,7 +19,7 @@ NEAR = 1e-12  # s, relative to 1 s and to the time: an end this close counts as 
 
 
 def place(views: Views) -> bool:
-    """Put mocap bodies at their poses at once, with the given velocities; returns whether any changed."""
+    """Move mocap bodies to their poses instantly, with the given velocities; returns whether any changed."""
     before = (*poses(views), views["mover_vel"].copy())
     advance(views)
     _note_given(views)
@@ -42,7 +42,7 @@ def advance(views: Views) -> None:
 def set_out(views: Views, duration: float) -> tuple[bool, bool]:
     """Start moving bodies to the poses set for them, over `duration` (s); those that have arrived stop.
 
-    Returns whether any velocity has changed, and whether any body has moved at once.
+    Returns whether any velocity has changed, and whether any body has moved instantly.
     """
     time = float(views["time"])
     before, jumped = views["mover_vel"].copy(), False

@@ -157,7 +157,7 @@ def _touches(run: "TrajectoryTable", pair: Pair) -> bool:
 
 
 def _phases(run: "TrajectoryTable", end: float) -> dict[Pair, list[str]]:
-    """Kinds of events of each pair up to a time (s), repetitions in a row as one; of user events all."""
+    """Kinds of events of each pair up to a time (s), consecutive equal ones merged; of user events all."""
     kinds: dict[Pair, list[str]] = {}
     for event in run.events[np.isin(run.events["kind"], [*PHASES, *SWITCHES]) & (run.events["time"] < end)]:
         row, kind = kinds.setdefault(_pair(event), []), str(event["kind"])

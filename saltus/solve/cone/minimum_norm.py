@@ -61,7 +61,7 @@ def minimum_norm_of_rank(p, n, a, b, x, most, small):
 def islands(p, n, a):
     """hard_member [n] ← the indices, island by island, ascending in each; hard_island ← the island of each of these.
 
-    Indices are in one island if an entry of a [n, n] couples them, directly or by way of others.
+    Indices are in one island if an entry of a [n, n] couples them, directly or through others.
     """
     for i in range(n):
         p.hard_order[i] = -1  # the island of index i, for now

@@ -138,7 +138,7 @@ class Lanes(BatchStates):
                 self.varied_model.fields[name][...] = values
 
     def alone(self, i: int) -> "Lanes":
-        """State i in lanes of its own, on one thread; its further steps have the bits that they would have here."""
+        """State i in separate lanes, on one thread; its further steps have the bits that they would have here."""
         vary = () if self.varied_model is None else self.varied_model.names
         spans = len(self.workspaces[0].views["control_prm"])
         own = Lanes(self.model, 1, 1, self.precision, self.integrator, self._timestep, self.laws, spans, vary)

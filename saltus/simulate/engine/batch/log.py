@@ -12,7 +12,7 @@ class BatchLog:
     """Rows [1 + EVENT_WIDTH] of n simulations: the number of one, then an event of it.
 
     Blocks of rows may come from several threads, those of one simulation in the order of its time. `most`: number of
-    events of a simulation that are kept. Forgotten rows are skipped when the log is read, and freed now and then.
+    events of a simulation that are kept. Forgotten rows are skipped when the log is read, and freed occasionally.
     """
 
     def __init__(self, n: int, most: int | None = None):

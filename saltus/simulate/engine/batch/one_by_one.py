@@ -234,7 +234,7 @@ class OneByOne(BatchStates):
         return {name: self._rows[i, self.engine.rows_of(name)].reshape(shapes[name]) for name in fields}
 
     def _place_new(self) -> None:
-        """Put mocap bodies at their poses at once, in states that no step has left."""
+        """Move mocap bodies to their poses instantly, in states that no step has left."""
         if self.engine.has_movers:
             time_too = (self._rows[:, self._past] != self._left)[:, self.engine.rows_of("time", "qvel")].any(axis=1)
             for i in np.flatnonzero(self._fresh | time_too):

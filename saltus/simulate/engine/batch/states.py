@@ -26,7 +26,7 @@ FIELDS = (
 )
 
 
-FORGETTING = ("qpos", "qvel", "act", "time", "mocap_pos", "mocap_quat")  # a change of these voids the memory
+FORGETTING = ("qpos", "qvel", "act", "time", "mocap_pos", "mocap_quat")  # a change of these fields voids the memory
 Result = TypeVar("Result")
 
 

@@ -167,7 +167,7 @@ def update_friction(m, d, b, moves):
 
 @kernel
 def least_friction(m, d, b, moves):
-    """slip_v ← the friction in the ellipse of the normal force that minimises the cost; zero where nothing presses."""
+    """slip_v ← the friction in the ellipse of the normal force that minimises the cost; zero without normal force."""
     row, law, n = d.block_row[b], d.block_law[b], d.block_dim[b] - 1
     normal = d.dual_force[2 * row]
     presses = moves & (normal >= MINVAL)
