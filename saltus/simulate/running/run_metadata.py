@@ -24,9 +24,7 @@ from saltus.version import __version__
 
 
 def names_and_units(engine: Engine) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
-    """Labels and SI units of qpos, qvel, act and ctrl, and labels of mocap bodies and of trees
-    that may fall asleep.
-    """
+    """Labels and SI units of qpos, qvel, act and ctrl; labels of mocap bodies and of trees that may fall asleep."""
     model = engine.model
     qpos, qvel = model.coordinate_units()
     actuators = model.names("actuator")
