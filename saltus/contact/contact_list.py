@@ -88,8 +88,7 @@ def count_joined(m, d, threads):
 
 @kernel(inline=True)
 def first_tangent(normal, wanted):
-    """The unit vector perpendicular to the normal and nearest to `wanted`; by default near y, or z if the normal is
-    near y.
+    """Unit vector perpendicular to the normal and nearest to `wanted`, or by default to y (z for normals near y).
 
     MuJoCo's choice (mju_makeFrame), except where `wanted` lies along the normal: MuJoCo then takes x; here x (or y, if
     the normal is near x) is made perpendicular first, so that the frame is always a rotation.

@@ -104,9 +104,7 @@ def element_close(m, d, g, e, wide):
 
 @kernel
 def separated(m, d, g, e, v, along, wide, close):
-    """`close`, set to 0 in lanes where the direction ±along, on the side of v, separates geom and element by more than
-    `wide`.
-    """
+    """`close`, set to 0 where the direction ±along, on the side of v, separates geom and element by over `wide`."""
     along = scale3(sign(dot3(along, v)), along)
     _, close = step(along, sub3(lowest_of_geom(m, d, g, along), farthest_of_element(m, d, e, along)), wide, close)
     return close

@@ -88,9 +88,7 @@ def box_triangle(m, d, n, c, reach, box, triangle, thick, there):
 
 @kernel
 def box_corner(m, d, n, c, reach, box, corner, thick, there):
-    """The contact of a box with the ball around a triangle's corner, along the first box axis in which that is farthest
-    out.
-    """
+    """Contact of a box with the ball around a triangle's corner, along the box axis in which that is farthest out."""
     size, mat = m.geom_size[box], d.geom_xmat[box]
     local = transpose_times_vector(mat, sub3(corner, d.geom_xpos[box]))
     zero = zero_like(local[0])

@@ -1,5 +1,4 @@
-"""Rays and distances from MuJoCo's own functions: rays on meshes, height fields and signed distance fields; geom
-distances.
+"""Distances of geoms, and rays on meshes, height fields and signed distance fields, from MuJoCo's own functions.
 
 MuJoCo processes one simulation at a time, as in collisions (see `saltus.contact.mujoco.collision`): a lane's poses are
 copied to a scratch mjData, which mj_ray or mj_geomDistance reads, and the result is written to the lane.
@@ -118,8 +117,7 @@ def foreign_ray(m, d, point, direction, body):
 
 @kernel
 def foreign_distance(m, d, g1, g2, most):
-    """Distance (m) of two geoms, negative if they overlap, `most` if farther; ends of the segment (m), zeros if
-    farther.
+    """Distance (m) of two geoms, negative for overlap, at most `most`; ends of the segment (m), zero beyond `most`.
 
     Reads geom_xpos, geom_xmat, xquat. A Data without `attach_sense` reports `most`.
     """
@@ -156,9 +154,7 @@ def foreign_distance(m, d, g1, g2, most):
 
 @kernel
 def copy_ray(d, i, point, direction):
-    """Copy lane i's point and direction to the buffer; whether they are finite and the direction is not much shorter
-    than 1.
-    """
+    """Copy lane i's point and direction to the buffer; returns whether they are finite, and the direction not short."""
     buffer = d.foreign_sense[BUFFER]
     p0, p1, p2 = lane_get(value_of(point[0]), i), lane_get(value_of(point[1]), i), lane_get(value_of(point[2]), i)
     v0, v1 = lane_get(value_of(direction[0]), i), lane_get(value_of(direction[1]), i)

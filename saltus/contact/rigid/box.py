@@ -211,8 +211,7 @@ def side(k, axis):
 
 @kernel
 def edge_to_axis(centre, half, size, length, j, sign):
-    """Nearest points of the capsule's axis and the box's edge along axis j with the given signs of the other
-    coordinates.
+    """Nearest points of the capsule's axis and the box's edge along axis j with given signs of other coordinates.
 
     Minimises |e + x size_j u_j - s half|², with e from the capsule's centre to the edge's middle, over -1 <= x, s <= 1.
     If the unconstrained minimum is outside, first x is clamped, then s; each time the other is solved anew (Ericson,
@@ -296,9 +295,7 @@ def from_corner(axis, half, size, s, corner):
 
 @kernel
 def from_edge(axis, half, size, s, corner, edge, along):
-    """From an edge that the axis crosses: over the adjacent face to which it has the smaller angle, if it lies above
-    one.
-    """
+    """Second contact from an edge that the axis crosses: over the adjacent face at the smaller angle, if above one."""
     one = 0.0 * s + 1.0
     inward = cycled(edge, inward_signs(half, corner))
     axis, half, size = cycled(edge, axis), cycled(edge, half), cycled(edge, size)

@@ -1,5 +1,6 @@
-"""Separating axis test for two boxes: three face normals of each and nine products of edges (Gottschalk, Lin, Manocha,
-OBBTree (1996)).
+"""Separating axis test for two boxes: three face normals of each and nine products of edges.
+
+Reference: Gottschalk, Lin, Manocha, OBBTree (1996).
 
 The boxes are given in the axes of the first; the second's axes are the columns of a matrix `rot`. A separation (m) is
 the distance of the boxes' projections on an axis, negative where they overlap.

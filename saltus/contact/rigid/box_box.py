@@ -119,8 +119,9 @@ def add_waiting(m, d, n, c, reach, count, normal):
 
 @kernel
 def edge_contact(rot, offset, size1, size2, i, j):
-    """Contact of edge i of the first box with edge j of the second: (distance (m), position (m), normal), in the
-    first's axes.
+    """Contact of edge i of the first box with edge j of the second: distance (m), position (m) and normal.
+
+    Position and normal are in the first box's axes.
 
     The normal is the product of the edges, pointing away from the first box; the contact is midway between the nearest
     points of the two edges. All is computed in the cyclic order of axes that begins with i and j.

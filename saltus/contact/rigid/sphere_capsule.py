@@ -137,8 +137,10 @@ def add_parallel(m, d, n, c, reach, first, second, q1, q2, parallel):
 
 @kernel(inline=True)
 def side_by_side(b, u, v, end, half1, half2):
-    """Parameters s, t of nearest points on parallel segments: an end of the second and the point beside it, or, if that
-    is beyond the first segment, the nearest end of the first and the point beside that.
+    """Parameters s, t of nearest points on parallel segments, one of which is an end.
+
+    They are an end of the second segment and the point beside it or, if that is beyond the first segment, the nearest
+    end of the first and the point beside that.
     """
     wanted = u + b * end
     s = clip(wanted, -half1, half1)

@@ -199,9 +199,7 @@ def moved(sign, free, t):
 
 @kernel(inline=True)
 def solve_positive(a11, a12, a22, g1, g2, bend):
-    """x of A x = g, limited to |x| <= 1, with A shifted if its lower eigenvalue is not positive; `bend` > 0 sets the
-    scale.
-    """
+    """x of A x = g, limited to |x| <= 1, with A shifted if not positive definite; `bend` > 0 sets the scale."""
     zero = 0.0 * a11
     one = zero + 1.0
     # lower eigenvalue of A

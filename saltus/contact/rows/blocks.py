@@ -22,9 +22,7 @@ PYRAMID, CONE = 3, 4  # contacts with friction, by the shape of its cone
 @only_with("flexcontact", "broad", otherwise="m.chain_dof[place]")
 @kernel(inline=True)
 def chained_dof(m, d, place):
-    """The degree of freedom at a place in the lists of the model or, after these, in the lists made for contacts of
-    deformable bodies or of found pairs.
-    """
+    """The degree of freedom at a place in the model's lists or, after these, in lists made at run time."""
     if place < m.nchaindof:
         return m.chain_dof[place]
     if has(m, "broad"):
@@ -54,8 +52,7 @@ def clear_blocks(m, d):
 
 @kernel
 def add_block(m, d, kind, dim, chain, law, index, active):
-    """Append a block that acts in the lanes where `active` holds; returns its number. `index`: number of its
-    constraint.
+    """Append a block of constraint number `index` that acts in the lanes where `active` holds; returns its number.
 
     The caller writes the rows.
     """
@@ -210,8 +207,7 @@ def add_transpose_rows(m, d, f, x):
 
 @kernel(inline=True)
 def edge_blocks(m, d):
-    """Range of the blocks of edge-length constraints if they are all alike: (first, one past the last); otherwise (0,
-    0).
+    """Range of the blocks of edge-length constraints (first, one past the last) if all are alike; else (0, 0).
 
     There are often hundreds of such blocks, hence the separate loops.
     """

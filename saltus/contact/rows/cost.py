@@ -91,9 +91,7 @@ def pyramid_force(m, d, b, row):
 
 @kernel
 def cone_zone(m, d, b, u, row):
-    """(N, T, whether in the polar cone, whether between the cones) of a residual field u, in the coordinates of a
-    circular cone.
-    """
+    """(N, T, whether in the polar cone, whether between the cones) of a residual field u, scaled to a circular cone."""
     law = d.block_law[b]
     mu = m.law_mu[law]
     # circular cone: N = μ u₀, T = |μ_k u_k|
