@@ -20,8 +20,9 @@ LEAST_PIVOT = 1e-14  # smallest pivot of a singular matrix, relative to its diag
 
 @kernel
 def sliding_friction(m, d, b, normal, lane):
-    """cone_v ← friction [dim - 1] (N, N m) of block b, for a normal force above zero, A the friction part of cone_block
-    and the linear term cone_b.
+    """cone_v ← friction [dim - 1] (N, N m) of block b for a normal force above zero.
+
+    A is the friction part of cone_block, the linear term is cone_b.
     """
     law, n = d.block_law[b], d.block_dim[b] - 1
     # coordinates v_k/μ_k, in which the bound is a ball

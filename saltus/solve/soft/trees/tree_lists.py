@@ -28,8 +28,9 @@ def list_blocks_of_trees(m, d):
 
 @kernel
 def list_outer_pairs(m, d, groups):
-    """outer_pair: the pairs of each lower tree with trees of other groups, if there are `groups`: outer_num of them
-    from outer_adr on, ascending.
+    """outer_pair: pairs of each lower tree with trees of other groups, if there are several `groups`.
+
+    Each tree has outer_num pairs from outer_adr on, ascending.
     """
     clear_counts(m, d, d.outer_num)
     if groups == 1:
