@@ -86,9 +86,7 @@ def limit_motion(m, d, item):
 @only_with("contact", otherwise="(d.time, d.time, d.time, d.time, d.time)")
 @kernel
 def geoms_motion(m, d, item):
-    """Gap of a contact point with an identity, or of the pair of geoms whose first point the item is, and bounds of its
-    motion; see `gap_motion`.
-    """
+    """Gap of a contact point with an identity, or of a pair of geoms (by its first point), and bounds of its motion."""
     c = pair_of(m, item)
     g1, g2 = m.collision_geom1[c], m.collision_geom2[c]
     margin = m.law_margin[m.collision_law[c]]
