@@ -1,5 +1,6 @@
-"""User-supplied kernels of the time loop: controllers (`saltus.dynamics.control`) and equations of motion
-(`saltus.dynamics.equations`).
+"""User-supplied kernels of the time loop, such as controllers and equations of motion.
+
+See `saltus.dynamics.control` and `saltus.dynamics.equations`.
 
 Feature keys in a model's layout name them (see `saltus.model.layout`), so that each step is compiled with its own user
 kernels, or without any. A key changes with everything that its kernels depend on.
