@@ -106,9 +106,7 @@ def velocity_of(m, d, b, place):
 
 @kernel
 def signed_distance(kind, size, x):
-    """Signed distance (m) of a point x in a geom's axes, negative inside; outside of boxes and cylinders just positive
-    or zero.
-    """
+    """Signed distance (m) of a point x in a geom's axes, negative inside; outside of boxes and cylinders >= 0."""
     if kind == PLANE:
         return x[2]
     if kind == SPHERE:
