@@ -127,7 +127,9 @@ def check_stack(m: mujoco.MjModel) -> None:
         size.restype = ctypes.c_size_t
         need = 4096 + size(int(m.npolygonmax), int(m.nmeshdegmax), int(m.opt.ccd_iterations))
         if m.narena < need:
-            raise ModelError(f'{m.narena} bytes of memory are too few to collide; set <size memory="{need}"/> or more')
+            raise ModelError(
+                f'{m.narena} bytes are too few for collision detection; set <size memory="{need}"/> or more'
+            )
 
 
 # ---------------------------------------------------------------- in kernels

@@ -134,7 +134,7 @@ def _copy_of(mj_model, pairs) -> mujoco.MjModel:
     """A copy whose masks select these pairs only, and whose vertices are at `flex_vert`."""
     m = copy.copy(mj_model)
     if m.nflex > MOST_FLEXES:
-        raise ModelError(f"{m.nflex} deformable bodies touch what MuJoCo collides; at most {MOST_FLEXES} can")
+        raise ModelError(f"{m.nflex} deformable bodies with contacts from MuJoCo; at most {MOST_FLEXES} are supported")
     for kind in ("geom", "flex", "body"):
         getattr(m, f"{kind}_contype")[:] = 0
         getattr(m, f"{kind}_conaffinity")[:] = 0

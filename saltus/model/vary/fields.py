@@ -99,7 +99,7 @@ def check_values(m: mujoco.MjModel, name: str, values: np.ndarray, index: np.nda
 
 
 def _check_zeros(m: mujoco.MjModel, name: str, values: np.ndarray, index: np.ndarray) -> None:
-    """Raise OptionError for parameters that are zero, against the model, or nonzero against it."""
+    """Raise OptionError for parameters that become zero or nonzero, unlike in the model."""
     absent = {
         "dof_frictionloss": "no dry friction in the model file",
         "tendon_frictionloss": "no dry friction in the model file",

@@ -12,7 +12,7 @@ from saltus.integrate.integrator import Integrator
 from saltus.model.load import load
 from saltus.model.model import Model
 
-IPC = 64  # MuJoCo's bit of its disable flags
+IPC = 64  # MuJoCo's bit of the enable flag ipc
 
 
 def start_state(model: Model, key: int | str | None, timestep: float) -> dict[str, Any]:
