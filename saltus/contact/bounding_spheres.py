@@ -23,9 +23,8 @@ def near(m, d, g1, g2, reach):
 def may_touch(m, d, g1, g2, reach):
     """1 in lanes where the geoms' bounding spheres are within reach (m) of each other, else 0.
 
-    Slightly stricter than the broad phase for all lanes together (see `near`), so that its rounding
-    cannot make a lane's contacts depend on its neighbours. Also 0 where a pose is not a number, which might end in an
-    error.
+    Slightly stricter than the broad phase for all lanes together (see `near`), so that its rounding cannot make a
+    lane's contacts depend on its neighbours. Also 0 for poses that are not finite, which might cause an error.
     """
     zero = 0.0 * d.time
     one = zero + 1.0

@@ -1,12 +1,12 @@
 """Contact detection between geoms: broad phase by bounding spheres, narrow phase by a kernel for each pair of types.
 
-The pairs are those of the model's list or, in worlds with too many, those that `saltus.contact.broad` finds.
+Pairs come from the model's list or, in worlds with too many, from `saltus.contact.broad`.
 
 Spheres, capsules, ellipsoids, cylinders, boxes and planes have kernels here, which run with every kind of number.
 Meshes, and cylinders with capsules, cylinders and boxes, are searched for their nearest points, lane by lane (see
-`saltus.contact.convex.convex_pair`); height fields with round shapes are so prism by prism. Left to MuJoCo's own
-functions (see `saltus.contact.mujoco.collision`) are height fields with boxes and meshes, signed distance fields, and
-meshes without a convex hull, or with a face of more than 128 corners.
+`saltus.contact.convex.convex_pair`), as are height fields with round shapes, prism by prism. MuJoCo's own functions
+(see `saltus.contact.mujoco.collision`) handle height fields with boxes and meshes, signed distance fields, and meshes
+without a convex hull, or with a face of more than 128 corners.
 """
 
 from saltus.contact.bounding_spheres import near
@@ -57,7 +57,7 @@ def collider_frame(m, d, g):
 
 @kernel
 def collide(m, d):
-    """All contacts, in the order of the pairs.
+    """Find all contacts, in the order of the pairs.
 
     Reads geom_xpos, geom_xmat. Writes count[NCON], contact_collision (number of the pair), contact_dist (m),
     contact_pos (m) and contact_frame [ncon, 9].
@@ -79,7 +79,7 @@ def collide(m, d):
 @only_with("broad")
 @kernel
 def collide_found(m, d):
-    """The same for pairs of geoms that are found here, because there are too many to list."""
+    """Find all contacts of pairs of geoms that are found at run time, because there are too many to list."""
     find_pairs(m, d)
     pairs = d.count[NFOUND]
     threads = begin(m, d, COLLIDE, pairs, pairs >= m.nshared)
@@ -91,7 +91,7 @@ def collide_found(m, d):
 @only_with("broad")
 @kernel
 def collide_part(m, d, pairs):
-    """Contacts of this thread's part of the found pairs, in its part of the list; returns how many places are taken."""
+    """Contacts of this thread's part of the found pairs, in its part of the list; returns the number of places used."""
     first, last = share(m, d, pairs)
     n = d.contact_first
     for c in range(first, last):
@@ -105,7 +105,7 @@ def collide_part(m, d, pairs):
 
 @kernel
 def collide_pair(m, d, n, c, reach):
-    """Narrow phase of pair c: appends its contacts from number n on; returns the new number of contacts."""
+    """Narrow phase of pair c: append its contacts from number n on; returns the new number of contacts."""
     kind = pair_kind_of(m, d, c)
     if kind == pair_kind(PLANE, SPHERE):
         return plane_sphere(m, d, n, c, reach)

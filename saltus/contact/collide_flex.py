@@ -35,8 +35,8 @@ from saltus.spatial.vectors import add3, dot3, scale3, sub3, z_axis
 def collide_flex(m, d, n, c, reach):
     """Append the contacts of pair c, whose second object is a deformable body; returns the new number of contacts.
 
-    In MuJoCo's order: by vertices or elements. Reads geom_xpos, geom_xmat, flexvert_xpos and the boxes of `flex_boxes`.
-    An element with a corner on the geom's body has no contact with that geom.
+    Contacts are in MuJoCo's order, by vertices or elements. Reads geom_xpos, geom_xmat, flexvert_xpos and the boxes of
+    `flex_boxes`. An element with a corner on the geom's body has no contact with that geom.
     """
     g, f = m.collision_geom1[c], m.collision_flex2[c]
     if m.collision_foreign[c]:
@@ -61,7 +61,7 @@ def collide_flex(m, d, n, c, reach):
 @only_with("flexforeign", otherwise="n")
 @kernel
 def collide_foreign_flex(m, d, n, c, reach):
-    """Contacts found by MuJoCo's functions, if a conservative test says that the objects may touch."""
+    """Contacts from MuJoCo's functions, if a conservative test tells that the objects may touch."""
     if m.collision_geom1[c] >= 0:
         near = geom_close(m, d, c, reach)
     elif m.collision_flex1[c] != m.collision_flex2[c]:

@@ -18,7 +18,7 @@ def add_contact(m, d, n, pair, reach, dist, pos, normal, tangent):
     """
     if not any_lane(dist <= reach):
         return n
-    # list full: the contact is lost
+    # the list is full: the contact is lost
     if n == contact_end(m, d):
         d.count[NLOST] = d.count[NLOST] + 1
         return n
@@ -46,14 +46,14 @@ def add_contact(m, d, n, pair, reach, dist, pos, normal, tangent):
 @only_with("threads", otherwise="m.nconmax")
 @kernel(inline=True)
 def contact_end(m, d):
-    """One past the last place in this thread's part of the list."""
+    """End (exclusive) of this thread's part of the list."""
     return d.contact_end
 
 
 @only_with("threads")
 @kernel
 def join_contacts(m, d, last):
-    """Close the gap before this thread's part of the list, which ends before `last`, once all have filled theirs."""
+    """Close the gap before this thread's part of the list, which ends before `last`, once all parts are filled."""
     if acting(m, d) == 1:
         return
     meet(m, d)
@@ -68,7 +68,7 @@ def join_contacts(m, d, last):
 
 @kernel(inline=True)
 def move_contact(d, k, n):
-    """Put contact k in place n of the list."""
+    """Move contact k of the list to place n."""
     d.contact_collision[n] = d.contact_collision[k]
     d.contact_dist[n] = d.contact_dist[k]
     d.contact_pos[n] = d.contact_pos[k]
@@ -78,7 +78,7 @@ def move_contact(d, k, n):
 @only_with("threads")
 @kernel
 def count_joined(m, d, threads):
-    """Count the contacts of so many threads; those for which there is no room are lost."""
+    """Count the contacts of `threads` threads; contacts beyond the capacity are lost."""
     n = d.count[NCON]
     for part in range(1, threads):
         n += reported(m, d, part, 0) - part * m.nconmax
@@ -88,8 +88,7 @@ def count_joined(m, d, threads):
 
 @kernel(inline=True)
 def first_tangent(normal, wanted):
-    """The unit vector perpendicular to the normal and nearest to `wanted`; by default near y, or z if the normal is
-    near y.
+    """Unit vector perpendicular to the normal and nearest to `wanted`, or by default to y (z for normals near y).
 
     MuJoCo's choice (mju_makeFrame), except where `wanted` lies along the normal: MuJoCo then takes x; here x (or y, if
     the normal is near x) is made perpendicular first, so that the frame is always a rotation.
@@ -107,7 +106,7 @@ def first_tangent(normal, wanted):
         steep = (normal[0] >= 0.5) | (normal[0] <= -0.5)
         fallback = (where(steep, zero, one), where(steep, one, zero), zero)
         side = where3(lost, across(fallback, normal), side)
-    # once more: after cancellation the component is not quite perpendicular
+    # repeat: after cancellation the component is not quite perpendicular
     side = across(side, normal)
     return scale3(1.0 / sqrt(dot3(side, side)), side)
 

@@ -1,4 +1,4 @@
-"""Lanes in turn, where a search goes through one lane after the other and appends to a list that all share."""
+"""Lanes in turn, for searches that process one lane after another and append to a common list."""
 
 # pyright: reportCallIssue=false
 # (in kernels, calls of intrinsics leave out the first argument of their definition)
@@ -16,7 +16,7 @@ def lane_of(x, i):
 
 @kernel(inline=True)
 def first_to_see(d, meet, i):
-    """Whether bounds meet in lane i and in no earlier lane, whose turn has listed the pair already."""
+    """Whether bounds meet in lane i and in no earlier lane, for which the pair is already listed."""
     zero = 0.0 * d.time
     seen = where(meet, zero + 1.0, zero)
     first = lane_of(seen, i) > 0.5

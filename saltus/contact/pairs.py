@@ -1,6 +1,6 @@
-"""The pairs of geoms that are collided: those of the model's list or, in worlds with too many, those found near.
+"""Pairs of geoms for collision: those of the model's list or, in worlds with too many, those found near each other.
 
-A contact's pair, `contact_collision`, is a number among these.
+A contact's pair, `contact_collision`, is an index into these.
 """
 
 from typing import NamedTuple
@@ -30,14 +30,14 @@ def pair_geom2(m, d, c):
 @only_with("broad", otherwise="m.collision_kind[c]")
 @kernel(inline=True)
 def pair_kind_of(m, d, c):
-    """The types of the geoms of pair c (see `saltus.model.enums.pair_kind`)."""
+    """Kind of pair c, from the types of its geoms (see `saltus.model.enums.pair_kind`)."""
     return d.found_kind[c]
 
 
 @only_with("broad", otherwise="m.collision_law[c]")
 @kernel(inline=True)
 def pair_law(m, d, c):
-    """Number of the law of contact of pair c: margin, friction, condim, stiffness, ..."""
+    """Number of the contact law of pair c: margin, friction, condim, stiffness, ..."""
     return d.found_law[c]
 
 
@@ -56,7 +56,7 @@ def pair_moves(m, d, c):
 
 
 class Sides(NamedTuple):
-    """What touches in each contact [ncon]: geoms, or -1; deformable bodies, or -1; and the law of contact."""
+    """Objects of each contact [ncon]: geoms, or -1; deformable bodies, or -1; and number of the contact law."""
 
     geom1: NDArray[np.int64]
     geom2: NDArray[np.int64]
@@ -65,7 +65,7 @@ class Sides(NamedTuple):
 
 
 def contact_pairs(m: Struct, d: Struct) -> Sides:
-    """What touches in the contacts that a Data holds."""
+    """Objects and laws of the contacts in a Data."""
     n = int(d.views["count"][NCON]) if m.nconmax else 0
     pairs = d.views["contact_collision"][:n]
     if "broad" in m.layout.features:

@@ -1,22 +1,22 @@
-"""Contacts with inner edges and faces of geoms that move as one: dropped, as they are none with the union's surface.
+"""Contacts with inner edges and faces of geoms that move together, which are removed because the union lacks them.
 
 Let A be a geom with neighbours B, convex and welded to it, and ν the normal of a contact at the point q of A's surface,
-away from A. Where q lies in B too, directions into the union are those into A or into B, and ν is normal to all of them
-where it lies in the normal cones of both, N_A(q) ∩ N_B(q). Where a face of A runs into B, as at the foot of a riser,
+away from A. If q lies in B as well, directions into the union are those into A or into B, and ν is normal to all of
+them if it lies in the normal cones of both, N_A(q) ∩ N_B(q). If a face of A ends inside B, as at the foot of a riser,
 normals at nearby points count as well, as limits (Rockafellar & Wets, Variational Analysis (1998), definition 6.3).
 Therefore:
 
-    the contact is one with the union if ν lies in the normal cone N_B(q') of every neighbour B that contains q', for
-    points q' arbitrarily near q at which A has the normal ν.
+    the contact is a contact with the union if ν lies in the normal cone N_B(q') of every neighbour B that contains q',
+    for points q' arbitrarily near q at which A has the normal ν.
 
-Such points are looked for at the distance `NEAR_BY` times the tolerance from q, in `WAYS` directions across ν and along
-the edges of A through q; if there are none, A has a corner there, and q itself decides. Round shapes count as smooth. A
-neighbour contains a point up to the tolerance of `saltus.model.contact.seams`, and a normal lies in a cone up to the
-angle `ANGLE`; it is then turned into the cone.
+Such points are searched for at the distance `NEAR_BY` times the tolerance from q, in `WAYS` directions perpendicular to
+ν and along the edges of A through q; if there are none, A has a corner at q, and q itself decides. Round shapes count
+as smooth. A neighbour contains a point up to the tolerance of `saltus.model.contact.seams`, and a normal lies in a cone
+up to the angle `ANGLE`; it is then rotated into the cone.
 
-So the side of a floor's tile has no contacts below its flush neighbour, nor has its upper edge with a ball that rolls
-over the neighbour, but the face of a riser has them down to its foot. The union is that of geoms that the other body
-may touch. Soft contact keeps all contacts, as MuJoCo does.
+The side of a floor tile thus has no contacts below its flush neighbour, nor has its upper edge with a ball that rolls
+over the neighbour, but the face of a riser has contacts down to its foot. The union consists of the geoms that the
+other body may touch. Soft contact keeps all contacts, as MuJoCo does.
 """
 
 import math
@@ -36,17 +36,17 @@ from saltus.spatial.vectors import (
 )
 
 ANGLE = 1e-6  # rad
-NEAR_BY = 100.0  # times the tolerance of gaps
+NEAR_BY = 100.0  # distance relative to the tolerance of gaps
 WAYS = 8
 COSINES = tuple(math.cos((k + 0.5) * (2.0 * math.pi / WAYS)) for k in range(WAYS))
 SINES = tuple(math.sin((k + 0.5) * (2.0 * math.pi / WAYS)) for k in range(WAYS))
-ROUNDS, LEAST_CHANGE = 30, 1e-9  # of the projection on a normal cone
+ROUNDS, LEAST_CHANGE = 30, 1e-9  # iterations of the projection on a normal cone, and change at which they end
 ROUNDING = 1e-15  # rad
-PARALLEL = 1e-6  # product of two normals' sines below which their faces share no edge
-# seam_pair: of the first geom, then of the second, the neighbours in seam_list, and the half-spaces of the geom itself
+PARALLEL = 1e-6  # sine of the angle of two normals below which their faces share no edge
+# seam_pair: for the first geom, then the second: neighbours in seam_list, and half-spaces of the geom itself
 FIRST, COUNT, PLANE, PLANES = range(4)
 OF_GEOM = 4
-# what a point says of a contact
+# results of the test of a point of a contact
 COVERED, EXPOSED, ELSEWHERE = range(3)
 
 
@@ -61,7 +61,7 @@ def at_seam(m, s):
 @only_with("seams", otherwise="n")
 @kernel
 def drop_covered(m, d, before, n, c):
-    """Remove from the contacts of pair c, those from number `before` up to n, all that are none with the unions.
+    """Remove contacts of pair c, from number `before` up to n, that are no contacts with the unions.
 
     Reads and writes contact_dist (m), contact_pos (m) and contact_frame; returns the new number of contacts.
     """
@@ -89,7 +89,7 @@ def is_exposed(m, d, c, k, side):
     mat = d.geom_xmat[g]
     point = transpose_times_vector(mat, sub3(point, d.geom_xpos[g]))
     normal = transpose_times_vector(mat, normal)
-    # in no neighbour, or with a normal of all that contain it
+    # the point is in no neighbour, or the normal is one of all neighbours that contain it
     if covers(m, d, c, at, point, normal) == EXPOSED:
         exact = nearest_normal(m, d, c, at, point, normal)
         turn = sub3(exact, normal)
@@ -101,9 +101,10 @@ def is_exposed(m, d, c, k, side):
 
 @kernel
 def nearest_normal(m, d, c, at, point, normal):
-    """The nearest unit vector in the normal cones of the neighbours that contain a point, which is within `ANGLE`.
+    """The unit vector nearest to a normal in the normal cones of the neighbours that contain a point.
 
-    Contacts of several geoms at one point then have one normal exactly; else they would hold what moves on across.
+    The normal is within `ANGLE`. Contacts of several geoms at one point then have exactly equal normals; otherwise they
+    would obstruct a body that slides across.
     """
     slack = m.seam_tolerance[c, at // OF_GEOM]
     first = m.seam_pair[c, at + FIRST]
@@ -117,7 +118,7 @@ def nearest_normal(m, d, c, at, point, normal):
 
 @kernel
 def write_normal(d, k, normal):
-    """Give contact k a normal in world axes, with default tangents."""
+    """Set the normal of contact k in world axes, with default tangents."""
     zero = 0.0 * normal[0]
     first = first_tangent(normal, (zero, zero, zero))
     second = cross(normal, first)
@@ -126,7 +127,7 @@ def write_normal(d, k, normal):
 
 @kernel
 def is_exposed_near(m, d, c, at, point, normal):
-    """Whether the contact is one with the union at a point near this one where the geom has the same normal."""
+    """Whether a contact belongs to the union at a point near the given one where the geom has the same normal."""
     radius = NEAR_BY * m.seam_tolerance[c, at // OF_GEOM]
     u, v = across(normal)
     for k in range(WAYS):
@@ -138,7 +139,7 @@ def is_exposed_near(m, d, c, at, point, normal):
 
 @kernel
 def is_exposed_along(m, d, c, at, point, normal, radius):
-    """`is_exposed_near` along those edges of the geom through the point that are perpendicular to the normal."""
+    """Whether `is_exposed_near` holds along edges of the geom through the point perpendicular to the normal."""
     first, last = m.seam_pair[c, at + PLANE], m.seam_pair[c, at + PLANE] + m.seam_pair[c, at + PLANES]
     least = -m.seam_tolerance[c, at // OF_GEOM]
     for i in range(first, last):
@@ -156,7 +157,7 @@ def is_exposed_along(m, d, c, at, point, normal, radius):
 
 @kernel
 def look_at(m, d, c, at, point, normal, way, radius):
-    """Whether neighbours cover the point at a radius (m) in some direction; ELSEWHERE if it has not this normal."""
+    """Whether neighbours cover the point at a radius (m) in a direction; ELSEWHERE if it lacks this normal."""
     first, count = m.seam_pair[c, at + PLANE], m.seam_pair[c, at + PLANES]
     slack = m.seam_tolerance[c, at // OF_GEOM]
     there = add_scaled3(point, radius, way)
@@ -168,7 +169,7 @@ def look_at(m, d, c, at, point, normal, way, radius):
 
 @kernel
 def covers(m, d, c, at, point, normal):
-    """COVERED if a neighbour contains a point without having the normal there, else EXPOSED; in the geom's axes."""
+    """COVERED if a neighbour contains a point (in the geom's axes) without having the normal there, else EXPOSED."""
     slack = m.seam_tolerance[c, at // OF_GEOM]
     first = m.seam_pair[c, at + FIRST]
     for k in range(first, first + m.seam_pair[c, at + COUNT]):
@@ -181,7 +182,7 @@ def covers(m, d, c, at, point, normal):
 
 @kernel
 def depth(m, adr, count, point):
-    """How far (m) a point lies outside the half-spaces from number `adr` on, at most; negative inside all of them."""
+    """Largest distance (m) of a point outside the half-spaces from number `adr` on; negative inside all of them."""
     most = excess(m, adr, point)
     for i in range(adr + 1, adr + count):
         most = maximum(most, excess(m, i, point))
@@ -190,7 +191,7 @@ def depth(m, adr, count, point):
 
 @kernel(inline=True)
 def excess(m, i, point):
-    """How far (m) a point lies outside half-space i."""
+    """Signed distance (m) of a point outside half-space i."""
     plane = m.seam_plane[i]
     return plane[0] * point[0] + plane[1] * point[1] + plane[2] * point[2] - plane[3]
 
@@ -211,9 +212,9 @@ def has_normal(m, d, adr, count, point, normal, slack):
 
 @kernel
 def outside_cone(m, d, adr, count, point, normal, slack):
-    """What is left of a unit vector after projection on the normal cone of half-spaces at a point on their boundary.
+    """Part of a unit vector that remains after projection on the normal cone of half-spaces at a boundary point.
 
-    The cone is spanned by the normals of those whose boundary is not deeper than `slack` (m). Hildreth's method; writes
+    The cone is spanned by the normals of half-spaces whose boundary is within `slack` (m). Hildreth's method; writes
     seam_push.
     """
     rest = normal

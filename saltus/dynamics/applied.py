@@ -25,9 +25,9 @@ def add_body_force(m, d, qfrc, b, force, torque):
 def add_power(m, d, row, dofs, first, count, b, force, moment, stop):
     """Add to a sparse row the generalised forces of a force and moment on body b: row += s · (moment, force).
 
-    For each degree of freedom that moves the body and comes after `stop` on the path from the root. Entries first,
-    first + 1, ... of the fields `row` and `dofs` are used, with degrees of freedom in ascending order; those without an
-    entry are skipped. The force (N) and moment (N m) are about the tree's centre of mass, in world axes.
+    Only degrees of freedom s that move the body and come after `stop` on the path from the root are used. Entries
+    first, first + 1, ... of the fields `row` and `dofs` are used, with degrees of freedom in ascending order; those
+    without an entry are skipped. The force (N) and moment (N m) are about the tree's centre of mass, in world axes.
     """
     i = m.body_lastdof[b]
     k = first + count - 1

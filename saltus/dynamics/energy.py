@@ -47,7 +47,7 @@ def kinetic_energy(m, d):
 
 @kernel
 def gravity_energy(m, d):
-    """Potential energy (J) of all weights, zero at the world's origin: -Σ m g · c."""
+    """Potential energy (J) of gravity, zero at the world's origin: -Σ m g · c."""
     potential = 0.0 * d.time
     for b in range(1, m.nbody):
         potential = potential - m.body_mass[b] * dot3(m.opt_gravity[0], d.xipos[b])

@@ -16,7 +16,7 @@ from saltus.number.structs import Struct
 
 @entry
 def settle(m, d):
-    """Fibre lengths ← static equilibrium at the present positions and activations; all other states stay."""
+    """Fibre lengths ← static equilibrium at the present positions and activations; all other states are kept."""
     position_stage(m, d, 0)
     for o in range(m.nout):
         output(m, d, o)

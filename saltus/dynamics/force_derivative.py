@@ -30,7 +30,7 @@ from saltus.number.conditions import has
 from saltus.number.functions import absolute, any_lane, where
 from saltus.number.kernels import kernel, only_with
 
-ROUNDINGS = 64.0  # by which a force that was scaled to its limit may miss it
+ROUNDINGS = 64.0  # roundings by which a force that was scaled to its limit may miss it
 
 
 @kernel

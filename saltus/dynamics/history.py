@@ -144,7 +144,7 @@ def chord(d, oldest, values, dim, i, j):
 def make_room(d, at, n, dim, t, due):
     """Make room for a sample at time t (s) in lanes where `due` is 1; returns its index among the n samples, else -1.
 
-    It replaces a sample of the same time, or else the oldest is dropped. Samples stay in the order of their times.
+    The new sample replaces one of the same time, otherwise the oldest is dropped. Samples stay in the order of times.
     """
     zero = 0.0 * due
     one = zero + 1.0

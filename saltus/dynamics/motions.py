@@ -5,7 +5,7 @@
 Functions are compiled on jets, the time with its derivatives (`saltus.number.jets`), so that velocities and
 accelerations are exact; kernels call them at their addresses, so that models with other functions share all code.
 Positions and velocities are set wherever forces are evaluated, at every stage of a step, and at its end: no integration
-error enters. What they do to the free joints: `saltus.dynamics.tree.prescribed`.
+error enters. For their effect on free joints see `saltus.dynamics.tree.prescribed`.
 """
 
 from saltus.number.jets.functions_of_time import call_body, call_joint
@@ -17,8 +17,8 @@ from saltus.spatial.quaternions import quat_conjugate, quat_multiply, quat_norma
 def prescribe(m, d):
     """Set the positions, velocities and accelerations of all prescribed motions at the present time.
 
-    Joints: qpos, qvel, qacc_prescribed (rad, m, s). Mocap bodies: mocap_pos, mocap_quat and what moves them, see
-    `saltus.dynamics.tree.movers`.
+    Joints: qpos, qvel, qacc_prescribed (rad, m, s). Mocap bodies: mocap_pos, mocap_quat and the fields of their motion,
+    see `saltus.dynamics.tree.movers`.
     """
     prescribe_joints(m, d)
     prescribe_carriers(m, d)
@@ -40,7 +40,7 @@ def prescribe_joints(m, d):
 def prescribe_mean(m, d, start, h):
     """Velocities of prescribed joints at the start (s) of a step of h seconds, and their mean accelerations over it.
 
-    Positions stay as they are.
+    Positions do not change.
     """
     for k in range(m.nmotion):
         i = m.motion_dofadr[k]
@@ -62,9 +62,10 @@ def prescribe_carriers(m, d):
 
 @kernel
 def place_carrier(m, d, c, n):
-    """Mocap body c as the 22 numbers n say, see `saltus.number.jets.functions_of_time.pose_numbers`.
+    """Place mocap body c by the 22 numbers n, see `saltus.number.jets.functions_of_time.pose_numbers`.
 
-    Quaternions of any length: with q' q⁻¹ = s + ω/2, the angular acceleration is the vector part of 2 q'' q⁻¹ - 2 s ω.
+    Quaternions may have any length: with q' q⁻¹ = s + ω/2, the angular acceleration is the vector part of
+    2 q'' q⁻¹ - 2 s ω.
     """
     q, rate, change = (n[4], n[5], n[6], n[7]), (n[11], n[12], n[13], n[14]), (n[18], n[19], n[20], n[21])
     twice = 2.0 / (q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3])

@@ -1,4 +1,4 @@
-"""Passive generalised forces: springs, dampers, gravity compensation, attraction of contacts and fluid forces."""
+"""Passive generalised forces: springs, dampers, gravity compensation, adhesion and fluid forces."""
 
 from saltus.dynamics.applied import add_body_force
 from saltus.dynamics.awake.walks import all_awake_bodies, awake_dofs, awake_joints
@@ -113,7 +113,7 @@ def joint_and_tendon_forces(m, d):
 def sum_passive(m, d):
     """qfrc_passive [nv] = springs + dampers + gravity compensation not provided by actuators + adhesion + fluid forces.
 
-    The attraction of contacts that stick, qfrc_adhesion, depends on positions alone and is there before.
+    The attraction of adhesive contacts, qfrc_adhesion, depends only on positions and is computed before.
     """
     gravity_compensation(m, d)
     for i in awake_dofs(m, d):

@@ -1,6 +1,6 @@
 """Diagonal joint stiffness and damping: slopes of springs, dampers and servos in the joint's own position and velocity.
 
-Implicit methods need them to converge; they need not be exact.
+Implicit methods need these slopes to converge; they need not be exact.
 """
 
 from saltus.dynamics.force_derivative import actuator_slope, saturated
@@ -12,8 +12,10 @@ from saltus.number.kernels import kernel
 
 @kernel
 def joint_stiffness(m, d):
-    """Joint stiffness of springs and servos, qfrc_spring_slope [nv] (N/m, N m), and damping of dampers and servos,
-    slope [nv] (N s/m, N m s), none of them negative. Needs the forces.
+    """Joint stiffness and damping of springs, dampers and servos, none of them negative; needs the forces.
+
+    Writes qfrc_spring_slope [nv] (N/m, N m), of springs and servos, and slope [nv] (N s/m, N m s), of dampers and
+    servos.
     """
     spring_slopes(m, d)
     for i in range(m.nv):

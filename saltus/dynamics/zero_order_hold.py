@@ -1,4 +1,4 @@
-"""Zero-order hold: controls that are constant over a step, as those of a digital servo."""
+"""Zero-order hold: controls that are constant over a step, like those of a digital servo."""
 
 from saltus.dynamics.actuator.transmission import output
 from saltus.dynamics.awake.walks import awake_outputs
@@ -12,7 +12,7 @@ from saltus.number.kernels import kernel, only_with
 @only_with(AT_STEPS)
 @kernel
 def hold_control(m, d, h):
-    """Set ctrl [nu] for the step of h seconds that begins now; the controller's states advance by Euler's method."""
+    """Set ctrl [nu] for the step of h seconds that begins now; advance the controller's states by Euler's method."""
     # quantities that controllers read
     position_stage(m, d, 1)
     newton_euler_forward(m, d, d, 0, 1)

@@ -12,7 +12,7 @@ from saltus.terminal.display import notebook_html
 
 
 class Kernel(Protocol):
-    """A function that `saltus.number.kernels.kernel` compiles; `py_func`: as it was written."""
+    """A compiled kernel of `saltus.number.kernels.kernel`; `py_func`: the original function."""
 
     @property
     def py_func(self) -> FunctionType: ...
@@ -26,9 +26,9 @@ class Integrator:
 
     `order`: the error at a fixed time is proportional to timestep**order. `kind`: "explicit", "semi-implicit",
     "implicit", "symplectic", "adaptive" or "time-stepping" (over impacts of hard contact). `reference`: its source.
-    `leaves`: which forces of the step are in the Data after it: "" none in particular; "damped" all of them, except
-    the implicit part of joint damping; "implicit" those at the initial velocity, while the step used them implicitly,
-    at the final velocity or at the fraction in between given by its first parameter; "middle" none, but
+    `leaves`: the forces of the step that are in the Data after it: "" none in particular; "damped" all, except the
+    implicit part of joint damping; "implicit" those at the initial velocity, while the step used them implicitly, at
+    the final velocity or at the fraction in between given by its first parameter; "middle" none, but
     `saltus.integrate.implicit.energy_momentum.middle` evaluates them again.
     """
 

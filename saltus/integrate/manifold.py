@@ -12,7 +12,7 @@ from saltus.solve.sleep.falling_asleep import fall_asleep
 def advance(m, d, h):
     """v' = v + h a, q' = q ⊕ h v', t' = t + h, with the accelerations a in qacc [nv]; actuator states likewise.
 
-    Trees that fall asleep first keep their positions. Prescribed motions are as they are at t'.
+    Trees that fall asleep first keep their positions. Prescribed motions have their values at t'.
     """
     advance_activations(m, d, h)
     fall_asleep(m, d)

@@ -1,10 +1,10 @@
-"""Geoms that pass each other within one step of fixed length, whose contact the step does not see, or sees too late.
+"""Geoms that pass each other within a fixed step, which detects their contact too late or not at all.
 
-Contacts are looked for at the ends of steps. Two geoms whose relative motion in a step is a good part of their
-thickness may be apart at both ends and through each other in between, or be pushed apart on the far side. The step is
-what it is, as in MuJoCo; here such pairs are found, so that they can be told. A bound of the motion from joint speeds
-alone comes first, and costs next to nothing; where it does not suffice, geoms are followed from the start to the end of
-the step along straight lines, and pairs that meet are collided at places in between.
+Contacts are detected at the ends of steps. Two geoms whose relative motion in a step is a large part of their thickness
+may be apart at both ends but pass through each other in between, or be pushed apart on the far side. The step is not
+changed, as in MuJoCo; such pairs are found here, so that they can be reported. A cheap bound of the motion from joint
+speeds comes first; if it does not suffice, geoms are followed from the start to the end of the step along straight
+lines, and pairs that meet are collided at places in between.
 """
 
 from saltus.contact.collide import collide_pair, collider_frames
@@ -16,23 +16,23 @@ from saltus.number.functions import absolute, maximum, minimum, sqrt
 from saltus.number.kernels import kernel, only_with
 from saltus.spatial.vectors import add_scaled3, cross, dot3, scale3, sub3
 
-SHARE = 0.25  # of the sum of half thicknesses: a pair that moves less in a step is not looked at
+SHARE = 0.25  # relative to the sum of half thicknesses: pairs that move less in a step are not examined
 CALM, RESTING, RESTLESS, RISE = 0.5, 48, 16, 1.5  # see `rest_after`
 AFTER, SLOWED = 64, 0.01  # steps after a fast one in which pairs are still followed, and the share from which they are
-DEPTH = 0.25  # of the sum of half thicknesses: an overlap less deep is a graze
-FINE, MOST_LOOKS = 4.0, 200.0  # looks on the way through the thickness; most looks at a pair in a step
+DEPTH = 0.25  # relative to the sum of half thicknesses: shallower overlaps are grazes
+FINE, MOST_LOOKS = 4.0, 200.0  # places examined per thickness; most places examined for a pair in a step
 
 
 @only_with("thin", otherwise="0.0")
 @kernel
 def motion_bound(m, d, h):
-    """The most that any pair moves against each other in h seconds, in sums of half thicknesses."""
+    """Largest relative motion of any pair in h seconds, in units of the sum of half thicknesses."""
     total = 0.0 * h
     for i in range(m.nv):
         total = total + absolute(d.qvel[i]) * m.passing_reach[i]
     if h * total < SHARE:
         return h * total
-    # at most two trees move against each other
+    # at most two trees take part in a relative motion
     first = second = total = 0.0 * h
     for i in range(m.nv):
         total = total + absolute(d.qvel[i]) * m.passing_reach[i]
@@ -46,11 +46,11 @@ def motion_bound(m, d, h):
 @only_with("thin", otherwise="False")
 @kernel
 def may_pass(m, d, h):
-    """Whether geoms are to be followed in the step of h seconds that begins now; keeps where they are."""
+    """Whether geoms are to be followed in the step of h seconds that begins now; stores their poses."""
     bound = motion_bound(m, d, h)
     if bound < SHARE and d.passing_count[REST] >= 0:
         return False
-    # the count belongs to steps in a row
+    # the count belongs to consecutive steps
     if absolute(d.time - d.passing_level[NEXT]) > 0.5 * h:
         d.passing_count[REST] = 0
     d.passing_level[NEXT] = d.time + h
@@ -72,7 +72,7 @@ def may_pass(m, d, h):
 @only_with("thin")
 @kernel
 def place_geoms(m, d):
-    """Poses of all geoms that can collide, from positions alone."""
+    """Compute poses of all geoms that can collide, from positions alone."""
     kinematics(m, d, 0)
     collider_frames(m, d)
 
@@ -80,7 +80,7 @@ def place_geoms(m, d):
 @only_with("thin")
 @kernel
 def note_passing(m, d, start):
-    """Keep the pairs that have passed each other in the step that began at `start` (s), after `may_pass`."""
+    """Store the pairs that passed each other in the step that began at `start` (s), after `may_pass`."""
     place_geoms(m, d)
     lost, largest = d.count[NLOST], 0.0 * start
     share = SHARE if d.passing_count[REST] >= 0 else SLOWED
@@ -100,8 +100,8 @@ def note_passing(m, d, start):
 
 @kernel
 def rest_after(d, largest):
-    """How many steps go unseen, or are looked at in any case, after one in which a pair moved so many thicknesses."""
-    # what was fast is followed while contact slows it down; what is slower than the bound is left for some steps,
+    """Set the number of next steps without checks (or with, if negative), after a relative motion of `largest`."""
+    # fast pairs are followed while contact slows them down; slower ones than the bound are not checked for some steps,
     # unless the bound rises
     if largest >= SHARE:
         d.passing_count[REST] = -AFTER
@@ -114,11 +114,11 @@ def rest_after(d, largest):
 @only_with("thin", otherwise="0.0")
 @kernel
 def relative_motion(m, d, c):
-    """How far (m) points of the geoms of pair c have moved against each other in the step, at most."""
+    """Upper bound of the relative motion (m) of points of the geoms of pair c in the step."""
     g1, g2 = m.collision_geom1[c], m.collision_geom2[c]
     path = sub3(sub3(d.geom_xpos[g2], d.passing_pos[g2]), sub3(d.geom_xpos[g1], d.passing_pos[g1]))
     moved = sqrt(dot3(path, path))
-    # turning a sphere changes nothing
+    # rotation of a sphere has no effect
     if m.geom_type[g1] != SPHERE:
         moved = moved + m.geom_rbound[g1] * turn(d.passing_mat[g1], d.geom_xmat[g1])
     if m.geom_type[g2] != SPHERE:
@@ -138,10 +138,10 @@ def turn(one, other):
 @only_with("thin", otherwise="False")
 @kernel
 def passes(m, d, c, moved):
-    """Whether the geoms of pair c, which moved so far (m) against each other, went through each other in the step.
+    """Whether the geoms of pair c, with relative motion `moved` (m), passed through each other in the step.
 
-    They do if they are apart at both ends and deep in each other in between, or if the normal of their contact turns
-    round: then they come out on the other side.
+    This is so if they are apart at both ends and overlap deeply in between, or if the normal of their contact reverses,
+    so that they separate on the other side.
     """
     g1, g2, least = m.collision_geom1[c], m.collision_geom2[c], m.passing_least[c]
     begin = sub3(d.passing_pos[g2], d.passing_pos[g1])
@@ -149,7 +149,7 @@ def passes(m, d, c, moved):
     low, high = meeting(begin, path, m.geom_rbound[g1] + m.geom_rbound[g2])
     if low > high:
         return False
-    # look at places in between
+    # examine places in between
     end1, end2 = (d.geom_xpos[g1], d.geom_xmat[g1]), (d.geom_xpos[g2], d.geom_xmat[g2])
     looks = int(minimum(FINE * moved * (high - low) / least, MOST_LOOKS)) + 2
     normal, deepest, before, depth = scale3(0.0, path), 0.0 * least, 0.0 * least, 0.0 * least
@@ -168,14 +168,14 @@ def passes(m, d, c, moved):
         deepest = maximum(deepest, depth)
     d.geom_xpos[g1], d.geom_xmat[g1] = end1
     d.geom_xpos[g2], d.geom_xmat[g2] = end2
-    # through: against the normal, or by turning
+    # passed through: against the normal, or by rotation
     against = dot3(path, normal) < 0.0 or moved > 2.0 * sqrt(dot3(path, path))
     return (round_ and against) or (before <= 0.0 and depth <= 0.0 and deepest > DEPTH * least)
 
 
 @kernel
 def meeting(begin, path, radii):
-    """The fractions of the step between which bounding spheres overlap; the first is larger where they never do."""
+    """Fractions of the step between which bounding spheres overlap; the first is larger if they never do."""
     a, b, c = dot3(path, path), dot3(begin, path), dot3(begin, begin) - radii * radii
     if not a > 1e-300:
         return (0.0 * a, 1.0 + 0.0 * a) if c <= 0.0 else (1.0 + 0.0 * a, 0.0 * a)
@@ -188,7 +188,7 @@ def meeting(begin, path, radii):
 
 @kernel
 def move_geom(d, g, end, s):
-    """Pose of geom g at the fraction s of its way from the start to its end: a straight line, and axes in between."""
+    """Pose of geom g at the fraction s from its start to its end: a straight line, and interpolated axes."""
     pos, mat = end
     start, axes = d.passing_pos[g], d.passing_mat[g]
     d.geom_xpos[g] = add_scaled3(start, s, sub3(pos, start))
@@ -204,7 +204,7 @@ def move_geom(d, g, end, s):
 @only_with("thin", otherwise="(0.0, (0.0, 0.0, 0.0))")
 @kernel
 def overlap(m, d, c):
-    """How deep the geoms of pair c are in each other (m), below 0 where they are apart, and the normal there."""
+    """Largest overlap of the geoms of pair c (m), negative if they are apart, and the normal there."""
     first = d.count[NCON]
     last = collide_pair(m, d, first, c, 0.0 * d.time)
     depth, normal = -1.0 + 0.0 * d.time, (0.0 * d.time, 0.0 * d.time, 0.0 * d.time)

@@ -39,7 +39,7 @@ _ALL = (
     moreau_jean(),
 )
 
-#: Which integrator: a name in any case, an Integrator, a ButcherTableau, or None for what the model's file says.
+#: Choice of an integrator: a name in any case, an Integrator, a ButcherTableau, or None for the file's choice.
 IntegratorChoice: TypeAlias = str | Integrator | ButcherTableau | None
 
 

@@ -14,7 +14,7 @@ def bad_state(m, d):
 
     Velocities beyond LARGEST are invalid too. Controls may be infinite, since limits may bound them, but not NaN.
     """
-    zero = 0.0 * minimum(maximum(d.time, -1.0), 1.0)  # finite whatever the time is
+    zero = 0.0 * minimum(maximum(d.time, -1.0), 1.0)  # finite for any time
     # bounded velocities, controls that are not NaN
     bad = zero
     for i in awake_dofs(m, d):
@@ -22,7 +22,7 @@ def bad_state(m, d):
         bad = where(v < LARGEST, bad, 1.0 + zero)
     for k in awake_controls(m, d):
         bad = where(d.ctrl[k] == d.ctrl[k], bad, 1.0 + zero)
-    # 0 x is 0 for finite x alone
+    # 0 x is 0 only for finite x
     total = 0.0 * d.time
     for k in awake_coordinates(m, d):
         total = total + 0.0 * d.qpos[k]

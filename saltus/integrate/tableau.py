@@ -60,7 +60,7 @@ class ButcherTableau:
 
     @property
     def explicit(self) -> bool:
-        """Whether each stage depends on earlier ones alone."""
+        """Whether each stage depends only on earlier ones."""
         return not np.triu(self.a).any()
 
     @property

@@ -10,7 +10,7 @@ from saltus.number.kinds import NTANGENT
 def seed_state(m, d, qpos, qvel, act, ctrl, column):
     """Set the state of a dual Data, with tangents along directions column, column + 1, ... of (dq, dv, dw, du).
 
-    dw: of the actuator states.
+    dw: tangents of the actuator states.
     """
     nv = m.nv
     for k in range(m.nq):

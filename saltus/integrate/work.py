@@ -95,7 +95,7 @@ def power(m, d, qfrc):
 @only_with("fluid", otherwise="0.0 * d.time")
 @kernel
 def fluid_power(m, d):
-    """Power (W) of the medium."""
+    """Power (W) of fluid forces."""
     return power(m, d, d.qfrc_fluid)
 
 
@@ -133,7 +133,7 @@ def add_constraint_work(m, d, h, work):
         work[account] += h * block_power(m, d, b)
     for k in range(d.count[NCON]):
         b = d.contact_block[k]
-        if b >= 0 and d.block_kind[b] == UNILATERAL:  # a frictionless contact has the same kind of row as a limit
+        if b >= 0 and d.block_kind[b] == UNILATERAL:  # frictionless contacts and limits have the same kind of row
             moved = h * block_power(m, d, b)
             work[LIMITS] -= moved
             work[CONTACT] += moved
@@ -143,8 +143,9 @@ def add_constraint_work(m, d, h, work):
 @only_with("adhesive")
 @kernel
 def add_adhesive_work(m, d, h, work):
-    """Add h times the power of the attraction of contacts that stick to work [10], and that of their rows in the gap,
-    which are of the same kind as those of limits.
+    """Add h times the power of adhesive contacts to work [10]: of the attraction, and of their rows in the gap.
+
+    These rows are of the same kind as those of limits, so that their work is moved from limits to contacts.
     """
     work[CONTACT] += h * power(m, d, d.qfrc_adhesion)
     for k in range(d.count[NCON]):

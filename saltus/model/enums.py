@@ -16,19 +16,18 @@ CONNECT, WELD, JOINT, TENDON, FLEX = range(5)
 # kinds of flexes, by the dimension of their elements: segments, triangles, tetrahedra
 ROPE, SHEET, SOLID = 1, 2, 3
 
-# shapes that a medium acts on
+# shapes for fluid forces
 FLUID_BOX, FLUID_ELLIPSOID = 1, 2
 
 # MuJoCo's constraint solvers (mjtSolver), and its friction cones (mjtCone)
 SOLVER_PGS, SOLVER_CG, SOLVER_NEWTON = range(3)
 CONE_PYRAMIDAL, CONE_ELLIPTIC = range(2)
 
-# types of the elements of a tendon's path (mjtWrap): a fixed tendon has joints alone; the path of a spatial one goes
-# from site to site, by way of a sphere or cylinder where there is one, and a pulley divides it
+# types of the elements of a tendon's path (mjtWrap): a fixed tendon has only joints; a spatial one goes from site to
+# site, optionally around a sphere or cylinder, and a pulley divides it
 WRAP_JOINT, WRAP_PULLEY, WRAP_SITE, WRAP_SPHERE, WRAP_CYLINDER = range(1, 6)
 
-# what body_treeid says of bodies outside trees, where trees may sleep: they stand still; they do and carry trees; they
-# are moved from outside
+# codes in body_treeid of bodies outside trees, if trees may sleep: fixed; fixed and carrying trees; moved from outside
 STILL, CARRIER, MOVED = -1, -2, -3
 MINAWAKE = 10  # steps in which a tree has to be slow before it may fall asleep (mjMINAWAKE)
 
@@ -38,7 +37,7 @@ BLOCKS, ROWS = range(2)
 
 @kernel(inline=True)
 def pair_kind(first, second):
-    """The kind of a pair of geoms, as collision_kind holds it: of their types, the smaller one first."""
+    """The kind of a pair of geoms in collision_kind, from their types, the smaller one first."""
     return 10 * first + second
 
 

@@ -1,7 +1,7 @@
-"""Feature keys: what a model can contain that changes the compiled code, and which rooms test for it.
+"""Feature keys: parts of a model that change the compiled code, and the rooms that test for them.
 
 A kernel is compiled without the code for features that the model lacks, and a compiled kernel is shared by all models
-that agree in the features that it tests for, by `has(m, feature)`. The kernels' Model has its features in its layout.
+with equal results of its tests `has(m, feature)`. The features of the kernels' Model are in its layout.
 """
 
 from typing import NamedTuple
@@ -42,7 +42,7 @@ FEATURES = {
     "cg": Feature("the solver CG", ("solve",)),
     "pgs": Feature("the solver PGS", ("solve",)),
     "many_trees": Feature("many small kinematic trees, whose Hessian is taken tree by tree", ("solve",)),
-    "matrix_in_lanes": Feature("such trees, so few or so large that in batches the Hessian is one matrix", ("solve",)),
+    "matrix_in_lanes": Feature("small kinematic trees, too few or too large for block methods in batches", ("solve",)),
     "noslip": Feature("iterations of the noslip solver", ("solve",)),
     "sleep": Feature("trees that may fall asleep", ("contact", "dynamics", "integrate", "solve")),
     "adhesive": Feature("geoms that stick", ("contact", "dynamics", *ALL_STEPS)),
@@ -100,7 +100,7 @@ FEATURES = {
     "distance": Feature("sensors of distances between geoms", ("sense",)),
     "camera": Feature("sensors that use cameras", ("sense",)),
     "sensor_delay": Feature("sensors with a delay or an interval", ("sense",)),
-    # what a controller reads
+    # fields that a controller reads
     "reads_bodies": Feature("a controller that reads velocities of bodies", ()),
     "reads_frames": Feature("a controller that reads poses of geoms and sites", ("dynamics",)),
     "reads_centres": Feature("a controller that reads centres of mass", ("dynamics",)),
@@ -118,5 +118,5 @@ PREFIXES = {
 
 
 def unknown_keys(features: frozenset[str]) -> list[str]:
-    """Words that are no features, of those given."""
+    """The given words that are not features."""
     return sorted(key for key in features if key not in FEATURES and not key.startswith(tuple(PREFIXES)))

@@ -28,10 +28,10 @@ ENABLE = mujoco.mjtEnableBit
 class Feature:
     """A feature of a model that affects the motion and can be left out."""
 
-    kind: str  # the key in `ignore`
+    kind: str  # the word in `ignore`
     element: str  # the MJCF element
     name: str  # the name in the file, or "#index"
-    text: str  # its effect, for messages
+    text: str  # effect of the feature, for messages
     simulated: bool = False  # whether it is simulated unless left out
 
 
@@ -48,7 +48,7 @@ IGNORABLE = {  # kinds of features that can be left out
     "tactile": "tactile sensors",
     "plasticity": "plastic springs",
     "sleep": "sleeping of resting bodies",
-    "adhesion": "contacts that stick",
+    "adhesion": "adhesive contacts",
     "noslip": "the noslip solver",
     "diagexact": "constraint inertias computed at each state",
     "speculative": "contacts of bodies that would touch within the step",
@@ -155,7 +155,7 @@ def _equalities(m) -> list[Feature]:
 
 
 def _solver(m) -> list[Feature]:
-    """Features that change the constraint forces of a model with constraints."""
+    """Features of the solver that change the constraint forces of a model with constraints."""
     sticking = [("geom", g) for g in np.flatnonzero(m.geom_adhesion)]
     sticking += [("pair", k) for k in np.flatnonzero(m.pair_adhesion)]
     found = [Feature("adhesion", of, name_of(m, of.upper(), k), "adhesion", simulated=True) for of, k in sticking]
@@ -176,7 +176,7 @@ def _tendons(m) -> list[Feature]:
     for t in range(m.ntendon):
         if any(np.any(values[t]) for values in forces.values()):
             way = m.wrap_type[m.tendon_adr[t] : m.tendon_adr[t] + m.tendon_num[t]]
-            # tendons with inertia and wrapping geoms, which MuJoCo's compiler refuses too
+            # tendons with inertia and wrapping geoms, which MuJoCo's compiler also refuses
             odd = forces["tendon_armature"][t] != 0 and bool(np.isin(way, (WRAP_SPHERE, WRAP_CYLINDER)).any())
             text = "armature of a tendon that wraps around geoms" if odd else "its force"
             found.append(Feature("tendon", "tendon", name_of(m, "TENDON", t), text, simulated=not odd))
@@ -197,7 +197,7 @@ def _medium(m) -> list[Feature]:
 
 
 def _tactile(m) -> list[Feature]:
-    """Tactile sensors, which move nothing, but do not feel all that they may touch."""
+    """Tactile sensors, which do not affect the motion, but cannot feel everything that they may touch."""
     tactile = np.flatnonzero(m.sensor_type == TACTILE) if m.nsensor else []
     if not len(tactile):
         return []

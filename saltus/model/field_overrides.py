@@ -4,8 +4,8 @@ A key names a number: MuJoCo's field, the element's name, and an index if there 
 
     body_mass[bob]    dof_damping[hinge]    geom_friction[floor][0]    actuator_gainprm[biceps][2]    opt.gravity[2]
 
-`body_scale_mass[bob]` is a new mass, too, with which the body's inertia is scaled, as by another density; `body_mass`
-is the mass alone, as in MuJoCo. A field of degrees of freedom or of reference positions takes the joint's name, or the
+`body_scale_mass[bob]` also sets the mass, and scales the body's inertia with it, like a change of density; `body_mass`
+sets only the mass, as in MuJoCo. A field of degrees of freedom or of reference positions takes the joint's name, or the
 label of one of its coordinates ("ball.wx", see `Model.dof_names`, `Model.qpos_names`); "#3" is the element with that
 number.
 """
@@ -24,7 +24,7 @@ from saltus.model.enums import FREE
 from saltus.model.features import name_of
 from saltus.model.source.number_checks import check_numbers
 
-# what can be changed: values that no structure, collision shape or inertial frame was made from
+# changeable fields: no structure, collision shape or inertial frame was derived from them
 FIELDS = {
     "body": "mass scale_mass inertia pos quat ipos iquat gravcomp",
     "joint": "stiffness stiffnesspoly range margin solref solimp actfrcrange",
@@ -40,20 +40,20 @@ PREFIX = {"joint": "jnt", "equality": "eq"}
 KINDS = {f"{PREFIX.get(kind, kind)}_{name}": kind for kind, names in FIELDS.items() for name in names.split()}
 KINDS = {field: kind for field, kind in KINDS.items() if kind != "opt"}
 SCALE_MASS = "body_scale_mass"
-STORED = {SCALE_MASS: "body_mass"}  # MuJoCo's fields under the names of ours
+STORED = {SCALE_MASS: "body_mass"}  # MuJoCo's fields for names defined here
 POSITIVE = ("body_mass", SCALE_MASS, "body_inertia", "opt.timestep", "opt.impratio")
 NOT_NEGATIVE = re.compile(r"(stiffness|damping|armature|frictionloss|friction|density|viscosity|solmix|tolerance)$")
 KEY = re.compile(r"(?P<field>opt\.\w+|\w+)(?P<places>(\[[^\[\]]*\])*)$")
 
 
-Labels = Mapping[str, Sequence[str]]  # of the coordinates, of kind "dof" and "qpos"
+Labels = Mapping[str, Sequence[str]]  # labels of the coordinates, of kind "dof" and "qpos"
 
 
 def changed(original: mujoco.MjModel, values: Mapping[str, Any], labels: Labels) -> mujoco.MjModel:
-    """A copy of the model with other values, by keys as above; a value is a number, or an array for several.
+    """A copy of the model with other values, by keys of this module; a value is a number, or an array for several.
 
-    Quantities that MuJoCo derives from them (masses of subtrees, inverse weights, lengths at the reference positions)
-    are recomputed. A new `body_mass` leaves the body's inertia as it is; `body_scale_mass` scales it, unless
+    Quantities that MuJoCo derives from the values (masses of subtrees, inverse weights, lengths at the reference
+    positions) are recomputed. A new `body_mass` does not change the body's inertia; `body_scale_mass` scales it, unless
     `body_inertia` is given as well.
 
     Raises:
@@ -62,7 +62,7 @@ def changed(original: mujoco.MjModel, values: Mapping[str, Any], labels: Labels)
     """
     values = mapping("values", values)
     m = copy.copy(original)
-    # masses first, in the order given: an inertia that is given too stays as given
+    # masses first, in the given order, so that given inertias are kept
     for key in sorted(values, key=lambda key: not str(key).startswith(("body_mass", SCALE_MASS))):
         _assign(m, key, values[key], labels)
     _check_inertias(m, np.flatnonzero((m.body_inertia != original.body_inertia).any(axis=1)))
@@ -72,17 +72,17 @@ def changed(original: mujoco.MjModel, values: Mapping[str, Any], labels: Labels)
 
 
 def value_of(m: mujoco.MjModel, key: str, labels: Labels) -> Any:
-    """The present value of what a key means: a float, or an array for several numbers."""
+    """The present value for a key: a float, or an array for several numbers."""
     return _place(m, key, labels)[1].copy()[()]
 
 
 def field_of(key: str) -> str:
-    """MuJoCo's field that a key names. OptionError: the key names none."""
+    """MuJoCo's field in a key. OptionError if there is none."""
     return _parts(key)[0]
 
 
 def flat_place(model: Any, key: str) -> tuple[str, slice]:
-    """The field that a key names, and where its numbers lie in that field, or the one it is `STORED` in, as one row.
+    """The field in a key, and the flat indices of the key's numbers in it, or in the field that stores it (`STORED`).
 
     `model`: a Model. OptionError: there is no such field or element.
     """
@@ -118,7 +118,7 @@ def _assign(m: mujoco.MjModel, key: str, value: Any, labels: Labels) -> None:
 
 
 def _check_inertias(m: mujoco.MjModel, bodies: np.ndarray) -> None:
-    """No rigid body has a principal inertia that is larger than the other two together."""
+    """Raise OptionError if a rigid body has a principal inertia larger than the sum of the other two."""
     for b in bodies:
         most, total = m.body_inertia[b].max(), m.body_inertia[b].sum()
         if most > (total - most) * (1 + 1e-9):
@@ -127,7 +127,7 @@ def _check_inertias(m: mujoco.MjModel, bodies: np.ndarray) -> None:
 
 
 def _parts(key: str) -> tuple[str, list[str]]:
-    """A key's field, and what stands in its brackets."""
+    """A key's field, and the contents of its brackets."""
     found = KEY.match(key.strip()) if isinstance(key, str) else None
     if found is None:
         raise OptionError(f"{key!r} is not a value of the model; expected field[element], as body_mass[bob]")
@@ -163,7 +163,7 @@ def _option(m: mujoco.MjModel, field: str, places: list[str], key: str) -> np.nd
 
 
 class _Scalar:
-    """A number of the options, which is no array in MuJoCo, with what is used here of an array's ways."""
+    """A number of the options, with the methods of arrays that are used here."""
 
     shape: tuple[int, ...] = ()
 
@@ -188,7 +188,7 @@ def _inner(view: Any, places: list[str], key: str) -> Any:
 
 
 def _number(m: mujoco.MjModel, kind: str, name: str, key: str) -> int:
-    """Index of an element by name or "#index"."""
+    """Index of an element by name or "#index"; OptionError lists the names."""
     count = {"joint": m.njnt, "equality": m.neq}.get(kind) or getattr(m, f"n{kind}", 0)
     names = [name_of(m, kind.upper(), i) for i in range(count)]
     if name in names:
@@ -199,7 +199,7 @@ def _number(m: mujoco.MjModel, kind: str, name: str, key: str) -> int:
 
 
 def _coordinates(labels: Sequence[str], name: str, key: str) -> slice:
-    """Where a joint's numbers, or the one with a label, lie in a field of degrees of freedom or positions."""
+    """Slice of a joint, or of one of its coordinates by label, in a field of degrees of freedom or positions."""
     if name in labels:
         return slice(labels.index(name), labels.index(name) + 1)
     own = [i for i, label in enumerate(labels) if label.rpartition(".")[0] == name]
@@ -209,6 +209,6 @@ def _coordinates(labels: Sequence[str], name: str, key: str) -> slice:
 
 
 def _check_static(m: mujoco.MjModel, field: str, body: int, key: str) -> None:
-    """Refuse to move what stands where its state says."""
+    """Raise OptionError for moving an element whose pose is part of the state."""
     if field in ("body_pos", "body_quat") and m.body_jntnum[body] and m.jnt_type[m.body_jntadr[body]] == FREE:
         raise OptionError(f"{key}: the position of a free body is set by its qpos")

@@ -32,13 +32,13 @@ from saltus.number.structs import Layout
 from saltus.number.threads.team import places
 
 BITS = 62  # bits of an integer that hold flags
-BINS = 256  # of a histogram of the trees of an island
-DIGIT_BITS = 11  # of a digit by which the keys of pairs of geoms are sorted
+BINS = 256  # bins of a histogram of the trees of an island
+DIGIT_BITS = 11  # bits of a digit for sorting the keys of pairs of geoms
 
 PARTS = (tree, actuator, tendon, fluid, flex, contact, broad, rows, solve, sleep, event, passing, sense, threads)
 MODEL = Layout("Model", {name: field for part in PARTS for name, field in part.MODEL.items()}, frozen=True)
 
-# what steps go on from lies together, with the inputs last
+# fields that steps continue from are contiguous, with the inputs last
 _STATE = (
     *(
         tree.STATE,
@@ -130,8 +130,7 @@ def data_sizes(
     uses velocity derivatives; `newton`: it solves for all stages by Newton iteration; `pcg`: it uses conjugate
     gradients with the derivatives of forces, with "flex" only those of deformable bodies; `fsal`: its last slopes are
     the first of the next step; `searches`: its steps are searched for contacts; `tangents`, `lanes`: the Data holds
-    duals, lanes. `control_states`, `control_prm`:
-    numbers of states and parameters of a controller in the time loop.
+    duals, lanes. `control_states`, `control_prm`: numbers of states and parameters of a controller in the time loop.
     """
     nv = model_sizes["nv"]
     nact = model_sizes["nact"] + control_states

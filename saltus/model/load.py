@@ -1,4 +1,4 @@
-"""Loading of models from files, text and names, by MuJoCo's compiler."""
+"""Loading of models from files, text and names with MuJoCo's compiler."""
 
 import copy
 import os
@@ -27,14 +27,14 @@ from saltus.model.written import use
 
 __all__ = ["BUNDLED", "ModelSource", "load", "models", "n_link"]
 
-# what to do about messages of MuJoCo's compiler that do not say it
+# remedies for messages of MuJoCo's compiler that name none
 HINTS = {
     "XML_ERROR_MISMATCHED_ELEMENT": "this element, or one inside it, is not closed: each <body> needs its </body>, and "
     "an element with nothing inside ends in />",
     "XML_ERROR_PARSING": "the text is cut off, or the element that begins there is not closed",
     "mass and inertia of moving bodies": "a body that can move needs a mass: give it a <geom>, or an <inertial>",
 }
-#: What models are made of; see `load`.
+#: Sources of models; see `load`.
 ModelSource: TypeAlias = str | os.PathLike[str] | mujoco.MjModel | mujoco.MjSpec | Model
 
 
@@ -118,7 +118,7 @@ def _leaving_out(model: Model, ignore: Iterable[str]) -> Model:
 
 
 def _again(model: Model, ignored: list[str], muscles: Mapping[str, HillMuscle]) -> Model:
-    """The same model with other ignored features and muscles."""
+    """A copy of a model with other ignored features and muscles."""
     kept = {"name": model.name, "xml": model.xml, "initial_key": model.initial_key, "changes": model.changes}
     return Model(model.mujoco, ignored=ignored, muscles=muscles, **kept)
 
@@ -147,12 +147,12 @@ def _load_file(path: Path, ignore, apart: bool | float) -> Model:
 def _exists(path: Path) -> bool:
     try:
         return path.exists()
-    except (OSError, ValueError):  # too long a name, or a zero in it
+    except (OSError, ValueError):  # the name is too long or contains a zero byte
         return False
 
 
 def _compiled(source: str | Path, apart: bool | float) -> tuple[mujoco.MjModel, str, str]:
-    """The compiled model of a text or a file, its own name, and MJCF text."""
+    """The compiled model of a text or a file, its own name, and its MJCF text."""
     path = source if isinstance(source, Path) else None
     if apart is not False:
         try:
@@ -186,7 +186,7 @@ def _compile(spec, path):
 
 
 def _model_error(error, path) -> ModelError:
-    """A ModelError with MuJoCo's message, what to do about it, the file and, if the message names one, the line."""
+    """A ModelError with MuJoCo's message, a remedy, the file and, if the message names one, the line."""
     text = " ".join(str(error).split())
     found = re.search(r"[Ll]ine(?: number=| )(\d+)", text)
     hint = next((f" ({hint})" for sign, hint in HINTS.items() if sign in text), "")

@@ -43,7 +43,7 @@ KINDS = {name: size for name, size in KINDS.items() if isinstance(getattr(mujoco
 
 
 class Options(SimpleNamespace):
-    """Values of <option>: timestep (s), gravity (m/s²), integrator (a name), flags and the rest by MuJoCo's names."""
+    """Values of <option> by MuJoCo's names: timestep (s), gravity (m/s²), integrator (a name), flags and others."""
 
     timestep: float
     """Length of a step (s)."""
@@ -71,11 +71,11 @@ class Options(SimpleNamespace):
 
 
 class Model(ModelFields):
-    """A mechanism, immutable. Its fields have MuJoCo's names, `nq`, `body_mass`, `jnt_axis`, ..., and are read-only.
+    """An immutable mechanism. Fields have MuJoCo's names, `nq`, `body_mass`, `jnt_axis`, ..., and are read-only.
 
     `opt`: the options. `ignored`: the features that the user has chosen to leave out. `xml`: the model as MJCF text
-    (None if the source was an MjModel). `mj_model`: the compiled MuJoCo model itself, which nobody writes to (`mujoco`
-    gives copies). `initial_key`: the keyframe that simulations start from (None: qpos0 at rest).
+    (None if the source was an MjModel). `mj_model`: the compiled MuJoCo model itself, which must not be written to
+    (`mujoco` gives copies). `initial_key`: the keyframe that simulations start from (None: qpos0 at rest).
     `muscles`: the muscle laws that replace those of actuators. `changes`: the values that differ from `xml` (see
     `changed`). Models are made by `saltus.load`.
     """
@@ -133,13 +133,13 @@ class Model(ModelFields):
     _repr_html_ = notebook_html
 
     def page(self, path: str | os.PathLike[str] | None = None, *, height: int = 520, **options: object) -> Page:
-        """A page in which this model moves in the reader's browser, without a server; notebooks show it in place.
+        """Return a page that simulates this model in the reader's browser, without a server; notebooks show it inline.
 
-        `path`: of an HTML file that is written, too. `height`: of the frame in a notebook, pixels. `options`: those of
+        `path`: HTML file to write as well. `height`: of the frame in a notebook, pixels. `options`: those of
         `saltus.page` (integrator, contact, timestep, key, speed, playing, integrators, contacts, ...).
 
         Raises:
-            ModelError, OptionError: this cannot be a page, or an option is not one.
+            ModelError, OptionError: pages do not support this model, or an option is invalid.
             RecordError: the file cannot be written.
         """
         return offered("make_page")(self, path, height, options)
@@ -158,20 +158,20 @@ class Model(ModelFields):
         """A copy of the compiled MuJoCo model, a new one each time: writing to it does not change this Model.
 
         `saltus.load` of the copy gives a Model with the written values; to change a few values see `changed`. If a copy
-        was written to but not loaded, making a simulation of this model raises a SaltusWarning that names the field.
+        was written to but not loaded, a simulation of this model gives a SaltusWarning that names the field.
         """
         self._copies.look()
         return self._copies.made()
 
     def warn_of_writes(self) -> None:
-        """Warn of what was written into copies that `mujoco` has given, and had no effect."""
+        """Warn of values that were written into copies from `mujoco` without effect."""
         self._copies.look()
         self._copies.warn(self)
 
     def changed(self, values: Mapping[str, ArrayLike]) -> "Model":
         """A copy with other values, {"body_mass[bob]": 3.0, "opt.gravity[2]": -1.62}; see `field_overrides`.
 
-        Its `changes` are all changes since the file was loaded.
+        The copy's `changes` are all changes since the file was loaded.
 
         Raises:
             OptionError: there is no such field or element, or the value is not allowed.
@@ -181,7 +181,7 @@ class Model(ModelFields):
         return self.with_values_of(m, {key: np.asarray(value, float).tolist() for key, value in values.items()})
 
     def with_values_of(self, m: MjModel, changes: Mapping[str, ArrayLike]) -> "Model":
-        """This model with the values of another MjModel of the same structure, known by `changes`."""
+        """Copy of this model with the values of another MjModel of the same structure, recorded as `changes`."""
         return type(self)(
             m,
             name=self.name,
@@ -237,7 +237,7 @@ class Model(ModelFields):
         return qpos, qvel
 
     def sizes(self) -> dict[str, int]:
-        """Sizes that shapes of fields refer to. Unlike MuJoCo's, nC counts all ancestors, also of simple bodies."""
+        """Sizes in the shapes of fields. Unlike MuJoCo's, nC counts all ancestors, also of simple bodies."""
         return dict(self.struct().sizes)
 
     def struct(
@@ -248,12 +248,12 @@ class Model(ModelFields):
         vary: frozenset[str] = frozenset(),
         listed: str = "",
     ) -> Struct:
-        """The model in the form that kernels read, with numbers of a kind: "float64" or "float32".
+        """The model in the kernels' form, with numbers of a kind: "float64" or "float32".
 
         `timestep` (s): of the simulation, which bounds the time constants of soft constraints; None: the file's.
         `laws`: kernels provided by the user, such as a controller in the time loop. `vary`: fields that will differ
-        from lane to lane (see `saltus.model.vary`). `listed`: what needs a list of all pairs of geoms that may touch;
-        otherwise models with many of them find those near each other at run time (see
+        from lane to lane (see `saltus.model.vary`). `listed`: the reason why a list of all pairs of geoms that may
+        touch is needed; without one, models with many pairs find those near each other at run time (see
         `saltus.model.compile.constraints.broad`).
 
         Raises:
@@ -276,7 +276,7 @@ class Model(ModelFields):
 
     @property
     def finds_pairs(self) -> bool:
-        """Whether so many geoms may touch that those near each other are found at run time instead of listed."""
+        """Whether so many geoms may touch that pairs are found at run time instead of listed."""
         if self._finds_pairs is None:
             object.__setattr__(self, "_finds_pairs", is_broad(self.mj_model, self.left_out))
         return bool(self._finds_pairs)

@@ -1,6 +1,6 @@
-"""The fields of MuJoCo's model that most need, for editors and type checkers: shapes, units, and MuJoCo's words.
+"""The most common fields of MuJoCo's model, for editors and type checkers: shapes, units, MuJoCo's descriptions.
 
-`saltus.model.model.Model` has all of MuJoCo's fields; it reads them when they are first asked for.
+`saltus.model.model.Model` has all of MuJoCo's fields; it reads them on first access.
 """
 
 import numpy as np

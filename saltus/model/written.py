@@ -1,4 +1,4 @@
-"""Warnings for values written into a copy of a model, where they have no effect."""
+"""Warnings for values written into a copy of a model without effect."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ import numpy as np
 from saltus.errors import warn
 from saltus.model.field_overrides import KINDS
 
-LARGEST = 2**26  # bytes of a copy that is kept to be looked at
+LARGEST = 2**26  # largest size of a copy that is kept for comparison (bytes)
 _FIELDS = sorted(name for name, value in vars(mujoco.MjModel).items() if isinstance(value, property) and name[0] != "_")
 _used: weakref.WeakSet[mujoco.MjModel] = weakref.WeakSet()
 
 
 class Copies:
-    """The copies of MuJoCo's model that a Model has handed out: the last one, and what was written into those before.
+    """Copies of MuJoCo's model that a Model has handed out: the last one, and changes found in earlier ones.
 
-    A copy that `saltus.load` was given is the user's own model from then on, and what is written into it is no mistake.
+    A copy passed to `saltus.load` becomes a model of its own, so that writing into it is no longer a mistake.
     """
 
     def __init__(self, original: mujoco.MjModel):
@@ -30,20 +30,20 @@ class Copies:
         return Copies(self._original)
 
     def made(self) -> mujoco.MjModel:
-        """A new copy."""
+        """Make a new copy."""
         made = copy.copy(self._original)
         if mujoco.mj_sizeModel(made) <= LARGEST:
             self._last = made
         return made
 
     def look(self) -> None:
-        """See what was written into the last copy, which is not looked at again."""
+        """Record changes to the last copy, which is then released."""
         last, self._last = self._last, None
         if last is not None and last not in _used:
             self._written |= dict.fromkeys(different(self._original, last))
 
     def warn(self, model: Any) -> None:
-        """Say what was written and had no effect, once."""
+        """Warn once of changes that had no effect."""
         fields, self._written = list(self._written), {}
         if fields:
             text = (
@@ -54,12 +54,12 @@ class Copies:
 
 
 def use(m: mujoco.MjModel) -> None:
-    """A copy is a model of its own now."""
+    """Stop tracking a copy that has become a model of its own."""
     _used.add(m)
 
 
 def different(m: mujoco.MjModel, other: mujoco.MjModel) -> list[str]:
-    """Names of fields and options in which two models of one structure differ."""
+    """Names of fields and options in which two models of the same structure differ."""
     found = [f"opt.{name}" for name in dir(m.opt) if name[0] != "_" and _differ(m.opt, other.opt, name)]
     return found + [name for name in _FIELDS if _differ(m, other, name)]
 
@@ -72,7 +72,7 @@ def _differ(one: Any, other: Any, name: str) -> bool:
 
 
 def _instead(field: str) -> str:
-    """How `changed` changes a field, and "or "; nothing for a field that it cannot change."""
+    """Hint that tells the call of `changed` for a field, followed by "or "; "" for fields that it cannot change."""
     if field not in KINDS and not field.startswith("opt."):
         return ""
     key = f"{field}[name]" if field in KINDS else field

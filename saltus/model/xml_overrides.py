@@ -27,13 +27,13 @@ from saltus.model.source.encoding import check_utf8
 from saltus.model.source.format_strings import check_text
 from saltus.model.source.isolated_compiler import CompilerMessage, compile_apart
 
-PATIENCE = 120.0  # s, for MuJoCo's compiler
-SECTIONS = ("compiler", "option", "size", "statistic", "visual")  # that a file has once, or may be given
+PATIENCE = 120.0  # time limit of MuJoCo's compiler (s)
+SECTIONS = ("compiler", "option", "size", "statistic", "visual")  # sections that a file has once, or that are added
 STEP = re.compile(r"(?P<tag>\w+)(\[(?P<name>[^\[\]]*)\])?$")
 
 
 class Source(NamedTuple):
-    """Where a model comes from: MJCF text, the folder of the files that it names, and what else is known of it."""
+    """Source of a model: MJCF text, the folder of the files that it names, name, initial keyframe, original model."""
 
     text: str
     folder: Path | None = None
@@ -43,14 +43,14 @@ class Source(NamedTuple):
 
 
 def edited(source: Any, values: Mapping[str, Any], *, ignore: Iterable[str] = ()) -> Model:
-    """The model of a file with other values of its attributes, by paths as above, compiled anew.
+    """The model of a file with other values of its attributes, by paths of this module, compiled anew.
 
     `source` and `ignore` as for `saltus.load`, except URDF and a compiled MjModel, which have no MJCF text. A value is
     text as in the file, a number, or several; None removes the attribute, so that its default applies. A Model's
     ignored features, changes and muscles are kept.
 
     Raises:
-        OptionError: there is no such element or attribute, or it cannot have this value; the message names it.
+        OptionError: an element or attribute does not exist, or the value is invalid; the message names it.
     """
     found = source_of(source)
     if found is None:
@@ -69,7 +69,7 @@ def edited(source: Any, values: Mapping[str, Any], *, ignore: Iterable[str] = ()
 
 
 def source_of(source: Any) -> Source | None:
-    """The MJCF text behind what `saltus.load` takes; None where there is none."""
+    """The MJCF text behind a source of `saltus.load`; None if there is none."""
     if isinstance(source, Model):
         return None if source.xml is None else Source(source.xml, None, source.name, source.initial_key, source)
     if isinstance(source, mujoco.MjSpec):
@@ -89,7 +89,7 @@ def source_of(source: Any) -> Source | None:
 
 
 def _compiled(text: str, source: Source, ignore: Iterable[str]) -> Model:
-    """The model of a text, with what is known of its source. It may be what no compiler ends with."""
+    """The model of a text, with data of its source; compiled in a separate process, which may be stopped."""
     before = source.made_from
     if source.folder is None:
         model = load(text, ignore=ignore if before is None else before.left_out, apart=PATIENCE)
@@ -108,7 +108,7 @@ def _compiled(text: str, source: Source, ignore: Iterable[str]) -> Model:
 
 
 def _whole(source: Source) -> ElementTree.Element:
-    """The file as a tree, with the files that it includes."""
+    """The file as a tree that contains its included files."""
     root = _parsed(source.text, "the model's text")
     _include(root, source.folder)
     return root
@@ -128,7 +128,7 @@ def _read(path: Path) -> str:
 
 
 def _include(element: ElementTree.Element, folder: Path | None) -> None:
-    """Put the content of included files, which are sought beside the main file, in their places."""
+    """Replace include elements by the content of files, which are searched for beside the main file."""
     children = []
     for child in element:
         if child.tag == "include":
@@ -145,7 +145,7 @@ def _include(element: ElementTree.Element, folder: Path | None) -> None:
 
 
 def _assign(root: ElementTree.Element, path: str, value: Any) -> None:
-    """Give an attribute another value, or take it out."""
+    """Set an attribute to another value, or remove it."""
     *steps, attribute = [part.strip() for part in path.split("/")]
     if not steps or not re.fullmatch(r"\w+", attribute):
         raise OptionError(f"{path!r} is not an attribute of the model file; expected element[name]/attribute")
@@ -168,7 +168,7 @@ def _step(text: str, path: str) -> tuple[str, str | None]:
 
 
 def _first(root: ElementTree.Element, step: tuple[str, str | None], path: str) -> ElementTree.Element:
-    """The element that a path begins with, wherever it is but in defaults."""
+    """The element at the start of a path, anywhere except in defaults."""
     tag, name = step
     if tag in SECTIONS and name is None:
         found = root.findall(tag)
@@ -184,7 +184,7 @@ def _first(root: ElementTree.Element, step: tuple[str, str | None], path: str) -
 
 
 def _child(parent: ElementTree.Element, step: tuple[str, str | None], path: str) -> ElementTree.Element:
-    """A child of an element; one without a name is made where there is none."""
+    """A child of an element; a missing child is created if the step has no name."""
     tag, name = step
     found = parent.findall(tag)
     if not found and name is None:
@@ -206,7 +206,7 @@ def _chosen(found: list[ElementTree.Element], tag: str, name: str | None, path: 
 
 
 def _text(value: Any) -> str | None:
-    """A value as it stands in a file: "true", "0.01 1"; None for nothing."""
+    """A value in the format of files: "true", "0.01 1"; None for no value."""
     if value is None or isinstance(value, str):
         return value or None
     if isinstance(value, bool):

@@ -54,7 +54,7 @@ ENDLESS = 1e300
 @only_with("sense_contact")
 @kernel
 def contact_sensor(m, d, s):
-    """Write the reading of contact sensor s to sensordata; of another sensor nothing."""
+    """Write the reading of contact sensor s to sensordata; other sensors are ignored."""
     if m.sensor_type[s] == CONTACT:
         zero = 0.0 * d.time
         for k in range(m.sensor_adr[s], m.sensor_adr[s] + m.sensor_dim[s]):
@@ -65,7 +65,7 @@ def contact_sensor(m, d, s):
             first_contacts(m, d, s)
 
 
-# ---------------------------------------------------------------- which contacts
+# ---------------------------------------------------------------- matching contacts
 
 
 @kernel
@@ -86,7 +86,7 @@ def matches(m, d, s, k):
 def side_of(m, d, s, k):
     """1 if contact k matches the objects of sensor s in their order, -1 if in reverse order, 0 if not.
 
-    It is -1 if the sensor sees the contact from its second geom.
+    -1 means that the sensor sees the contact from its second geom.
     """
     c = d.contact_collision[k]
     g1, g2 = pair_geom1(m, d, c), pair_geom2(m, d, c)
@@ -120,7 +120,7 @@ def is_part(m, g, b, kind, i):
 def first_contacts(m, d, s):
     """Write the first matching contacts: in their order, nearest first, or strongest first.
 
-    Each slot takes the smallest contact after that of the last slot, by criterion and then by number.
+    Each slot takes the smallest contact after that of the previous slot, by criterion and then by number.
     """
     # number of matching contacts
     zero = 0.0 * d.time
@@ -139,7 +139,7 @@ def first_contacts(m, d, s):
                 after = (x > last) | ((x == last) & (last_number < 1.0 * k))
                 takes = (matches(m, d, s, k) > 0.5) & after & (x < least)
                 least, number = where(takes, x, least), where(takes, zero + 1.0 * k, number)
-            # its data into the slot
+            # write the contact's data into the slot
             last, last_number = least, number
             for k in range(d.count[NCON]):
                 chosen = number == 1.0 * k
@@ -213,14 +213,14 @@ def write_vector(d, at, chosen, a):
     return at + 3
 
 
-# ---------------------------------------------------------------- all contacts as one
+# ---------------------------------------------------------------- net contact
 
 
 @kernel
 def net_contact(m, d, s):
     """Write the net wrench of all matching contacts at their force-weighted centroid, in world axes (N, N m, m).
 
-    Normal and tangent of the frame are then the world's x and y; all is zero where no contact matches.
+    Normal and tangent of the frame are then the world's x and y; everything is zero if no contact matches.
     """
     # force-weighted centroid of the contact points
     zero = 0.0 * d.time

@@ -15,7 +15,7 @@ from saltus.solve.acceleration import forward
 @only_with("sensor_delay")
 @kernel
 def delayed_readings(m, d):
-    """Replace readings of sensors with a delay, or between two ticks, by those of the history; to follow `sense`."""
+    """Replace readings of sensors with a delay, or between two ticks, by those of the history, after `sense`."""
     for s in range(m.nsensor):
         if m.sensor_nsample[s] > 0 and m.sensor_family[s] != ON_NOTHING:
             at, n, dim, way = m.sensor_historyadr[s], m.sensor_nsample[s], m.sensor_dim[s], m.sensor_interp[s]
@@ -31,7 +31,7 @@ def delayed_readings(m, d):
 @only_with("sensor_delay")
 @kernel
 def record_sensors(m, d, time):
-    """Add the readings of `sense`, taken at `time` (s), to the history; with an interval, where it has passed."""
+    """Add the readings of `sense`, taken at `time` (s), to the history; for sensors with an interval, at ticks only."""
     for s in range(m.nsensor):
         n, at, dim = m.sensor_nsample[s], m.sensor_historyadr[s], m.sensor_dim[s]
         if n > 0:
@@ -51,7 +51,7 @@ def record_sensors(m, d, time):
 @only_with("sensor_delay")
 @kernel
 def sample_sensors(m, d):
-    """Before a step: read all sensors and add the readings to the history.
+    """Read all sensors and add the readings to the history, before a step.
 
     Preserves the warm start of the constraint solver.
     """

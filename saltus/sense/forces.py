@@ -3,7 +3,7 @@
 Wrenches are (torque, force) about the tree's centre of mass in world axes. The Newton-Euler equations of a subtree give
 the wrench transmitted by its joint: inertial forces minus external ones (Featherstone 2008, table 5.1). As in MuJoCo
 4.0, external are Cartesian forces, contacts, connect and weld constraints, and spatial tendons; forces of actuators on
-joints and sites, of gravity compensation and of a medium count as the joint's.
+joints and sites, of gravity compensation and of fluids count as the joint's.
 """
 
 from saltus.contact.counts import NBLOCK, NCON
@@ -50,7 +50,7 @@ def body_forces(m, d):
 @only_with("sense_body")
 @kernel
 def external_wrenches(m, d):
-    """Torques and forces from outside on bodies, cfrc_ext [nbody, 6] (N m, N); reads row_force."""
+    """External torques and forces on bodies, cfrc_ext [nbody, 6] (N m, N); reads row_force."""
     zero = 0.0 * d.time
     for b in range(m.nbody):
         d.cfrc_ext[b] = (zero, zero, zero, zero, zero, zero)
@@ -79,9 +79,9 @@ def add_force(m, d, b, point, torque, force, sign):
 def contact_force(m, d, k):
     """Force (N) and torque (N m) of contact k on its second geom in the contact frame; zero where it does not act.
 
-    In time stepping they are means over a step, its impulses divided by its duration. With a user law there is no
-    torque. In lanes where the contact does not act, its rows, active in other lanes, may hold a zero of either sign. A
-    contact that sticks pulls with its adhesion.
+    In time stepping they are means over a step, its impulses divided by its duration. With a user-defined law there is
+    no torque. In lanes where the contact does not act, its rows, active in other lanes, may hold a zero of either sign.
+    An adhesive contact pulls with its adhesion.
     """
     zero = 0.0 * d.time
     if has(m, GIVEN):
@@ -116,7 +116,7 @@ def carries_force(m, d, k):
 
 @kernel
 def tether_force(m, d, k):
-    """Force (N) of contact k, which sticks, in the lanes in which it is in the gap, else zero."""
+    """Force (N) of adhesive contact k in the lanes in which it is in the gap, else zero."""
     zero = 0.0 * d.time
     force = zero
     b = d.contact_tether[k]
@@ -129,7 +129,7 @@ def tether_force(m, d, k):
 @only_with("contact")
 @kernel
 def add_contact_forces(m, d):
-    """Add the contact forces to cfrc_ext of both bodies; as in MuJoCo not those on deformable bodies."""
+    """Add the contact forces to cfrc_ext of both bodies; as in MuJoCo, without those on deformable bodies."""
     for k in range(d.count[NCON]):
         rigid = pair_geom2(m, d, d.contact_collision[k]) >= 0
         if rigid and carries_force(m, d, k):
@@ -201,7 +201,7 @@ def add_tendon_tensions(m, d):
 @only_with("tendon_force", otherwise="0.0 * d.time")
 @kernel
 def spring_and_damper_forces(m, d, t):
-    """Force (N) of tendon t's spring and damper, positive where it lengthens the tendon."""
+    """Force (N) of tendon t's spring and damper, positive if it lengthens the tendon."""
     pull, drag = spring_and_damper(m, d, t)
     return pull + drag
 
@@ -219,7 +219,7 @@ def inertial_force(m, d, t):
 @only_with("constraint", otherwise="0.0 * d.time")
 @kernel
 def tendon_row_forces(m, d, t):
-    """Force (N) of limits, dry friction and equalities along tendon t, positive where it lengthens the tendon."""
+    """Force (N) of limits, dry friction and equalities along tendon t, positive if it lengthens the tendon."""
     total = 0.0 * d.time
     for b in range(d.count[NBLOCK]):
         kind, k, force = d.block_kind[b], d.block_id[b], d.row_force[d.block_row[b]]
@@ -247,7 +247,7 @@ def equality_slope(m, d, k):
 
 @kernel(inline=True)
 def is_limit(m, d, b):
-    """Whether a unilateral block is a limit and not a contact, which has a chain between two bodies."""
+    """Whether a unilateral block is a limit, not a contact, which has a chain between two bodies."""
     chain = d.block_chain[b]
     return chain < m.nchain and m.chain_body1[chain] == 0 and m.chain_body2[chain] == 0
 

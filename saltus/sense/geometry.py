@@ -85,7 +85,7 @@ def camera_rays(m, d, s):
 def ray_data(m, d, s, at, x, point, direction, normal, depth):
     """Write the data that sensor s requests of a ray that hits a surface at distance x (m, -1: miss) from `at` on.
 
-    Returns the index after them.
+    Returns the index after these data.
     """
     # a miss has zero vectors and a depth of -1
     zero = 0.0 * x
@@ -113,7 +113,7 @@ def ray_data(m, d, s, at, x, point, direction, normal, depth):
     return at
 
 
-# ---------------------------------------------------------------- insides
+# ---------------------------------------------------------------- containment
 
 
 @kernel
@@ -155,7 +155,7 @@ def inside(kind, size, p):
 def distance_sensor(m, d, s):
     """Write the smallest distance (m) between two geoms or those of two bodies, its direction, or the segment.
 
-    Beyond the sensor's cutoff (m) the distance is the cutoff and the rest zero.
+    Beyond the sensor's cutoff (m) the distance is the cutoff, and direction and segment are zero.
     """
     # closest pair of geoms within the cutoff
     at, kind = m.sensor_adr[s], m.sensor_type[s]

@@ -19,7 +19,7 @@ def limit_value(m, d, kind, i):
 @only_with("constraint", otherwise="0.0 * d.time")
 @kernel
 def first_row(m, d, kind, i):
-    """`limit_value` of the first active row, lane by lane: a range has two ends."""
+    """Reading of the first active row for a limit sensor, lane by lane: a range has two ends."""
     zero = 0.0 * d.time
     value = found = zero
     tendon = kind >= TENDONLIMITPOS
@@ -34,7 +34,7 @@ def first_row(m, d, kind, i):
                 here = row_velocity(m, d, b)
             else:
                 here = d.row_force[row]
-            # kept by the first active row
+            # the first active row decides
             first = limit_acts(m, d, b) & (found < 0.5)
             value = where(first, here, value)
             found = where(first, zero + 1.0, found)

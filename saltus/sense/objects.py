@@ -76,7 +76,7 @@ def object_velocity(m, d, kind, i):
 
 @kernel
 def object_acceleration(m, d, kind, i):
-    """Angular (rad/s²) and linear acceleration (m/s²) of an object's frame, in world axes; at rest it is -gravity.
+    """Angular (rad/s²) and linear acceleration (m/s²) of an object's frame, in world axes, -gravity at rest.
 
     Linear acceleration is that of the frame's origin as a point of its body. Reads cvel and cacc [nbody, 6].
     """

@@ -1,7 +1,7 @@
 """Contact points in recordings: mode, force and position of each, from the contacts and forces in the Data.
 
-A contact is active where it carries force. It slips where friction is at its bound; with a user-defined contact law,
-whose bound is unknown, where the surfaces slide on each other.
+A contact is active if it carries force. It slips if friction is at its bound or, with a user-defined contact law, whose
+bound is unknown, if the surfaces slide on each other.
 """
 
 from saltus.contact.counts import NCON
@@ -59,7 +59,7 @@ def at_bound(m, d, k, force, cones):
 
 @kernel
 def slides(m, d, k, force, cones):
-    """Whether contact k slips: at its friction bound or, with a user law, by the tangential velocity of its bodies."""
+    """Whether contact k slips: at its friction bound or, with a user-defined law, by its tangential velocity."""
     if not has(m, GIVEN):
         return at_bound(m, d, k, force, cones)
     c = d.contact_collision[k]

@@ -2,7 +2,7 @@
 
 A ray is a point and a unit direction; the results are the distance x >= 0 (m), -1 for a miss, and the outward surface
 normal. Each shape's equation along the ray is linear or quadratic in x (Ericson, Real-Time Collision Detection (2005),
-section 5.3); a ray from inside a shape hits it where it leaves. As in MuJoCo, planes are hit from the front alone and
+section 5.3); a ray from inside a shape hits it where it leaves. As in MuJoCo, planes are hit only from the front and
 within their rendered size.
 """
 
@@ -37,7 +37,7 @@ def cast_ray(m, d, point, direction, body):
 
 @kernel(inline=True)
 def has_ray(kind):
-    """Whether intersections with a geom type are computed here; others by MuJoCo's functions."""
+    """Whether intersections with a geom type are computed here; MuJoCo's functions compute others."""
     return kind == PLANE or SPHERE <= kind <= BOX
 
 
@@ -70,7 +70,7 @@ def ray_shape(kind, size, pos, mat, point, direction):
 
 @kernel(inline=True)
 def roots(a, b, c):
-    """Both solutions of a x² + 2 b x + c = 0, the smaller first; -1 where there are none."""
+    """Both solutions of a x² + 2 b x + c = 0, the smaller first; -1 if there are none."""
     zero = 0.0 * b
     one = zero + 1.0
     square = b * b - a * c
@@ -193,7 +193,7 @@ def ray_box(size, p, v):
 
 @kernel(inline=True)
 def ray_face(size, p, v, side):
-    """Distance to the face of a box across its first axis, -1 for a miss."""
+    """Distance to the face of a box perpendicular to its first axis, -1 for a miss."""
     one = 0.0 * v[0] + 1.0
     crosses = absolute(v[0]) > MINVAL
     x = (side * size[0] - p[0]) / where(crosses, v[0], one)

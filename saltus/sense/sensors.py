@@ -82,7 +82,7 @@ def sense(m, d):
 @kernel
 def read_sensor(m, d, s):
     """Reading of sensor s, clipped to its cutoff."""
-    # by family, each with kernels of its own
+    # by family, each with its own kernels
     family = m.sensor_family[s]
     if family == ON_JOINTS:
         joint_sensor(m, d, s)
@@ -110,7 +110,7 @@ def read_sensor(m, d, s):
 
 @kernel
 def cut_off(m, d, s):
-    """Clip the reading of sensor s to its cutoff, except for the two types where the cutoff means something else."""
+    """Clip the reading of sensor s to its cutoff, except for the two types whose cutoff has another meaning."""
     cutoff, kind, values = m.sensor_cutoff[s], m.sensor_type[s], m.sensor_datatype[s]
     if cutoff > 0.0 and kind != CONTACT and kind != GEOMFROMTO:
         for k in range(m.sensor_adr[s], m.sensor_adr[s] + m.sensor_dim[s]):
@@ -251,7 +251,8 @@ def motion_sensor(m, d, s):
 def force_sensor(m, d, s):
     """Accelerations (rad/s², m/s²) of objects, of a site in its own axes; force and torque sensors (N, N m).
 
-    The latter read the wrench between the site's body and its parent at the site, in its axes. Reads cacc, cfrc_int.
+    Force and torque sensors read the wrench between the site's body and its parent at the site, in its axes. Reads
+    cacc, cfrc_int.
     """
     kind, adr, of, i = m.sensor_type[s], m.sensor_adr[s], m.sensor_objtype[s], m.sensor_objid[s]
     # wrench through the joint, moved to the site

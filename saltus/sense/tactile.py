@@ -1,10 +1,10 @@
-"""Tactile sensors: how deep the points of a skin, its taxels, are in what they touch, and how fast they slide on it.
+"""Tactile sensors: depths of the points of a skin, its taxels, in touched geoms, and their sliding speeds.
 
-The taxels are the vertices of a mesh in the axes of a geom. Felt are the geoms that the geom's body, with all that is
-welded to it, has a contact with. A taxel reads the greatest depth (m) in any of them, and for each of its two tangents
-the sum of the speeds (m/s) at which those in which it is slide along it. Depths follow from signed distances to shapes;
-that in a box is MuJoCo's, along a field that turns from radial to the faces' normals. (MuJoCo documentation, XML
-reference, sensor/tactile; tangents turn with the geom, and the other body's velocity is that at the taxel.)
+The taxels are the vertices of a mesh in the axes of a geom. A sensor feels the geoms in contact with the geom's body or
+bodies welded to it. A taxel reads the greatest depth (m) in any of these, and for each of its two tangents the sum of
+the sliding speeds (m/s) of the geoms that contain it. Depths follow from signed distances to shapes; the distance in a
+box is MuJoCo's, along a field that changes from radial to the faces' normals. (MuJoCo documentation, XML reference,
+sensor/tactile; tangents rotate with the geom, and the other body's velocity is that at the taxel.)
 """
 
 from saltus.contact.counts import NCON
@@ -36,7 +36,7 @@ def tactile_sensor(m, d, s):
                     feel(m, d, s, body, g, touched)
 
 
-# ---------------------------------------------------------------- which geoms
+# ---------------------------------------------------------------- touched geoms
 
 
 @kernel
@@ -62,7 +62,7 @@ def is_first(m, d, body, k, g):
 
 @kernel
 def touched_lanes(m, d, body, first, g):
-    """1 in the lanes in which a body has a contact with geom g, whose first one in any lane is given; else 0."""
+    """1 in lanes in which a body has a contact with geom g, else 0; `first`: the first such contact in any lane."""
     zero = 0.0 * d.time
     found = zero
     for k in range(first, d.count[NCON]):
@@ -71,12 +71,12 @@ def touched_lanes(m, d, body, first, g):
     return found
 
 
-# ---------------------------------------------------------------- what is felt
+# ---------------------------------------------------------------- readings
 
 
 @kernel
 def feel(m, d, s, body, g, touched):
-    """Add what the taxels of sensor s on a body feel of geom g to sensordata, in the lanes where it is touched."""
+    """Add the readings of the taxels of sensor s for geom g to sensordata, in the lanes where it is touched."""
     skin, other, zero = m.sensor_refid[s], m.geom_bodyid[g], 0.0 * d.time
     count, at = m.sensor_taxelnum[s], m.sensor_adr[s]
     channels = m.sensor_dim[s] // count
@@ -100,15 +100,13 @@ def feel(m, d, s, body, g, touched):
 
 @kernel(inline=True)
 def velocity_of(m, d, b, place):
-    """Velocity (m/s, world axes) of the point of body b at a place."""
+    """Velocity (m/s, world axes) of the point of body b at a place (m)."""
     return velocity_at(d.cvel[b], sub3(place, d.subtree_com[m.body_rootid[b]]))
 
 
 @kernel
 def signed_distance(kind, size, x):
-    """Signed distance (m) of a point x in a geom's axes, negative inside; outside of boxes and cylinders just positive
-    or zero.
-    """
+    """Signed distance (m) of a point x in a geom's axes, negative inside; outside of boxes and cylinders >= 0."""
     if kind == PLANE:
         return x[2]
     if kind == SPHERE:
@@ -125,7 +123,7 @@ def signed_distance(kind, size, x):
 
 @kernel(inline=True)
 def length(a):
-    """|a|, with a derivative at zero too."""
+    """|a|, with a derivative also at zero."""
     square = dot3(a, a)
     some = square > TINY * TINY
     return where(some, sqrt(where(some, square, 1.0 + 0.0 * square)), 0.0 * square)

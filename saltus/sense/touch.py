@@ -19,7 +19,7 @@ def touch(m, d, site):
 @only_with("contact", otherwise="0.0 * d.time")
 @kernel
 def zone_force(m, d, site, body):
-    """`touch` of a site on a body. A force is directed towards the shape if the ray along it hits the shape."""
+    """Normal forces (N) of contacts on a body in a site's shape, or whose ray along the force hits the shape."""
     zero = 0.0 * d.time
     total = zero
     for k in range(d.count[NCON]):

@@ -20,7 +20,7 @@ class _Callable(ModuleType):
 
     @property
     def __signature__(self) -> inspect.Signature:
-        """With every option, for `inspect` and for editors."""
+        """Return the signature with every option, for `inspect` and for editors."""
         from saltus.simulate.function import simulate
 
         return inspect.signature(simulate)

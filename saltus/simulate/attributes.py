@@ -1,6 +1,6 @@
 """Attributes of a simulation: its state and inputs, which users assign to, and options, which cannot be changed.
 
-They are for a class that has an `engine`, and a `_turn` as `in_turn` takes it.
+The class that uses them must have an `engine`, and a `_turn` for `in_turn`.
 """
 
 from collections.abc import Callable
@@ -18,14 +18,14 @@ Number = TypeVar("Number", bound=np.generic)
 
 
 class ArrayProperty(property, Generic[Number]):
-    """An attribute that gives an array of a kind of number, and takes whatever NumPy can make one of.
+    """Attribute that returns an array of a type of number, and accepts anything that NumPy can convert to one.
 
-    To type checkers a property that a function makes would be anything.
+    A class of its own, because type checkers would take a property made by a function for `Any`.
     """
 
     def __init__(self, fget: Callable[[Any], Any], fset: Callable[[Any, Any], None], doc: str):
         super().__init__(fget, fset, doc=doc)
-        self.__doc__ = doc  # else help would show that of this class
+        self.__doc__ = doc  # otherwise help would show the docstring of this class
 
     if TYPE_CHECKING:
 
@@ -39,7 +39,7 @@ class ArrayProperty(property, Generic[Number]):
 
 
 def put(name: str, view: np.ndarray, value: ArrayLike) -> None:
-    """Write into a field that users set; OptionError for what is no number or has another shape."""
+    """Write into a field that users set; OptionError if the value is not numeric or has another shape."""
     values = numbers(name, value)
     try:
         view[...] = values
@@ -61,7 +61,7 @@ def state_property(name: str, unit: str) -> ArrayProperty[np.float64]:
 
 
 def mocap_velocities() -> ArrayProperty[np.float64]:
-    """Velocities of mocap bodies as an attribute; OptionError under soft contact, where they have none."""
+    """The velocities of mocap bodies as an attribute; OptionError under soft contact, which does not have them."""
 
     def found(self: Any) -> NDArray[np.float64]:
         if self.engine.model.nmocap and not self.engine.has_movers:
@@ -77,7 +77,7 @@ def mocap_velocities() -> ArrayProperty[np.float64]:
 
 
 def made_with(name: str, option: str, about: str) -> Any:
-    """What a simulation is made with, as an attribute that cannot be changed."""
+    """Read-only attribute for an option of the constructor; assigning to it raises an OptionError."""
 
     def write(self: Any, value: Any) -> None:
         raise OptionError(f"{name} cannot be changed; make another simulation: saltus.Simulation({option})")
@@ -113,19 +113,19 @@ class StateAttributes:
     """Forces (N) at the centres of mass and torques (N m) [nbody, 6], world axes: a view to read and write."""
 
     mocap_pos = state_property("mocap_pos", "[nmocap, 3] (m)")
-    """Places of mocap bodies [nmocap, 3] (m): a view to read and write."""
+    """Positions of mocap bodies [nmocap, 3] (m): a view to read and write."""
     mocap_quat = state_property("mocap_quat", "[nmocap, 4] (quaternions)")
     """Orientations of mocap bodies [nmocap, 4] (quaternions w, x, y, z): a view to read and write."""
     mocap_vel = mocap_velocities()
     """Velocities of mocap bodies under hard contact [nmocap, 6] (m/s of the origin, rad/s; world axes): a view.
 
-    Reading gives those with which bodies go from pose to pose. Where they are assigned, a body moves on with them.
+    Reading gives the velocities with which bodies move to their poses. Assigned velocities are kept.
     """
-    userdata = state_property("userdata", "[nuserdata] (whatever they mean to a controller)")
-    """Numbers [nuserdata] that mean what a controller, or another law, reads in them: a view to read and write."""
+    userdata = state_property("userdata", "[nuserdata] (for controllers and other laws)")
+    """User data [nuserdata] for controllers and other laws: a view to read and write."""
 
     actuation_state = state_property("actuation_state", "[n] (discrete, changed by events)")
-    """Discrete states of actuation [n], which events change: a view to read and write."""
+    """Discrete states of actuation [n], changed by events: a view to read and write."""
 
     @property
     def act(self) -> NDArray[np.float64]:

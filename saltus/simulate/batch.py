@@ -51,32 +51,31 @@ from saltus.terminal.display import count, notebook_html
 class Batch(BatchState, ModelsOfEach):
     """n independent simulations of a model.
 
-    `threads`: how many to use (None: all that this process may). `precision`: "float64" or "float32"; clocks are in
-    float64 in either. `integrator` and `timestep` as in Simulation. A simulation's result does not depend on the
+    `threads`: number of threads (None: all that this process may use). `precision`: "float64" or "float32"; clocks are
+    always in float64. `integrator` and `timestep` as in Simulation. A simulation's result does not depend on the
     others, on n or on threads, to the bit.
 
     `control`: a controller in the time loop (`saltus.PID`, `saltus.controller`), whose parameters `control_prm` [n, p]
-    may differ from simulation to simulation. `dynamics`: equations of motion in place of the engine's (see
-    `saltus.Dynamics`).
+    may differ between simulations. `dynamics`: equations of motion in place of the engine's (see `saltus.Dynamics`).
 
-    `contact`, `tolerance`, `events`, `actuation_states`, `max_step` and `breaks` as in Simulation, and so is `control`
-    as `saltus.Actuation`. Under hard contact, and with events, each simulation goes from event to event at its own
-    times, with the bits of a single Simulation; `events` is the log of all. Restitution and friction of `saltus.Hard`
-    may be arrays [n], one for each simulation. This is in float64 alone.
+    `contact`, `tolerance`, `events`, `actuation_states`, `max_step`, `breaks` and `saltus.Actuation` as `control` as in
+    Simulation. Under hard contact, and with events, each simulation goes from event to event at its own times, with the
+    bits of a single Simulation, in float64 only; `events` is the log of all. Restitution and friction of `saltus.Hard`
+    may be arrays [n], one entry for each simulation.
 
-    `vary`: names of MuJoCo's fields in which the simulations differ, as "body_mass", "geom_friction",
-    "actuator_gainprm", "opt.gravity" (`saltus.model.vary.fields.MAY_VARY` has all). `model.body_mass` is then an array
-    [n, nbody] to write into, `body("torso").mass` [n] a view of it; what MuJoCo derives from such values follows.
+    `vary`: names of MuJoCo's fields in which the simulations differ, such as "body_mass", "geom_friction",
+    "actuator_gainprm", "opt.gravity" (all are in `saltus.model.vary.fields.MAY_VARY`). `model.body_mass` is then an
+    array [n, nbody] to write into, `body("torso").mass` [n] a view of it; constants that MuJoCo derives are updated.
 
     `time` [n], `qpos` [n, nq], `qvel` [n, nv], `act` [n, na and the controller's states], `ctrl` [n, nu],
     `qfrc_applied` [n, nv], `xfrc_applied` [n, nbody, 6], `mocap_pos` [n, nmocap, 3], `mocap_quat` [n, nmocap, 4],
     `userdata` [n, nuserdata] and `actuation_state` [n, discrete states]: reading gives a copy, assigning (an array, or
-    one row for all) sets them. `read` gives these and what is computed from them, into arrays of one's own if wanted,
-    `write` sets some simulations, and `view` shows the memory itself; `contacts`, `contact_force` and `sensor` are what
-    they say.
+    one row for all) sets them. `read` gives these and quantities computed from them, also into given arrays, `write`
+    sets some simulations, and `view` shows the memory itself. `contacts`, `contact_force` and `sensor` read contacts
+    and sensors.
 
-    A batch has its own threads and may be used by one thread of the program at a time: while one is in a method, any
-    other that calls a method, reads or assigns gets a ConcurrencyError.
+    A batch has its own threads; use it in one thread of the program at a time: while a thread is in a method, others
+    that call a method, read or assign get a ConcurrencyError.
     """
 
     def __init__(
@@ -126,13 +125,13 @@ class Batch(BatchState, ModelsOfEach):
         single = isinstance(lanes, OneByOne)
         self._reader = SingleReader(self.shared, lanes) if single else Reader(self.shared, lanes)
         self._views = Views(self.lanes)
-        self._delays = delays and precision == "float32"  # whether times are compared that float32 may round
+        self._delays = delays and precision == "float32"  # whether times that float32 may round are compared
         self.unconverged = 0  # steps of a group of lanes in which some iteration did not reach its tolerance
         self.reset()
         self._made_attributes = frozenset({*vars(self), "_made_attributes"})
 
     def _states(self, setup: Setup) -> tuple[BatchStates, Integrator]:
-        """The states and their integrator: side by side in lanes, or one by one where there are events."""
+        """The states and their integrator: side by side in lanes, or one by one if events are located."""
         law, room = self._law, len(self._parameters)
         if isinstance(law, Hard):
             each = replace(setup, contact=law.of_first())
@@ -158,7 +157,7 @@ class Batch(BatchState, ModelsOfEach):
 
     @in_turn
     def __reduce__(self) -> tuple[Any, ...]:
-        """How `copy` and `pickle` make it again, as `Simulation.__reduce__` does."""
+        """Return the constructor and arguments for `copy` and `pickle`."""
         self._notice()
         made = {name: getattr(self, name) for name in ("n", "threads", "precision")}
         made |= self._present().arguments() | {"vary": self._vary}
@@ -181,7 +180,7 @@ class Batch(BatchState, ModelsOfEach):
 
     @property
     def timestep(self) -> float:
-        """Length of a step, s; adaptive methods take steps of their own up to the end of each."""
+        """Length of a step (s); adaptive methods choose their own steps within each."""
         return self._timestep
 
     @timestep.setter
@@ -191,7 +190,7 @@ class Batch(BatchState, ModelsOfEach):
             self._bound_steps()
 
     def _bound_steps(self) -> None:
-        """Bound the steps of an adaptive integrator as is given, and as laws that depend on time require."""
+        """Apply the given step bounds to an adaptive integrator, with those that time-dependent laws require."""
         self.integrator = self._step_bounds.of(self.integrator, self.timestep, self._timed)
         self.lanes.take_integrator(self.integrator)
 
@@ -211,13 +210,13 @@ class Batch(BatchState, ModelsOfEach):
     @property
     @in_turn
     def diverged(self) -> NDArray[np.bool_]:
-        """Which simulations have diverged, or met an event that could not be handled [n]; `reset` brings them back."""
+        """Mask [n] of simulations that diverged, or met an event that could not be handled; `reset` restarts them."""
         return self.lanes.diverged()
 
     @property
     @in_turn
     def ended(self) -> NDArray[np.bool_]:
-        """Which simulations a terminal event has ended in the last `step` [n]; the next one goes on from there."""
+        """Mask [n] of simulations that a terminal event ended in the last `step`; the next `step` continues them."""
         return self.lanes.ended()
 
     @property
@@ -225,7 +224,7 @@ class Batch(BatchState, ModelsOfEach):
     def events(self) -> EventTable:
         """The log of events since the last reset, as of `Simulation`, sorted by the field `simulation`.
 
-        It grows with every step; `forget_events` empties it.
+        The log grows with every step; `forget_events` empties it.
         """
         return self.lanes.events()
 
@@ -236,7 +235,7 @@ class Batch(BatchState, ModelsOfEach):
 
     @in_turn
     def forget_events(self, ids: Ids = None) -> None:
-        """Empty the log of all simulations, or of those with the given ids or mask; the motion is the same."""
+        """Empty the log of all simulations, or of those with the given ids or mask; the motion does not change."""
         self.lanes.forget_events(indices("forget_events", ids, self.n))
 
     @in_turn
@@ -261,15 +260,15 @@ class Batch(BatchState, ModelsOfEach):
 
     @in_turn
     def simulation(self, i: int) -> Simulation:
-        """Simulation i by itself, from its present state on: it goes on with the bits that it has here.
+        """Simulation i by itself from its present state on; its further steps have the batch's bits.
 
-        Its steps are those of the batch's compiled loop, on one lane of a register; what is looked at between them is
-        computed as in any other Simulation.
+        Steps run in the batch's compiled loop, on one lane of a register; quantities read between steps are computed
+        as in any other Simulation.
         """
         self._notice()
         i = simulation_index("simulation", i, self.n)
         if not isinstance(self.lanes, Lanes):
-            raise OptionError("simulation: under hard contact, and with events, a Simulation has a batch's bits anyway")
+            raise OptionError("simulation: not with hard contact or events; a new saltus.Simulation has the same bits")
         sim = Simulation(**replace(self._present(), model=self._model_of(i)).arguments())
         go_on_in(sim.engine, self.lanes.alone(i))
         return sim
@@ -293,7 +292,7 @@ class Batch(BatchState, ModelsOfEach):
         self._views.keep()
         failed = self.lanes.take_unsolved()
         if failed:
-            # the hard law's iterations depend on the number of contacts
+            # iterations of the hard law depend on the number of contacts
             most = "" if isinstance(self._law, Hard) else f" in {self.shared.opt.iterations} iterations"
             self._warn(f"the constraint solver did not reach its tolerance{most}")
         if status == NOT_CONVERGED:
@@ -307,9 +306,9 @@ class Batch(BatchState, ModelsOfEach):
             raise self._error(int(new[0]), new.size)
 
     def _check_clock(self, n: int) -> None:
-        """OptionError where samples of delayed controls and sensors would be at times that are the same in float32."""
+        """Raise OptionError if sample times of delayed controls and sensors would coincide in float32."""
         latest = np.abs(self.lanes.clock).max() + n * self.timestep
-        # what `saltus.dynamics.history.same_time` counts as the same
+        # tolerance of `saltus.dynamics.history.same_time`
         if 4.0 * np.finfo(np.float32).eps * latest > 0.5 * self.timestep:
             raise OptionError(
                 f"at t = {latest:.6g} s float32 cannot distinguish the times of delayed controls and sensors "
@@ -317,13 +316,13 @@ class Batch(BatchState, ModelsOfEach):
             )
 
     def _warn(self, what: str) -> None:
-        """Say once that steps were not what they should be; `unconverged` counts them."""
+        """Warn once that steps were inaccurate; `unconverged` counts them."""
         if not self.unconverged:
             text = f"{self.integrator.name}: {what} in some simulations (timestep {self.timestep:g} s)"
             warn(text)
 
     def _error(self, i: int, count: int) -> SaltusError:
-        """The error for simulation i, the first of so many that could not go on."""
+        """The error for simulation i, the first of `count` that could not continue."""
         where = f"in simulation {i} (and {count - 1} more of {self.n})"
         fault = self.lanes.fault(i)
         if isinstance(fault, str):
@@ -340,9 +339,9 @@ class Batch(BatchState, ModelsOfEach):
         )
 
     def _cause(self, i: int) -> tuple[int | None, str]:
-        """The first degree of freedom of simulation i that left the numbers, and what happened, {} being the place.
+        """First degree of freedom of simulation i that is not finite, and a description with {} for the place.
 
-        What was given comes first, since it stays as it is; positions and velocities follow each other.
+        Given fields come first, since steps do not change them; positions and velocities follow.
         """
         given = first_bad({name: getattr(self, name)[i] for name in ("time", *INPUTS)})
         wrong = np.flatnonzero(~(abs(self.qvel[i]) < LARGEST))
@@ -355,7 +354,7 @@ class Batch(BatchState, ModelsOfEach):
 
 
 def _restored(kind, made, kept, lanes, own) -> Batch:
-    """A batch as `__reduce__` has described it."""
+    """Rebuild a batch from what `Batch.__reduce__` returned."""
     batch = kind.__new__(kind)
     Batch.__init__(batch, **made)
     batch.lanes.go_to(lanes)

@@ -45,24 +45,24 @@ def simulate(
 ) -> "Trajectory":
     """Simulate a model from t0 to tf and record at t0, t0 + sampling_period, ... up to tf.
 
-    The recording has T, Q, QDOT, Z, ACTUATIONSTATE, CONTACTSTATE and LAMBDA, as the function `Simulation` of the HuMAnS
-    toolbox gives them (see `saltus.Trajectory`), beside the event log. Where tf is not a whole number of periods after
-    t0, the state at tf is `end` of the recording.
+    The recording has T, Q, QDOT, Z, ACTUATIONSTATE, CONTACTSTATE and LAMBDA like the results of the function
+    `Simulation` of the HuMAnS toolbox (see `saltus.Trajectory`), and the event log. If tf is not a whole number of
+    periods after t0, the state at tf is `end` of the recording.
 
     Args:
-        model: whatever `saltus.load` takes.
+        model: any source that `saltus.load` takes.
         t0, tf: s, the first and the last time.
         sampling_period: s between samples.
         q0 [nq], v0 [nv]: positions (rad, m, quaternion parts) and velocities (rad/s, m/s) at t0.
         z0 [na]: dynamic states of actuators at t0; None: those of the model's start.
         actuation0 [k]: discrete states of actuation at t0, a column of ACTUATIONSTATE; None: those of the actuation.
         contact: the contact law: "hard", "soft" or a law itself (`saltus.Hard`, `saltus.Soft`).
-        integrator, timestep, tolerance, dynamics, motions: as `saltus.Simulation` takes them; None: the usual.
+        integrator, timestep, tolerance, dynamics, motions: as `saltus.Simulation` takes them; None: the defaults.
         control: a function, an array, or a controller in the time loop, as `Simulation.run` takes it.
         progress, certify, save: as `Simulation.run` takes them.
 
     Raises:
-        OptionError: times, shapes or options that cannot be used; the message names the argument.
+        OptionError: invalid times, shapes or options; the message names the argument.
         DivergenceError, EventError: the run stopped; the recording up to there is the error's `trajectory`.
     """
     start, duration = _times(t0, tf)
@@ -93,7 +93,7 @@ def _times(t0: float, tf: float) -> tuple[float, float]:
 
 
 def _state(name: str, values: ArrayLike, count: int, what: str) -> np.ndarray:
-    """A vector of so many finite numbers."""
+    """Check a vector of `count` finite numbers."""
     try:
         array = np.asarray(values, float)
     except (TypeError, ValueError):

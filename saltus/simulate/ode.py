@@ -31,7 +31,7 @@ IMPLICIT_EULER = ButcherTableau(
 ADAPTIVE = "dopri5"
 MOST = 10_000_000  # steps
 NEWTON_STEPS, NEWTON_TOLERANCE, DIFFERENCE = 50, 1e-13, 1.5e-8
-SMALLEST = 1e-13  # of the time, a step
+SMALLEST = 1e-13  # smallest step, relative to the time
 Slope = Callable[..., NDArray[np.float64]]
 
 
@@ -40,15 +40,15 @@ class OdeSolution:
     """Solution of an ordinary differential equation by `integrate_ode`.
 
     Attributes:
-        t: [T] times, the first that of the start.
-        y: [T, n] values there.
-        method: its name.
+        t: [T] times, beginning with the start.
+        y: [T, n] values at these times.
+        method: name of the method.
         order: the error at a fixed time shrinks like step**order.
-        steps: how many were taken, `rejected`: of an adaptive method, how many were taken back.
+        steps: number of steps taken; `rejected`: number of rejected steps of an adaptive method.
         unconverged: of an implicit method, steps whose equations Newton's method did not solve to rounding.
-        error: [T, n] of an adaptive method, the sum of its estimates of each step's error up to there, else None. It
-            bounds no error: how errors grow or die out is the system's.
-        status: "done", or "unconverged" where there were such steps.
+        error: [T, n] of an adaptive method, the cumulative estimate of the steps' errors, else None. It is no bound of
+            the global error, since the system amplifies or damps errors.
+        status: "done", or "unconverged" if there were such steps.
     """
 
     t: NDArray[np.float64]
@@ -82,27 +82,26 @@ def integrate_ode(
     """Integrate y' = f(t, y, *params) from y0 [n].
 
     Args:
-        f: gives the slope [n] at a time and a state [n]; a number where n is 1. A function that Numba has compiled
+        f: returns the slope [n] at a time and a state [n]; a number if n is 1. A function compiled by Numba
             (`numba.njit`) runs, under explicit methods with fixed steps, in a compiled loop.
         y0: [n], or a number.
-        t: the end, from 0; or (start, end); or ascending times [T > 2] at which values are wanted, the first the start.
-            With one or two numbers there is a row after every step.
+        t: the end, from 0; or (start, end); or ascending times [T > 2] of the output, beginning with the start. With
+            one or two numbers there is a row after every step.
         method: "explicit_euler", "midpoint", "heun", "rk4", "dopri5" (adaptive, with dense output), "implicit_euler",
             "implicit_midpoint" or a `saltus.ButcherTableau`. Methods that move positions and velocities apart, as
             Verlet's, are refused. Coefficients are those of `saltus.integrators()`.
         step: of methods with fixed steps; None for a hundredth of the time between start and end. The last step before
-            a time that is wanted is shortened to end there.
-        params: what f takes beside t and y.
+            an output time is shortened to end there.
+        params: further arguments of f after t and y.
         tolerance: (relative, absolute) error of a step of "dopri5".
-        max_step: the longest step of "dopri5"; None for any length. Steps are chosen by what f gives at a few points of
-            each: where f hardly changes they grow, and pass over whatever is shorter, as a pulse. Give less than it
-            lasts.
-        breaks: times at which f may jump. Steps end just before and begin anew just behind them, so that f is smooth
-            within each and the order of the method is kept.
+        max_step: the longest step of "dopri5"; None for any length. Steps are chosen from f at a few points of each:
+            where f hardly changes they grow, and may pass over a short pulse. Give less than its duration.
+        breaks: times at which f may jump. Steps end just before and restart just behind them, so that f is smooth
+            within each step and the order of the method is kept.
 
     Raises:
-        OptionError: an argument that cannot be used; f does not give n numbers, with the time.
-        DivergenceError: f or y is not finite, with the time; or an adaptive method finds no step that is small enough.
+        OptionError: invalid argument; or f does not return n numbers, with the time.
+        DivergenceError: f or y is not finite, with the time; or an adaptive method finds no small enough step.
 
     References: Hairer, Nørsett & Wanner, Solving Ordinary Differential Equations I (1993), II.1, II.4 to II.6; Hairer &
     Wanner, II (1996), IV.8, for the implicit ones.
@@ -121,7 +120,7 @@ def integrate_ode(
         bounds = np.inf if longest is None else longest, jumps
         return _adaptive(slope, given, start, times, each, relative, absolute, *bounds)
     if longest is not None:
-        raise OptionError(f"max_step: {found.name} has steps of one length; give step, or choose dopri5")
+        raise OptionError(f"max_step: {found.name} has steps of fixed length; give step, or choose dopri5")
     h = (times[-1] - times[0]) / 100 if step is None else positive("step", step)
     inside = jumps[(times[0] < jumps) & (jumps < times[-1])]
     ends = _step_ends(np.unique(np.concatenate([times, inside])), h)
@@ -135,11 +134,11 @@ def integrate_ode(
     return OdeSolution(t_out, y_out, found.name, found.order, len(ends) - 1)
 
 
-# ------------------------------------------------------------ what is asked for
+# ------------------------------------------------------------ arguments
 
 
 def methods() -> dict[str, ButcherTableau | None]:
-    """The methods of `integrate_ode` by name, with their tableaus; None: the adaptive one."""
+    """The methods of `integrate_ode` by name, with their tableaus; None for the adaptive one."""
     found: dict[str, ButcherTableau | None] = {ADAPTIVE: None, HEUN.name: HEUN, IMPLICIT_EULER.name: IMPLICIT_EULER}
     for name, integrator in integrators().items():
         if integrator.step in (runge_kutta.step, implicit_runge_kutta.step):
@@ -170,7 +169,7 @@ def _finite(name: str, value: Any) -> NDArray[np.float64]:
 
 
 def _times(t: Any) -> tuple[NDArray[np.float64], bool]:
-    """Times from the start to the end, and whether there is to be a row after every step."""
+    """Times from the start to the end, and whether every step has a row of output."""
     found = _finite("t", t)
     if found.ndim > 1 or found.size == 0:
         raise OptionError(f"t must be the end, (start, end) or times [T], got shape {list(found.shape)}")
@@ -188,7 +187,7 @@ def _tolerance(tolerance: Any) -> tuple[float, float]:
 
 
 def _step_ends(times: NDArray[np.float64], h: float) -> NDArray[np.float64]:
-    """The times of the start and of all steps' ends: whole steps from each time that is wanted, and a shorter one."""
+    """Times of the start and of the ends of all steps: full steps from each output time, then a shorter one."""
     counts = np.ceil(np.diff(times) / h * (1 - 1e-12))
     if counts.sum() > MOST:
         raise OptionError(f"step: {h:g} makes {counts.sum():.3g} steps, more than {MOST:g}")
@@ -197,17 +196,17 @@ def _step_ends(times: NDArray[np.float64], h: float) -> NDArray[np.float64]:
 
 
 def _before(time: float) -> float:
-    """The last time before a break: s, some roundings away."""
+    """Last time (s) before a break, a few roundings away."""
     return time - SIDE * (1.0 + abs(time))
 
 
 def _behind(time: float) -> float:
-    """The first time behind a break: s, some roundings away."""
+    """First time (s) after a break, a few roundings away."""
     return time + SIDE * (1.0 + abs(time))
 
 
 def _sides(ends: NDArray[np.float64], breaks: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Between which times a step from each of the times `ends` [T] may ask for slopes [T, 2]: inside breaks."""
+    """Bounds [T, 2], inside breaks, of the times at which a step from each of the times `ends` [T] uses slopes."""
     sides = np.tile([-np.inf, np.inf], (len(ends), 1))
     for row in np.flatnonzero(np.isin(ends, breaks)):
         sides[row, 0] = _behind(ends[row])
@@ -216,7 +215,7 @@ def _sides(ends: NDArray[np.float64], breaks: NDArray[np.float64]) -> NDArray[np
 
 
 def _checked(f: Callable[..., Any], n: int) -> Slope:
-    """f as a function that gives an array [n] or says what is wrong with it."""
+    """f as a function that returns an array [n] or raises an error with an explanation."""
 
     def slope(t: float, y: NDArray[np.float64], *params: Any) -> NDArray[np.float64]:
         value = f(t, y, *params)
@@ -242,7 +241,7 @@ def _check_finite(ends: NDArray[np.float64], y: NDArray[np.float64]) -> None:
 def _wanted(
     ends: NDArray[np.float64], y: NDArray[np.float64], times: NDArray[np.float64], each: bool
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Times and rows that are wanted, of those of all steps' ends."""
+    """Output times and rows, selected from those of all steps' ends."""
     rows = slice(None) if each else np.searchsorted(ends, times)
     return ends[rows], y[rows]
 
@@ -253,7 +252,7 @@ def _wanted(
 def _steps(f: Any, params: Any, table: Any, start: Any, ends: Any, sides: Any) -> Any:
     """y [T, n] at the ends of explicit steps: k_i = f(t + c_i h, y + h Σ a_ij k_j), y' = y + h Σ b_i k_i.
 
-    `sides` [T, 2]: between which times f is asked in the step from each row.
+    `sides` [T, 2]: bounds of the times at which the step from each row evaluates f.
     """
     stages = table.shape[0] - 1
     y = np.empty((len(ends), len(start)))
@@ -279,9 +278,9 @@ _compiled_steps: Any = numba.njit(_steps)
 def _implicit(
     f: Slope, params: Any, tableau: ButcherTableau, start: Any, times: Any, ends: Any, each: bool, sides: Any
 ) -> OdeSolution:
-    """Steps whose stages k_i = f(t + c_i h, y + h Σ a_ij k_j) are solved for by Newton's method, all at once.
+    """Steps with implicit stages k_i = f(t + c_i h, y + h Σ a_ij k_j), solved together by Newton's method.
 
-    `sides`: as of `_steps`.
+    `sides`: as in `_steps`.
     """
     y, unconverged = np.empty((len(ends), len(start))), 0
     y[0] = start
@@ -300,7 +299,7 @@ def _implicit(
 
 
 def _stages(f: Slope, params: Any, tableau: ButcherTableau, t: Any, y: Any, h: float) -> tuple[Any, bool]:
-    """The slopes k [s, n] at the times t [s], and whether Newton's method found them to rounding."""
+    """The slopes k [s, n] at the times t [s], and whether Newton's method converged to rounding."""
     s, n = tableau.stages, len(y)
 
     def residual(k: Any) -> Any:
@@ -344,9 +343,9 @@ def _adaptive(
     max_step: float,
     breaks: Any,
 ) -> OdeSolution:
-    """Dormand and Prince's method; see `saltus.integrate.adaptive.dopri5`, whose numbers these are.
+    """Steps of Dormand and Prince's method with the numbers of `saltus.integrate.adaptive.dopri5`.
 
-    At most `max_step` (s) a step, which ends at each of the `breaks`.
+    Steps are at most `max_step` long and end at each of the `breaks`.
     """
     tableau, error_weights = dormand_prince.TABLEAU, np.array(dormand_prince.ERROR)
     t, y, end = float(times[0]), start, float(times[-1])
@@ -381,7 +380,7 @@ def _adaptive(
                 following += 1
             t, y = last, new
             k[0] = k[-1]
-            if t == stop and t < end:  # behind a break everything begins anew
+            if t == stop and t < end:  # restart after a break
                 stops = stops[1:]
                 k[0] = f(_behind(t), y, *params)
                 h, before = _first_step(f, params, t, y, k[0], stops[0], relative, absolute), 1e-4
@@ -396,7 +395,7 @@ def _adaptive(
 
 
 def _norm(value: Any, y: Any, new: Any, relative: float, absolute: float) -> float:
-    """Root mean square over absolute + relative * magnitude; infinite where it is no number."""
+    """Root mean square of `value` over absolute + relative * magnitude; infinite if it is not finite."""
     scale = absolute + relative * np.maximum(abs(y), abs(new))
     norm = float(np.sqrt(np.mean((value / scale) ** 2)))
     return norm if np.isfinite(norm) else np.inf
@@ -405,7 +404,7 @@ def _norm(value: Any, y: Any, new: Any, relative: float, absolute: float) -> flo
 def _first_step(
     f: Slope, params: Any, t: float, y: Any, slope: Any, end: float, relative: float, absolute: float
 ) -> float:
-    """Hairer, Nørsett & Wanner, II.4: a small part of the time in which y, and its slope, change by themselves."""
+    """First step (Hairer, Nørsett & Wanner, II.4): a small part of the time in which y and its slope change."""
     size, speed = _norm(y, y, y, relative, absolute), _norm(slope, y, y, relative, absolute)
     h = 1e-6 if min(size, speed) < 1e-5 else 0.01 * size / speed
     h = min(h, end - t)
@@ -415,14 +414,14 @@ def _first_step(
 
 
 def _next_step(h: float, norm: float, before: float) -> tuple[float, float]:
-    """The PI controller of `step_size.control_step_size`: the step to try next, and the error to look back at."""
+    """PI controller of `step_size.control_step_size`: the next step to try, and the error to remember."""
     good, norm = norm <= 1.0, max(norm, 1e-10)
     factor = step_size.SAFETY * norm ** -(0.2 - 0.75 * step_size.BETA) * before**step_size.BETA
     return h * min(max(factor, step_size.SHRINK), step_size.GROW if good else 1.0), max(norm, 1e-4) if good else before
 
 
 def _dense(k: Any, y: Any, h: float, theta: float) -> Any:
-    """y at the fraction theta of a step, to fourth order: `saltus.integrate.dense.dense_output.dense`."""
+    """Value at the fraction theta of a step, to fourth order, as in `saltus.integrate.dense.dense_output.dense`."""
     rest = 1.0 - theta
     whole, bend = dormand_prince.TABLEAU.b @ k, np.array(dormand_prince.DENSE) @ k
     first = k[0] - whole

@@ -1,4 +1,4 @@
-"""A picture of the present state of a simulation."""
+"""Pictures of the present state of a simulation."""
 
 import os
 from typing import TYPE_CHECKING, Unpack
@@ -23,7 +23,7 @@ def picture(
     text: str = "",
     **view: Unpack[ViewOptions],
 ) -> "Image":
-    """See `Simulation.picture`."""
+    """Draw the present state of an engine; see `Simulation.picture`."""
     file_format = None if path is None else picture_format(path)
     seen = View.of(**view)
     contacts = touching(engine) if seen.contacts else None

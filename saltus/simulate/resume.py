@@ -50,8 +50,8 @@ def resume(
 
     Raises:
         RecordError: there is no such store, or the run diverged.
-        OptionError: control, dynamics, events, motions or contact are missing, not wanted or other ones; or the model
-            is another one.
+        OptionError: control, dynamics, events, motions, contact or model are missing, superfluous or not those of the
+            run.
     """
     store = Store(path_of("path", path))
     if store.checkpoint.status == COMPLETE:
@@ -98,7 +98,7 @@ def resume(
 
 
 def _control(setup: dict[str, Any], given: Any) -> tuple[Controller | None, Any]:
-    """The simulation's controller, and the control of the run."""
+    """The simulation's controller, and the control argument of the run."""
     own, of_run = setup["control"], setup["run_control"]
     asked = [about for about in (own, of_run) if about["kind"] in (CONTROLLER, FUNCTION)]
     if given is not None and not asked:
@@ -118,7 +118,7 @@ def _control(setup: dict[str, Any], given: Any) -> tuple[Controller | None, Any]
 def _check_laws(
     setup: dict[str, Any], dynamics: Dynamics | None, contact: Compliant | None, events: Sequence[Event]
 ) -> None:
-    """OptionError unless the equations of motion, the contact law and the events are those of the run."""
+    """Raise OptionError unless equations of motion, contact law and events are those of the run."""
     _check_word("dynamics", "equations of motion", setup.get("dynamics", ""), dynamics)
     _check_word("contact", "contact forces", setup.get("contact_word", ""), contact)
     if UserEvents(events, None).feature_key != setup.get("events", ""):
@@ -127,7 +127,7 @@ def _check_laws(
 
 
 def _check_word(name: str, what: str, was: str, given: Dynamics | Compliant | None) -> None:
-    """OptionError unless the argument `name` holds the kernels of the run, whose word was `was`; `what` they are."""
+    """Raise OptionError unless argument `name` holds the run's kernels with key `was`; `what` describes them."""
     now = given.feature_key if given else ""
     if was != now:
         if not now:
@@ -152,7 +152,7 @@ def _integrator(path: Any, setup: dict[str, Any]) -> Any:
 
 
 def _compare_versions(path: Any, attrs: dict[str, Any]) -> None:
-    """Warn where what computes is not what it was."""
+    """Warn if versions that affect results differ from those of the run."""
     now = {"saltus_version": __version__, **versions()}
     changed = [f"{k.removesuffix('_version')} {attrs.get(k)} is now {v}" for k, v in now.items() if attrs.get(k) != v]
     if changed:

@@ -41,34 +41,33 @@ if TYPE_CHECKING:
     from saltus.record.trajectory import Trajectory
     from saltus.simulate.analysis.impact_report import ImpactReport
 
-#: Who sets the controls in a run: a function of the simulation, numbers [nu] or [steps, nu], or a Controller.
+#: Controls of a run: a function of the simulation, numbers [nu] or [steps, nu], or a Controller.
 RunControl: TypeAlias = Callable[["Simulation"], ArrayLike | None] | ArrayLike | Controller | None
 
 
 class Simulation(StateAttributes):
     """A model, its state, and an integrator that moves it.
 
-    `integrator`: a name (see `saltus.integrators`), an Integrator, a ButcherTableau, or None for what the model's file
-    says. `timestep` (s): None for the file's. `contact`: the contact law, "soft", "hard", saltus.Soft(),
-    saltus.Hard(...), or one's own, saltus.Compliant(force).
-    `tolerance`: (relative, absolute) error per step of adaptive integrators. `control`: a controller in the time loop
-    (`saltus.PID`, `saltus.controller`). `dynamics`: equations of motion in the place of the engine's (see
-    `saltus.Dynamics`). `events`: functions of the state whose sign changes are located in time, and what happens there
-    (`saltus.Event`), under hard contact or where nothing can touch. `actuation_states`: how many discrete states there
-    are, or their first values; with `saltus.Actuation` as control they are its own. `max_step` (s): the longest step of
-    an adaptive integrator; None: the timestep where a law of the user's reads `d.time`, any length where none does.
-    `breaks` (s): times at which such laws may jump, where its steps end. `motions`: prescribed motions by the names of
-    hinges, slides and mocap bodies, `{"crank": lambda t: 0.3 * math.sin(5 * t)}`: functions of the time (s) that give
-    the position (rad, m; of a mocap body (x, y, z), or this and a quaternion), whose exact derivatives are velocity and
-    acceleration; `data.qfrc_prescribed` are the forces that they need. `threads`: how many share the work of each
-    step, for worlds of hundreds of bodies; the result is the same to the last bit.
+    `integrator`: a name (see `saltus.integrators`), an Integrator, a ButcherTableau, or None for the integrator of the
+    model's file. `timestep` (s): None for the file's. `contact`: the contact law: "soft", "hard", saltus.Soft(),
+    saltus.Hard(...), or a user-defined law, saltus.Compliant(force). `tolerance`: (relative, absolute) error per step
+    of adaptive integrators. `control`: a controller in the time loop (`saltus.PID`, `saltus.controller`). `dynamics`:
+    equations of motion in place of the engine's (see `saltus.Dynamics`). `events`: functions of the state whose sign
+    changes are located in time, with actions (`saltus.Event`), under hard contact or if nothing can touch.
+    `actuation_states`: number of discrete states, or their initial values; `saltus.Actuation` as control has its own.
+    `max_step` (s): the longest step of an adaptive integrator; None: the timestep if a user-defined law reads `d.time`,
+    otherwise unlimited. `breaks` (s): times at which such laws may jump, where steps end. `motions`: prescribed motions
+    by the names of hinges, slides and mocap bodies, `{"crank": lambda t: 0.3 * math.sin(5 * t)}`: functions of time (s)
+    that return the position (rad, m; of a mocap body (x, y, z), or this and a quaternion), whose exact derivatives are
+    velocity and acceleration; `data.qfrc_prescribed` are the required forces. `threads`: number of threads that share
+    the work of each step, for worlds of hundreds of bodies; results are equal to the last bit.
 
     `time` (s), `qpos` [nq], `qvel` [nv], `act` [na and the controller's states], `ctrl` [nu], `qfrc_applied` [nv],
     `xfrc_applied` [nbody, 6], `mocap_pos` [nmocap, 3], `mocap_quat` [nmocap, 4], `mocap_vel` [nmocap, 6], `userdata`
-    [nuserdata] and `actuation_state` [n] are views to read and write; `data` holds what is computed from them.
+    [nuserdata] and `actuation_state` [n] are views to read and write; `data` holds quantities computed from them.
 
-    A simulation is for one thread at a time: while one is in a method, any other that calls one or assigns to the state
-    gets a ConcurrencyError. Simulations of one model may run in many threads at once.
+    Use a simulation in one thread at a time: while a thread is in a method, others that call a method or assign to the
+    state get a ConcurrencyError. Simulations of one model may run in many threads at once.
     """
 
     def __init__(
@@ -98,9 +97,9 @@ class Simulation(StateAttributes):
 
     @in_turn
     def __reduce__(self) -> tuple[Any, ...]:
-        """How `copy` and `pickle` make it again: from what it was made with, and the numbers that it goes on from.
+        """Return the constructor and arguments for `copy` and `pickle`.
 
-        Its memory belongs to compiled code: it is aligned, and holds addresses of what works for it.
+        Memory itself cannot be copied: it is aligned for compiled code, and holds addresses of objects.
         """
         made = self.engine.setup.arguments() | {"threads": self.engine.threads}
         kept = {"timestep": self.timestep, "unconverged": self.unconverged, "events": self.events.copy()}
@@ -119,7 +118,7 @@ class Simulation(StateAttributes):
 
     @property
     def timestep(self) -> float:
-        """Length of a step, s; adaptive methods take steps of their own up to the end of each."""
+        """Length of a step (s); adaptive methods choose their own steps within each."""
         return self.engine.timestep
 
     @timestep.setter
@@ -143,10 +142,10 @@ class Simulation(StateAttributes):
 
     @property
     def tree_asleep(self) -> NDArray[np.int32]:
-        """Which kinematic trees sleep [ntree], as MuJoCo's field: the next of those that sleep together, in a cycle.
+        """Sleep state of kinematic trees [ntree], MuJoCo's tree_asleep; [0] if no tree may sleep.
 
-        Below 0 a tree is awake: -1 if it may fall asleep with the next step, and one less for each step that it has to
-        be slow before. [0] where no tree may sleep.
+        For a sleeping tree, the next of the trees that sleep together, in a cycle. For an awake tree, -1 minus the
+        number of steps that it has to be slow before it may fall asleep with the next step.
         """
         return self.engine.tree_asleep.astype(np.int32)
 
@@ -159,12 +158,12 @@ class Simulation(StateAttributes):
 
     @property
     def control_prm(self) -> NDArray[np.float64]:
-        """Parameters of the controller, as its law reads them: a view to read and write while it runs."""
+        """Parameters of the controller, in the order that its law reads: a view to read and write during a run."""
         return self.engine.control_prm
 
     @property
     def control(self) -> Controller | None:
-        """The controller in the time loop; assigning one begins with its states as `act` has them, zero at first."""
+        """The controller in the time loop; a new one starts with its states as `act` has them, initially zero."""
         return self.engine.control
 
     @control.setter
@@ -179,7 +178,7 @@ class Simulation(StateAttributes):
 
     @property
     def dynamics(self) -> Dynamics | None:
-        """The equations of motion that were given; None: the engine's."""
+        """The user-defined equations of motion; None: the engine's."""
         return self.engine.dynamics
 
     @in_turn
@@ -197,7 +196,7 @@ class Simulation(StateAttributes):
     def restore(self, snapshot: NDArray[np.float64]) -> None:
         """Go back to a snapshot of this simulation or one of the same model, integrator and contact law.
 
-        OptionError: it is another's.
+        OptionError: the snapshot belongs to another kind of simulation.
         """
         engine = self.engine
         engine.state[:] = unmarked(engine, snapshot)
@@ -253,19 +252,17 @@ class Simulation(StateAttributes):
         array [steps, nu], one row a step; or a controller in the time loop (`saltus.PID`, `saltus.controller`), whose
         states are the last of `act`. `progress`: True or False to show a bar or not (None: on long runs in a terminal),
         or a function of the fraction done. `certify`: repeat the run in finer steps and put a statement of its
-        accuracy into `certificate`: an estimate and a bound of its error, and what it cannot vouch for.
+        accuracy into `certificate`: an estimate and a bound of its error, and its limitations.
 
-        `save`: a Zarr store (.zarr) that does not exist yet, to which the run is recorded as it goes on, in memory that
-        does not grow with it; the trajectory that is returned reads its columns from there when they are first looked
-        at. A process that is killed leaves there what was committed, every two seconds, and `saltus.resume` goes on
-        from it.
+        `save`: path of a new Zarr store (.zarr) to which the run is recorded while it advances, in memory that does not
+        grow with it; the returned trajectory reads its columns from there on first access. If the process is killed,
+        the store keeps the commits made every two seconds, and `saltus.resume` continues from the last one.
 
-        `ledger`: keep an account of energy: what is held where, and the work of all kinds of forces, summed up over
-        every step; `trajectory.energy_report()` is the balance. The motion is the same; the run takes longer, with
-        methods of more than one stage several times as long.
+        `ledger`: keep an account of all kinds of energy, and of the work of all kinds of forces, summed over every
+        step; `trajectory.energy_report()` is the balance. The motion is the same; the run takes longer, for methods of
+        more than one stage several times as long.
 
-        Ctrl-C ends the run early and returns what was recorded. DivergenceError carries what was recorded in
-        `trajectory`.
+        Ctrl-C ends the run early and returns the recording up to there. DivergenceError has it as `trajectory`.
         """
         from saltus.simulate.running.run import run
 
@@ -283,10 +280,10 @@ class Simulation(StateAttributes):
         control: RunControl = None,
         progress: ProgressChoice = None,
     ) -> "Certificate | None":
-        """How accurate a run was that began at the snapshot `start`, from repeating it with finer steps.
+        """Accuracy of a run that began at the snapshot `start`, from repeating it with finer steps.
 
-        `duration`, `sample`, `control`, `progress`: as `run` was given them; `run(..., certify=True)` does both. The
-        simulation stays where it is. Returns None if interrupted.
+        `duration`, `sample`, `control`, `progress`: the arguments of `run`; `run(..., certify=True)` does both. The
+        simulation's state does not change. Returns None if interrupted.
         """
         from saltus.record.trajectory import Trajectory
         from saltus.simulate.running.certify import certify_run
@@ -297,7 +294,7 @@ class Simulation(StateAttributes):
         return certify_run(self.engine, self._again, start, trajectory, duration, sample, control, progress)
 
     def _again(self, **changes: Any) -> "Simulation":
-        """Another simulation like this one at its start, but for some options."""
+        """A copy of this simulation at its start, with some options changed."""
         states = None if isinstance(self.control, Actuation) else self.engine.start_values
         present = {"timestep": self.timestep, "control": self.control, "actuation_states": states}
         return Simulation(**(self.engine.setup.arguments() | present | changes))
@@ -311,9 +308,9 @@ class Simulation(StateAttributes):
         text: str = "",
         **view: Unpack["ViewOptions"],
     ) -> "Image":
-        """Draw the present state: a Pillow image, which notebooks show; written to `path` too (.png, .jpg, .webp).
+        """Draw the present state: a Pillow image, which notebooks show; also written to `path` (.png, .jpg, .webp).
 
-        `renderer`: "saltus", or "mujoco", MuJoCo's, where OpenGL works. `text`: written into the picture. `view`:
+        `renderer`: "saltus", or "mujoco" for MuJoCo's, which needs OpenGL. `text`: written into the picture. `view`:
         width, height, camera, follow, contacts, com, ... of `saltus.draw.scene.view.View`; contacts are those of
         `data`.
         """
@@ -322,16 +319,16 @@ class Simulation(StateAttributes):
         return picture(self.engine, path, renderer=renderer, text=text, **view)
 
     def page(self, path: str | os.PathLike[str] | None = None, *, height: int = 520, **options: object) -> Page:
-        """A page that goes on from the present state in the reader's browser; see `Model.page`."""
+        """Return a page that simulates from the present state on in the reader's browser; see `Model.page`."""
         no_motions(self.engine.motions.laws, "a page")
         return offered("make_page")(self, path, height, options)
 
     @in_turn
     def impact_report(self, within: float = 10.0) -> "ImpactReport":
-        """The next impact, at most `within` s away, under all laws and treatments: an `ImpactReport`.
+        """Outcomes of the next impact, at most `within` s ahead, under all laws and treatments: an `ImpactReport`.
 
-        Its text says where Newton's and Poisson's law, and simultaneous, sequential and Moreau's treatment differ.
-        The simulation stays where it is. OptionError if there is no impact, or events are not located in time.
+        The report's text tells where Newton's and Poisson's law, and simultaneous, sequential and Moreau's treatment
+        differ. The simulation's state does not change. OptionError if there is no impact, or events are not located.
         """
         from saltus.simulate.analysis.next_impact import report_of_next_impact
 
@@ -352,7 +349,7 @@ class Simulation(StateAttributes):
 
     @in_turn
     def sensor(self, name: str) -> NDArray[np.float64]:
-        """Reading of the sensor with a name at the present state; an OptionError names the sensors there are."""
+        """Reading of a sensor at the present state; OptionError lists the sensors if the name is unknown."""
         return self.sensordata[sensor_place(self.model, name)]
 
     @in_turn
@@ -374,7 +371,7 @@ class Simulation(StateAttributes):
     def jacobian(
         self, body: str | int, point: ArrayLike | None = None
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Jacobians [3, nv] of a point fixed to a body (m, world axes; None: its centre of mass) and its turning."""
+        """Translation and rotation Jacobians [3, nv] of a body's point (m, world axes; None: centre of mass)."""
         from saltus.simulate.analysis.jacobian import jacobian
 
         stepping.refresh(self.engine, "cdof")
@@ -394,7 +391,7 @@ class Simulation(StateAttributes):
 
 
 def _restored(kind, made, kept, checkpoint, control, step, own) -> Simulation:
-    """A simulation as `__reduce__` has described it."""
+    """Rebuild a simulation from what `Simulation.__reduce__` returned."""
     sim = kind.__new__(kind)
     Simulation.__init__(sim, **made)
     if control is not sim.control:

@@ -1,4 +1,4 @@
-"""Steps and evaluations of the present state that raise errors with an explanation, for `Simulation` and runs."""
+"""Steps and evaluations of the present state that raise errors with an explanation."""
 
 import numpy as np
 
@@ -9,7 +9,7 @@ from saltus.solve.status import ENDED
 
 
 def take_steps(engine: Engine, n: int, h: float) -> bool:
-    """Take n steps of h seconds, or fewer where an event ends the run; returns whether one has.
+    """Take n steps of h seconds, or fewer if an event ends the run; returns whether one did.
 
     DivergenceError, with the state left at the last good one, if a velocity is not a number or beyond 1e10.
     """
@@ -46,7 +46,7 @@ def forward(engine: Engine) -> None:
 
 
 def refresh(engine: Engine, name: str) -> np.ndarray | None:
-    """Bring a computed field up to the present state if it is not; returns the state it belongs to."""
+    """Bring a computed field up to the present state if needed; returns the state that it belongs to."""
     if not engine.is_computed():
         forward(engine)
     engine.compute_more(name)
@@ -54,6 +54,6 @@ def refresh(engine: Engine, name: str) -> np.ndarray | None:
 
 
 def energy(engine: Engine) -> np.ndarray:
-    """(potential, kinetic) energy (J) of the present state; DivergenceError where it holds a number that is none."""
+    """(potential, kinetic) energy (J) of the present state; DivergenceError if the state is not finite."""
     divergence.check_given(engine)
     return engine.energy()

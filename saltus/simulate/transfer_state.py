@@ -8,21 +8,21 @@ ALWAYS = (
     *("time", "qpos", "qvel", "qacc_warmstart", "mocap_pos", "mocap_quat", "userdata", "ctrl"),
     *("qfrc_applied", "xfrc_applied"),
 )
-ASLEEP = ("tree_asleep", "qpos_asleep", "carried_pos", "carried_quat")  # where trees may sleep in both
+ASLEEP = ("tree_asleep", "qpos_asleep", "carried_pos", "carried_quat")  # fields of models whose trees may sleep
 
 
 def carry(source: Engine, target: Engine) -> list[str]:
-    """Give `target` the state and the inputs of `source`, bit for bit; returns what had to begin anew, in words.
+    """Copy state and inputs of `source` to `target`, bit for bit; returns names of what could not be copied.
 
-    Both are of the same mechanism; integrator, step, contact law and the values of the model may differ. What an
-    integrator remembers of its last step goes along where the other is the same with the same step.
+    Both are of the same mechanism; integrator, step, contact law and the values of the model may differ. The memory of
+    an integrator is copied if the other one is of the same kind with the same step.
     """
     lost: list[str] = []
     here, there = source.d.views, target.d.views
     for name in ALWAYS:
         if here[name].shape == there[name].shape:
             there[name][...] = here[name]
-        elif name != "qacc_warmstart":  # where the solver starts from, no part of the state
+        elif name != "qacc_warmstart":  # the solver's warm start, not part of the state
             lost.append(name)
     if source.sleeps and target.sleeps:
         for name in ASLEEP:

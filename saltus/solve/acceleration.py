@@ -18,14 +18,14 @@ from saltus.solve.sleep.calls import begin_sleeping, keep_asleep_at_rest
 from saltus.solve.sleep.waking import wake
 from saltus.solve.stepping.time_stepping import accelerate
 
-TOLERANCE = 1e-9  # of contact forces in time stepping; see `saltus.integrate.fixed.moreau_jean`
+TOLERANCE = 1e-9  # tolerance of contact forces in time stepping; see `saltus.integrate.fixed.moreau_jean`
 
 
 @kernel
 def forces(m, d, compute_all):
     """All forces at the present state, ready for `solve_stage`; returns a status.
 
-    With `compute_all`, also the quantities that only users and derivatives read.
+    With `compute_all`, also compute quantities that only users and derivatives read.
     """
     if has(m, "event"):
         prescribe(m, d)
@@ -66,16 +66,16 @@ def forward(m, d):
 
 @kernel
 def forward_of_all(m, d):
-    """Fields of Data at the present state where no trees sleep, without the forces that prescribed motions need."""
+    """All fields of Data at the present state if no trees sleep, without the forces of prescribed motions."""
     prescribe(m, d)
     forget_forces(m, d)
     count_closed(m, d)
     row_drifts(m, d)
-    if has(m, "adhere", "adhesive"):  # forces that depend on contacts
+    if has(m, "adhere", "adhesive"):  # these forces depend on contacts
         position_stage(m, d, 0)
         grip(m, d)
     free_forward(m, d)
-    # under the hard law of time stepping, the means over a step; with events located only where they are dense
+    # under the hard law of time stepping, means over a step; with located events only while these are dense
     if has(m, "stepping"):
         return accelerate(m, d, d.timestep, TOLERANCE)
     if has(m, "event") and d.dense[LEFT] > 0.0:
@@ -85,7 +85,7 @@ def forward_of_all(m, d):
 
 @kernel
 def forward_of_awake(m, d):
-    """Fields of Data at the present state where trees may sleep: those asleep have neither accelerations nor forces."""
+    """All fields of Data at the present state if trees may sleep: sleeping ones have no accelerations or forces."""
     begin_sleeping(m, d)
     wake(m, d, 1)
     grip(m, d)

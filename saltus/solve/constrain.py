@@ -96,7 +96,7 @@ def cold_start(m, d):
 def find_rows(m, d):
     """All constraint rows at the present state, in MuJoCo's order: equality, dry friction, limit, contact."""
     rows_without_contacts(m, d)
-    if has(m, GIVEN):  # contacts follow the user's law, without rows
+    if has(m, GIVEN):  # contacts follow the user-defined law, without rows
         return
     find_contacts(m, d)
     contact_rows(m, d)
@@ -135,9 +135,9 @@ def detect_contacts(m, d):
 @only_with("adhere", "adhesive")
 @kernel
 def grip(m, d):
-    """Contact detection, for the moment arms of adhesion actuators, and the attraction of contacts that stick.
+    """Contact detection for the moment arms of adhesion actuators, and the attraction of adhesive contacts.
 
-    Needs `position_stage`, and comes before the forces.
+    Needs `position_stage`; call it before the forces.
     """
     if not has(m, "sleep"):
         detect_contacts(m, d)

@@ -1,6 +1,6 @@
-"""Union-find: which trees are joined, directly or by way of others (Cormen et al., Introduction to Algorithms).
+"""Union-find of trees that are joined, directly or through others (Cormen et al., Introduction to Algorithms).
 
-A field has for each tree a lower one that it is joined with, or the tree itself if it is the lowest of its set.
+A field contains for each tree a lower one that it is joined with, or the tree itself if it is the lowest of its set.
 """
 
 from saltus.number.kernels import kernel
@@ -8,7 +8,7 @@ from saltus.number.kernels import kernel
 
 @kernel
 def lowest(joined, t):
-    """The lowest tree of the set of tree t; halves the way to it."""
+    """The lowest tree of the set of tree t; shortens the path to it by halving."""
     while joined[t] != t:
         joined[t] = joined[joined[t]]
         t = joined[t]

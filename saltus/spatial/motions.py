@@ -1,9 +1,9 @@
 """Spatial vectors as 6-tuples: motions (angular, linear) and forces (torque, force).
 
-All are expressed in world axes about one point for a whole kinematic tree (its centre of mass), so that quantities of
-different bodies add without transformation, as in MuJoCo. A rigid-body inertia is ten numbers: the inertia matrix about
-that point (xx, yy, zz, xy, xz, yz), mass times offset of the centre of mass (x, y, z), mass. See Featherstone, Rigid
-Body Dynamics Algorithms (2008), chapter 2.
+Vectors are expressed in world axes about one point for a whole kinematic tree (its centre of mass), so that quantities
+of different bodies add without transformation, as in MuJoCo. A rigid-body inertia is ten numbers: the inertia matrix
+about that point (xx, yy, zz, xy, xz, yz), mass times offset of the centre of mass (x, y, z), mass. See Featherstone,
+Rigid Body Dynamics Algorithms (2008), chapter 2.
 """
 
 from saltus.number.kernels import kernel

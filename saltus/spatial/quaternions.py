@@ -31,7 +31,7 @@ def quat_conjugate(q):
 
 @kernel(inline=True)
 def quat_normalize(q):
-    """q / |q|; the identity where |q| is below 1e-15, as in mju_normalize4."""
+    """q / |q|; the identity if |q| is below 1e-15, as in mju_normalize4."""
     q = quat_or_one(q)
     s = 1.0 / sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3])
     return s * q[0], s * q[1], s * q[2], s * q[3]
@@ -105,7 +105,7 @@ def quat_log(q):
     square = dot3(v, v)
     small = square < SMALL
     sine = sqrt(where(small, 1.0 + 0.0 * square, square))
-    # the shorter of the two ways round
+    # the shorter of the two rotations
     sign = where(q[0] < 0.0, -1.0 + 0.0 * sine, 1.0 + 0.0 * sine)
     w = sign * q[0]
     factor = where(small, 2.0 + square / 3.0, 2.0 * atan2(sine, w) / sine)

@@ -1,4 +1,4 @@
-"""Which geoms may touch: MuJoCo's filters (its documentation, Computation: Collision detection, Selection)."""
+"""MuJoCo's filters of geoms that may touch (its documentation, Computation: Collision detection, Selection)."""
 
 from saltus.dynamics.awake.lists import is_awake
 from saltus.model.enums import HFIELD
@@ -7,7 +7,7 @@ from saltus.number.kernels import kernel, only_with
 
 @kernel
 def may_touch(m, d, g1, g2):
-    """Whether geoms g1 < g2 may touch by their types, masks and bodies, and any of the two is awake."""
+    """Whether geoms g1 < g2 may touch by their types, masks and bodies, and either is awake."""
     if not may_wake(m, d, g1, g2):
         return False
     if m.geom_type[g1] <= HFIELD and m.geom_type[g2] <= HFIELD:
@@ -25,7 +25,7 @@ def may_touch(m, d, g1, g2):
 @only_with("sleep", otherwise="True")
 @kernel(inline=True)
 def may_wake(m, d, g1, g2):
-    """Whether any of two geoms is awake."""
+    """Whether either of two geoms is awake."""
     return is_awake(d, m.body_treeid[m.geom_bodyid[g1]]) or is_awake(d, m.body_treeid[m.geom_bodyid[g2]])
 
 

@@ -1,6 +1,6 @@
 """Pairs of geoms near each other, found anew at each position instead of listed with the model.
 
-They have the order of the list, so that contacts, rows and forces are those of the list to the last bit.
+Pairs are in the order of the list, so that contacts, rows and forces are equal to the last bit.
 """
 
 from saltus.contact.bounding_spheres import near
@@ -18,10 +18,10 @@ from saltus.number.kernels import kernel, only_with
 
 @kernel
 def find_pairs(m, d):
-    """All pairs of geoms that may touch and are near each other in any lane.
+    """Find all pairs of geoms that may touch and are near each other in any lane.
 
     Reads geom_xpos, geom_xmat. Writes count[NFOUND], found_geom1, found_geom2 (the lower type first), found_kind,
-    found_law, and the keys by which they are sorted.
+    found_law, and the sort keys.
     """
     d.found_count[0] = 0
     bound_geoms(m, d)
@@ -36,7 +36,7 @@ def find_pairs(m, d):
 
 @kernel
 def pairs_of_planes(m, d):
-    """Append the pairs of planes with what is near them."""
+    """Append the pairs of planes with geoms near them."""
     for k in range(m.nbroadplane):
         plane = m.broad_plane[k]
         for i in awake_grid(m, d):
@@ -55,7 +55,7 @@ def pair_with_plane(m, d, plane, g):
 @only_with("sleep")
 @kernel
 def pairs_of_moved_plane(m, d, plane):
-    """Append the pairs of a plane that is moved from outside with what sleeps."""
+    """Append the pairs of a plane that is moved from outside with sleeping geoms."""
     if m.body_treeid[m.geom_bodyid[plane]] == MOVED:
         for i in range(m.ngrid):
             if is_still(m, d, i):
@@ -64,9 +64,9 @@ def pairs_of_moved_plane(m, d, plane):
 
 @kernel
 def named_pairs(m, d):
-    """Append the pairs that the file names and that are near each other, whatever the filters say.
+    """Append the named pairs of the file that are near each other, regardless of filters.
 
-    Each as often as the file names it, where the farthest reaching of its laws may have a contact.
+    A pair is appended as often as the file names it, if the law with the largest reach may have a contact.
     """
     k = 0
     while k < m.nnamed:
@@ -93,12 +93,12 @@ def by_type(m, geoms):
 def describe_pairs(m, d):
     """Geoms, kinds and laws of the sorted pairs, each once or as often as the file names it.
 
-    A pair that the file names may have been found once more by the filters.
+    The filters may have found named pairs once more.
     """
     n, named = 0, 0
     for k in range(d.count[NFOUND]):
         key = d.found_key[k]
-        # the laws of named pairs are their own; both lists ascend
+        # named pairs have their own laws; both lists ascend
         while named < m.nnamed and m.named_key[named] < key:
             named += 1
         again = n > 0 and d.found_key[n - 1] == key

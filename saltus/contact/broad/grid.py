@@ -1,10 +1,10 @@
 """Pairs of geoms near each other, by a grid whose levels have cells of different width.
 
 A geom is in one cell: that of its origin, on the level whose cells are at least as wide as the geom with its margin and
-gap. Two geoms whose bounds meet are then, on the level of the larger one, in the same cell or in adjacent ones. So each
-geom is compared with those in cells around it on its own level and on coarser ones, and the time is proportional to the
-number of geoms, however they lie (Ericson, Real-Time Collision Detection (2005), 7.2.1: hierarchical grids). Cells are
-found by hashing. Each lane has a grid in turn.
+gap. Two geoms whose bounds meet are then, on the level of the larger one, in the same cell or in adjacent ones. Each
+geom is therefore compared with those in cells around it on its own level and on coarser ones, and the time is
+proportional to the number of geoms, for any arrangement (Ericson, Real-Time Collision Detection (2005), 7.2.1:
+hierarchical grids). Cells are found by hashing. The lanes use the grid one after another.
 """
 
 # pyright: reportCallIssue=false
@@ -24,8 +24,8 @@ from saltus.number.functions import any_lane, clip, floor, where
 from saltus.number.kernels import kernel, only_with
 from saltus.number.threads.team import begin, finish, report, reported, share
 
-REACH = 0.51  # of a cell's width: how far a geom reaches on its level, half of the width and some rounding
-FARTHEST = 1e9  # number of a cell; those beyond count as this one
+REACH = 0.51  # largest reach of a geom on its level, relative to the cell width: half of the width and rounding
+FARTHEST = 1e9  # largest number of a cell; cells beyond are merged with it
 
 
 @kernel
@@ -59,7 +59,7 @@ def compare_part(m, d, i, geoms):
 
 @kernel
 def fill_grid(m, d, i):
-    """Put every geom into its cell in lane i: the buckets of the cells are linked lists."""
+    """Put every geom into its cell in lane i; the buckets of the cells are linked lists."""
     clear_grid(m, d)
     for k in awake_grid(m, d):
         level = m.grid_level[k]
@@ -72,7 +72,7 @@ def fill_grid(m, d, i):
 
 @kernel
 def clear_grid(m, d):
-    """Empty all buckets, unless `empty_grid` has left them so."""
+    """Empty all buckets, unless `empty_grid` has already done so."""
     if has(m, "sleep") and d.awake_count[CLEARED]:
         return
     for b in range(m.ngridbucket):
@@ -84,7 +84,7 @@ def clear_grid(m, d):
 @only_with("sleep")
 @kernel
 def empty_grid(m, d):
-    """Empty the buckets that are in use, where few of many geoms are awake."""
+    """Empty the buckets in use, if few of many geoms are awake."""
     for k in awake_grid(m, d):
         c = d.grid_cell[k]
         d.grid_first[bucket_of(m, c[0], c[1], c[2], m.grid_level[k])] = -1
@@ -99,7 +99,7 @@ def cell_of(m, d, i, k, level):
 
 @kernel(inline=True)
 def cells_in_reach(m, d, i, k, level):
-    """First and last cell along each axis that may hold, on a level, origins of geoms whose bounds meet geom k's."""
+    """First and last cell along each axis that may contain origins of geoms of a level with bounds meeting geom k's."""
     g = m.grid_geom[k]
     p, half, width = d.geom_xpos[g], d.broad_extent[g], m.grid_width[level]
     others = m.broad_reach[g] + REACH * width
@@ -112,14 +112,14 @@ def cells_in_reach(m, d, i, k, level):
 
 @kernel(inline=True)
 def cells_along(x, reach, width):
-    """The first and last cell along an axis within reach of x: at most those before and after x's own."""
+    """The first and last cell along an axis within reach of x, limited to the neighbours of x's own cell."""
     own = cell_along(x, width)
     return max(cell_along(x - reach, width), own - 1), min(cell_along(x + reach, width), own + 1)
 
 
 @kernel(inline=True)
 def cell_along(x, width):
-    """Number of a cell along an axis; 0 for what is not a number."""
+    """Number of a cell along an axis; 0 for NaN."""
     place = floor(clip(x / width, -FARTHEST, FARTHEST))
     return int(where(place == place, place, 0.0 * width))
 
@@ -132,9 +132,10 @@ def bucket_of(m, x, y, z, level):
 
 @kernel
 def compare_around(m, d, i, k, level):
-    """Compare geom k of the grid with those in the cells around it on a level that may hold what its bounds meet.
+    """Compare geom k of the grid with those in the cells around it on a level that may meet its bounds.
 
-    On its own level those are its own cell, with the geoms before it, and half of the others: each pair comes once.
+    On the geom's own level, only geoms before it in its own cell and half of the other cells are compared, so that
+    each pair is compared once.
     """
     own = level == m.grid_level[k]
     x, y, z = cell_of(m, d, i, k, level)
@@ -153,7 +154,7 @@ def compare_around(m, d, i, k, level):
 
 @kernel
 def compare(m, d, i, k, other):
-    """Append the pair of geoms k and `other` of the grid if their bounds meet in lane i, and in none before it."""
+    """Append the pair of geoms k and `other` of the grid if their bounds meet in lane i, but in no earlier lane."""
     one, two = m.grid_geom[k], m.grid_geom[other]
     g1, g2 = min(one, two), max(one, two)
     meet = bounds_meet(m, d, g1, g2)
@@ -163,7 +164,7 @@ def compare(m, d, i, k, other):
 
 @kernel
 def append_pair(m, d, key):
-    """Append a pair; without room it is counted as lost."""
+    """Append a pair; if the list is full, the pair is counted as lost."""
     n = d.found_count[0]
     if n == d.found_end:
         d.count[NLOST] = d.count[NLOST] + 1
@@ -175,7 +176,7 @@ def append_pair(m, d, key):
 @only_with("threads")
 @kernel
 def join_pairs(m, d, threads):
-    """Close the gaps between the parts of the list of pairs that threads have filled."""
+    """Close the gaps between the threads' parts of the list of pairs."""
     n = d.found_count[0]
     for part in range(1, threads):
         for k in range(part * m.nfound, reported(m, d, part, 0)):

@@ -1,16 +1,16 @@
-"""Keys of pairs of geoms: whole numbers that sort as the list of pairs is sorted, by bodies, then geoms."""
+"""Keys of pairs of geoms: integers that sort like the list of pairs, by bodies, then geoms."""
 
 from saltus.contact.counts import NFOUND
 from saltus.model.layout import DIGIT_BITS
 from saltus.number.kernels import kernel
 
 DIGITS = 1 << DIGIT_BITS
-FEW = 100  # keys, which insertion sorts in less time than the digits' counters take
+FEW = 100  # number of keys up to which insertion sort is faster than counting digits
 
 
 @kernel(inline=True)
 def pair_key(m, g1, g2):
-    """The key of geoms g1 < g2: their bodies, and their places among the geoms of these."""
+    """The key of geoms g1 < g2: their bodies, and their positions among the geoms of these."""
     b1, b2 = m.geom_bodyid[g1], m.geom_bodyid[g2]
     most = m.broad_bodygeoms
     return ((b1 * m.nbody + b2) * most + g1 - m.broad_firstgeom[b1]) * most + g2 - m.broad_firstgeom[b2]
@@ -27,7 +27,7 @@ def geoms_of_key(m, key):
 
 @kernel
 def sort_keys(m, d):
-    """Sort found_key [count[NFOUND]]: a few by insertion; many by the least digit first, each digit by counting."""
+    """Sort found_key [count[NFOUND]]: few keys by insertion, many by digits, the least first, each by counting."""
     if d.count[NFOUND] <= FEW:
         insert_keys(d)
         return
@@ -48,14 +48,14 @@ def insert_keys(d):
 
 @kernel
 def sort_by_digit(d, shift):
-    """Sort found_key by the digit at a place, and leave the order of equal digits."""
+    """Sort found_key by one digit, keeping the order of equal digits."""
     n = d.count[NFOUND]
     for b in range(DIGITS):
         d.digit_count[b] = 0
     for k in range(n):
         b = (d.found_key[k] >> shift) & (DIGITS - 1)
         d.digit_count[b] = d.digit_count[b] + 1
-    # end of each digit's part; filled from there, the last key first
+    # end of each digit's part, which is filled backwards, the last key first
     total = 0
     for b in range(DIGITS):
         total = total + d.digit_count[b]

@@ -1,7 +1,7 @@
-"""Pairs of geoms awake with those that are not, which stay in a grid of their own until somebody falls asleep or wakes.
+"""Pairs of awake geoms with geoms that are not, which stay in a grid of their own until a tree falls asleep or wakes.
 
-The grid is that of `saltus.contact.broad.grid`, but for one thing: only geoms awake look around. So those that are not
-awake are in a cell of each level that is not finer than their own, where larger ones find them.
+The grid is that of `saltus.contact.broad.grid`, except that only awake geoms search their surroundings. Geoms that are
+not awake are therefore in a cell of each level that is not finer than their own, where larger geoms find them.
 """
 
 from saltus.contact.broad.bounds import bound_geom
@@ -15,7 +15,7 @@ from saltus.number.kernels import kernel, only_with
 @only_with("sleep")
 @kernel
 def pairs_with_still(m, d):
-    """Append the keys of all pairs of a geom awake and one that is not, that may touch and whose bounds meet."""
+    """Append the keys of all pairs of an awake geom and one that is not, which may touch and whose bounds meet."""
     if d.awake_count[GRIDDED] != d.awake_count[LISTED]:
         fill_still(m, d)
         d.awake_count[GRIDDED] = d.awake_count[LISTED]
@@ -26,7 +26,7 @@ def pairs_with_still(m, d):
 
 @kernel
 def fill_still(m, d):
-    """Put all geoms that are not awake into their cells, and find their bounds."""
+    """Put all geoms that are not awake into their cells, and compute their bounds."""
     for b in range(m.nstillbucket):
         d.still_first[b] = -1
     n = 0
@@ -45,15 +45,15 @@ def fill_still(m, d):
 
 @kernel(inline=True)
 def is_still(m, d, k):
-    """Whether geom k of the grid is not awake; none is where everything is listed."""
+    """Whether geom k of the grid is not awake; false for all if everything is listed."""
     return m.ngrid > d.awake_count[NGRID] and not is_awake(d, m.body_treeid[m.geom_bodyid[m.grid_geom[k]]])
 
 
 @kernel
 def compare_with_still(m, d, k, level):
-    """Compare geom k of the grid, awake, with those in the cells around it on a level that are not.
+    """Compare awake geom k of the grid with geoms that are not awake in the cells around it on a level.
 
-    On its own level these are smaller ones too.
+    On the geom's own level these include smaller geoms.
     """
     own = level == m.grid_level[k]
     (x0, x1), (y0, y1), (z0, z1) = cells_in_reach(m, d, 0, k, level)

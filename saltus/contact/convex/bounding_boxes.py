@@ -1,7 +1,7 @@
-"""Boxes about geoms, aligned with the geoms' own axes: what is apart needs no search for contacts.
+"""Boxes about geoms, aligned with the geoms' own axes: separated boxes need no search for contacts.
 
-The boxes are MuJoCo's `geom_aabb`, those of primitive shapes from their sizes. Two boxes whose projections on some axis
-are farther apart than `reach` have no points within it (Gottschalk, Lin, Manocha, OBBTree (1996)).
+The boxes are MuJoCo's `geom_aabb`, or for primitive shapes made from their sizes. Two boxes whose projections on some
+axis are farther apart than `reach` have no points within it (Gottschalk, Lin, Manocha, OBBTree (1996)).
 """
 
 from saltus.contact.rigid.box_axes import FAR, widest_face_axis
@@ -17,14 +17,14 @@ from saltus.spatial.vectors import add3, dot3, matrix_times_matrix, matrix_times
 def boxes_near(m, d, g1, g2, reach):
     """1 in lanes where the boxes about the geoms may be within `reach` (m), else 0; g1 may be a plane.
 
-    Rounding never makes it 0.
+    Rounding never changes a 1 to 0.
     """
     return near_and_gap(m, d, g1, g2, reach)[0]
 
 
 @kernel
 def near_and_gap(m, d, g1, g2, reach):
-    """The same, and how far apart (m) the boxes are at least, negative where that is not known."""
+    """`boxes_near`, and a lower bound of the boxes' distance (m), negative if unknown."""
     zero = 0.0 * d.time
     one = zero + 1.0
     if m.geom_type[g2] == SDF:
@@ -39,7 +39,7 @@ def near_and_gap(m, d, g1, g2, reach):
         gap = dot3(offset, (mat[2], mat[5], mat[8])) - radius
         return where(gap <= reach + slack, one, zero), gap - 2.0 * slack
     centre1, size1 = box_about(m, d, g1, zero)
-    # the second box in the axes of the first, and the other way round
+    # the second box in the axes of the first, and vice versa
     rot = matrix_times_matrix(transposed(d.geom_xmat[g1]), d.geom_xmat[g2])
     between = sub3(centre2, centre1)
     offset = transpose_times_vector(d.geom_xmat[g1], between)
@@ -48,7 +48,7 @@ def near_and_gap(m, d, g1, g2, reach):
     slack = 16.0 * epsilon_of(zero) * (absolute(offset[0]) + absolute(offset[1]) + absolute(offset[2]) + size)
     gap = widest_face_axis(rot, offset, size1, size2)[0]
     gap = maximum(gap, widest_face_axis(transposed(rot), back, size2, size1)[0])
-    # products of edges, no longer than 1, which do not count where they vanish
+    # products of edges, no longer than 1, which are ignored if they vanish
     across = widest_product(rot, offset, size1, size2)
     near = where((gap <= reach + slack) & (across <= maximum(reach, zero) + slack), one, zero)
     return near, gap - 2.0 * slack
@@ -67,7 +67,7 @@ def widest_product(rot, offset, size1, size2):
         own, row1, row2 = row(i, rot), row(i1, rot), row(i2, rot)
         for j in range(3):
             j1, j2 = (j + 1) % 3, (j + 2) % 3
-            # axis e_i x a_j: its projections of the boxes
+            # projections of the boxes on the axis e_i x a_j
             radius = pick3(i1, size1) * absolute(pick3(j, row2)) + pick3(i2, size1) * absolute(pick3(j, row1))
             radius = radius + pick3(j1, size2) * absolute(pick3(j2, own)) + pick3(j2, size2) * absolute(pick3(j1, own))
             between = absolute(pick3(i2, offset) * pick3(j, row1) - pick3(i1, offset) * pick3(j, row2))

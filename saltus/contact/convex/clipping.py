@@ -1,6 +1,6 @@
-"""The part of a polygon, or of an edge, that is over a face (Sutherland and Hodgman, 1974).
+"""Clipping of a polygon, or an edge, by a face (Sutherland and Hodgman, 1974).
 
-Polygons are corners one after the other (m), three numbers each; those of faces are clockwise as seen from outside.
+Polygons are lists of corners (m), three numbers each; corners of faces are clockwise as seen from outside.
 """
 
 from saltus.model.contact.hulls import MOST_CORNERS
@@ -8,17 +8,17 @@ from saltus.number.intrinsics.memory import get, get3, put, put3, stack_area
 from saltus.number.kernels import kernel
 from saltus.spatial.vectors import add_scaled3, cross, dot3, scale3, sub3
 
-ROOM = 2 * MOST_CORNERS  # corners of a polygon that has been clipped: each edge may add one
+ROOM = 2 * MOST_CORNERS  # most corners of a clipped polygon: each edge may add one
 POLYGON_AREA = 3 * ROOM
 ON_EDGE = 1e-15  # m
 
 
 @kernel
 def clip(face, corners, normal, reach, polygon, n, spare):
-    """Cut off from a polygon of n corners what is beyond the edges of a face with `corners` corners.
+    """Clip a polygon of n corners by the edges of a face with `corners` corners.
 
-    What lies farther than `reach` (m) in front of the face is left out too. `spare`: memory for another polygon.
-    Returns the number of corners of the result, and its address, which is either of both.
+    Parts farther than `reach` (m) in front of the face are also cut off. `spare`: memory for another polygon. Returns
+    the number of corners of the result, and its address, which is one of the two polygons.
     """
     heights = stack_area(ROOM)
     source, target, first = polygon, spare, 0  # the first corner is number `first` in memory
@@ -46,7 +46,7 @@ def clip(face, corners, normal, reach, polygon, n, spare):
 
 @kernel
 def write_heights(source, n, point, inward, heights):
-    """Write how far (m) the corners of a polygon are on the inner side of a plane; the least and the largest of it."""
+    """Write the corners' distances (m) to the inner side of a plane; returns the least and the largest."""
     least, most = 1e300, -1e300
     for k in range(n):
         height = dot3(sub3(get3(source, 3 * k), point), inward)
@@ -57,7 +57,7 @@ def write_heights(source, n, point, inward, heights):
 
 @kernel
 def clip_by_plane(source, n, first, heights, target):
-    """Write what of a polygon, from corner `first` on, is on the inner side of a plane; its number of corners."""
+    """Write the part of a polygon, from corner `first` on, inside a plane; returns its number of corners."""
     made, k = 0, first
     for _ in range(n):
         other = k + 1 if k + 1 < n else 0
@@ -101,9 +101,9 @@ def area(polygon, i, j, k, o):
 
 @kernel
 def widest_four(polygon, n, margin):
-    """Four corners of a convex polygon that span a large area: calipers that turn once around it.
+    """Four corners of a convex polygon that span a large area, by rotating calipers.
 
-    For each first corner the last three go on while that adds to the area, by more than `margin` times the area.
+    For each first corner the last three advance while that increases the area by more than `margin` times the area.
     """
     i, j, k, o = 0, 1, 2, 3
     most, best = area(polygon, i, j, k, o), (0, 1, 2, 3)

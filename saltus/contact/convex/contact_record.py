@@ -1,4 +1,4 @@
-"""A contact as the search writes it: seven numbers in the first geom's frame, distance (m), position (m), normal."""
+"""A contact record of the search: seven numbers in the first geom's frame: distance (m), position (m), normal."""
 
 from saltus.number.intrinsics.memory import put, put3
 from saltus.number.kernels import kernel

@@ -1,7 +1,7 @@
-"""Contacts of a pair of convex shapes at given poses: how many, and where, as MuJoCo's convex functions have them.
+"""Contacts of a pair of convex shapes at given poses, in number and place like those of MuJoCo's convex functions.
 
-Its documentation, Computation: Collision; in version 4.0: one contact where a sphere or
-an ellipsoid takes part, else those of faces and edges that meet. Only one where the flag `multiccd` is off.
+MuJoCo 4.0 documentation, Computation: Collision: pairs with a sphere or an ellipsoid have one contact, others those of
+faces and edges that meet, or only one if the flag `multiccd` is off.
 """
 
 from saltus.contact.convex.contact_record import write_contact
@@ -22,7 +22,7 @@ from saltus.spatial.vectors import add_scaled3
 def contacts(m, p, reach, found):
     """Write the contacts of pair p that are within `reach` (m) at the address `found`.
 
-    Returns their number, and whether a direction was found in which the shapes are farther apart.
+    Returns their number, and whether a separating direction was found along which the shapes are farther apart.
     """
     v = stack_area(VERTEX_AREA)
     n, apart = nearest_points(m, p, v, reach)
@@ -38,7 +38,7 @@ def contacts(m, p, reach, found):
 
 @kernel(inline=True)
 def is_round(kind):
-    """Whether a shape has a single contact with any other, as the prisms of height fields have too."""
+    """Whether a shape has a single contact with any other; true also for the prisms of height fields."""
     return kind == SPHERE or kind == ELLIPSOID or kind == HFIELD
 
 
@@ -46,8 +46,8 @@ def is_round(kind):
 def nearest_points(m, p, v, reach):
     """Search for the nearest points of pair p, or the deepest; returns 0 if they are not within `reach` (m).
 
-    Else it returns how many vertices of A - B, at address v, span the part of its boundary nearest to the origin.
-    Distance and point are then those of the surfaces, not of the cores. The second result is as that of `contacts`.
+    Otherwise returns the number of vertices of A - B, at address v, that span the part of its boundary nearest to the
+    origin. Distance and point are those of the surfaces, not of the cores. The second result is that of `contacts`.
     """
     radius1 = rounding_radius(get_int(p, KIND1), get3(p, SIZE1))
     radius2 = rounding_radius(get_int(p, KIND2), get3(p, SIZE2))

@@ -1,7 +1,7 @@
 """Contacts of two convex shapes, lane by lane: meshes, cylinders, boxes, ellipsoids, capsules, spheres, and planes.
 
-The search for a contact is a loop whose length depends on the poses, so that lanes take turns in it. It runs in double
-precision, whatever the simulation's.
+The search for a contact is a loop whose length depends on the poses, so that lanes take turns in it. It always runs in
+double precision.
 """
 
 from saltus.contact.bounding_spheres import may_touch
@@ -39,10 +39,10 @@ from saltus.number.intrinsics.memory import get, get3, get_int, put, put_int, pu
 from saltus.number.kernels import kernel, only_with
 from saltus.spatial.vectors import add3, matrix_times_vector, sub3, transpose_times_vector
 
-LANES = 16  # at most
+LANES = 16  # largest number of lanes
 FOUND_AREA = LANES * MOST_CONTACTS * CONTACT_NUMBERS
 FIELD_AREA = LANES * MOST_OF_PAIR * CONTACT_NUMBERS
-# numbers of a pair that differ from lane to lane: those from ROT to SIZE2, and the reach (m)
+# numbers of a pair that differ between lanes: those from ROT to SIZE2, and the reach (m)
 REACH = 18
 LANE_AREA = LANES * (REACH + 1)
 
@@ -106,7 +106,7 @@ def field_pair(m, d, n, c, reach):
 
 @kernel(inline=True)
 def near_lanes(m, d, g1, g2, reach):
-    """1 in lanes where neither spheres nor boxes about the geoms tell that they are beyond `reach` (m), else 0."""
+    """0 in lanes where spheres or boxes about the geoms are known to be beyond `reach` (m), else 1."""
     close = may_touch(m, d, g1, g2, reach)
     if any_lane(close > 0.5):
         close = close * boxes_near(m, d, g1, g2, reach)
@@ -115,7 +115,7 @@ def near_lanes(m, d, g1, g2, reach):
 
 @kernel
 def add_lanes(m, d, n, c, reach, found, counts, room):
-    """Add the contacts of all lanes, for each of which there is room for so many at `found`."""
+    """Add the contacts of all lanes; `found` has room for `room` contacts of each lane."""
     g1, g2, most = pair_geom1(m, d, c), pair_geom2(m, d, c), 0
     for i in range(lane_count(d.time)):
         most = max(most, get_int(counts, i))
@@ -130,7 +130,7 @@ def add_lanes(m, d, n, c, reach, found, counts, room):
 
 @kernel(inline=True)
 def frozen3(a):
-    """The vector without tangents, of the same kind."""
+    """The vector without tangents, of the same type."""
     return frozen(a[0]), frozen(a[1]), frozen(a[2])
 
 
@@ -138,8 +138,8 @@ def frozen3(a):
 def contacts_of_lane(m, d, p, k, reach, radius, found):
     """Write the contacts of pair p within `reach` (m) at `found`; returns their number.
 
-    k: where the direction that parted them is kept; radius (m): the sum of those of spheres about the geoms. Where they
-    are farther apart, the area says by how much at least (m).
+    k: place of the remembered separating direction; radius (m): the sum of the geoms' bounding radii. If the shapes are
+    farther apart, the pair's area holds a lower bound of their distance (m).
     """
     put(p, GAP, 0.0)
     if get_int(p, KIND1) == PLANE:
@@ -148,7 +148,7 @@ def contacts_of_lane(m, d, p, k, reach, radius, found):
     if still_apart(m, d, p, k, reach + rounding, radius + rounding):
         put(p, GAP, get(p, GAP) - rounding)
         return 0
-    # the search does not depend on what was remembered
+    # the search does not depend on remembered data
     put_int(p, LAST1, -1)
     put_int(p, LAST2, -1)
     count, apart = contacts(m, p, reach, found)
@@ -158,7 +158,7 @@ def contacts_of_lane(m, d, p, k, reach, radius, found):
     return count
 
 
-# ---------------------------------------------------------------- from lanes to one lane, and back
+# ---------------------------------------------------------------- conversion between lanes and one lane
 
 
 @kernel(inline=True)
@@ -171,7 +171,7 @@ def relative_pose(d, g1, g2):
 
 @kernel
 def write_lanes(m, d, own, g1, g2, rot, shift, reach):
-    """Write what of a pair differs from lane to lane: the second geom's pose in the first's frame, sizes, reach."""
+    """Write the numbers of a pair that differ between lanes: relative pose of the second geom, sizes, reach."""
     like, width = 0.0 * d.time, lane_count(d.time)
     put_lanes(own, 0, rot[0])
     put_lanes(own, width, rot[1])
@@ -193,7 +193,7 @@ def write_lanes(m, d, own, g1, g2, rot, shift, reach):
 
 @kernel
 def write_shapes(m, p, g1, g2):
-    """Set what of a pair is the same in all lanes."""
+    """Set the numbers of a pair that are equal in all lanes."""
     put_int(p, KIND1, m.geom_type[g1])
     put_int(p, KIND2, m.geom_type[g2])
     put_int(p, HULL1, m.geom_hull[g1])
@@ -202,7 +202,7 @@ def write_shapes(m, p, g1, g2):
 
 @kernel
 def take_lane(d, p, own, i):
-    """Set what differs to the values of lane i."""
+    """Set the numbers that differ between lanes to those of lane i."""
     for k in range(REACH):
         put(p, k, get(own, lane_count(d.time) * k + i))
     put_int(p, LAST1, -1)

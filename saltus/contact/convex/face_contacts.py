@@ -1,8 +1,8 @@
-"""Several contacts where two faces meet, or a face and an edge: where they lie over one another.
+"""Several contacts where two faces, or a face and an edge, overlap.
 
-As in MuJoCo 4.0, which does so with boxes, meshes, cylinders and capsules, faces and edges need to be parallel to some
-five degrees only. Of several faces those are taken that are most parallel, of more than four contacts those that span
-the largest area. The normal is then a face's, and each contact has its own distance.
+As in MuJoCo 4.0 for boxes, meshes, cylinders and capsules, faces and edges need to be parallel only to about five
+degrees. Of several faces the most parallel ones are taken, of more than four contacts those that span the largest area.
+The normal is then a face's, and each contact has its own distance.
 """
 
 from saltus.contact.convex.clipping import POLYGON_AREA, clip, ends_of, widest_four
@@ -32,17 +32,17 @@ from saltus.number.intrinsics.memory import get3, get_int, put3, stack_area
 from saltus.number.kernels import kernel
 from saltus.spatial.vectors import add_scaled3, dot3, scale3, sub3
 
-# relative difference of areas below which rounding would decide, from one moment to the next, which corners of a
-# cylinder's end are the contacts
+# relative difference of areas below which rounding would choose, differently in each step, the contact corners of a
+# cylinder's end
 ALIKE = 1e-9
 TIE = 1e-12  # difference of cosines below which faces are parallel
-MET = 0.98  # cosine of the angle between the normals of a contact and of a face that is met
-FLAT = 1e-6  # rad: so nearly parallel, no corner is the deepest
+MET = 0.98  # cosine of the angle between the normals of a contact and of a touched face
+FLAT = 1e-6  # rad: at smaller angles no corner is the deepest
 
 
 @kernel
 def face_contacts(m, p, v, n, reach, found):
-    """Write contacts of faces or edges within `reach` (m) at `found`; returns their number, 0 where only points meet.
+    """Write contacts of faces or edges within `reach` (m) at `found`; returns their number, 0 if only points meet.
 
     v: address of the n vertices of A - B that span the part of its boundary nearest to the origin.
     """
@@ -52,7 +52,7 @@ def face_contacts(m, p, v, n, reach, found):
         if has(m, "event", "stepping") and lies_on_second(m, p, face1, face2):
             return clipped(m, p, FIRST, face1, -1, -1, face2, reach, found)
         return clipped(m, p, SECOND, face2, -1, -1, face1, reach, found)
-    # an edge of the geom that meets the other with less comes first
+    # first an edge of the geom with fewer contact corners
     dim1, dim2 = different(one), different(two)
     side = FIRST if dim1 <= dim2 else SECOND
     for _ in range(2):
@@ -67,7 +67,7 @@ def face_contacts(m, p, v, n, reach, found):
 
 @kernel
 def corners_of(p, v, n, side, which):
-    """Three corners of a geom that the vertices of A - B belong to, those that are the same at the end."""
+    """Three corners of a geom for the vertices of A - B, with the last one repeated if there are fewer."""
     if kind_of(p, side) == CYLINDER:
         return corners_of_cylinder(p, side)
     a = get_int(v, which)
@@ -86,9 +86,9 @@ def different(corners):
 
 @kernel
 def parallel_faces(m, p, one, two):
-    """The two faces that face each other best, one of each geom, among those about the given corners.
+    """The two faces, one of each geom at the given corners, that are most nearly opposite.
 
-    -1 for both where none do.
+    -1 for both if no faces are nearly opposite.
     """
     face1, face2, least = -1, -1, -FACE
     first, i = next_face(m, p, FIRST, one, 0)
@@ -106,10 +106,10 @@ def parallel_faces(m, p, one, two):
 
 @kernel
 def is_met(m, p, side, face):
-    """Whether the geoms meet along the normal of a face, as far as hard contact asks for it.
+    """Whether the geoms meet along the normal of a face, as far as hard contact requires it.
 
-    An edge may be parallel to a face about the nearest corner that it does not meet, beyond another edge. MuJoCo takes
-    that face's normal even so, with which bodies would pass into each other.
+    An edge may be parallel to a face at the nearest corner that it does not touch, beyond another edge. MuJoCo takes
+    that face's normal nevertheless, with which bodies would penetrate each other.
     """
     if not has(m, "event", "stepping"):
         return True
@@ -119,9 +119,9 @@ def is_met(m, p, side, face):
 
 @kernel
 def lies_on_second(m, p, face1, face2):
-    """Whether the first geom lies with corners or edges on a face of the second, rather than the other way round.
+    """Whether the first geom lies with corners or edges on a face of the second, not vice versa.
 
-    The normal is that of the face that is lain on: a body that is tilted a little stands on an edge.
+    The normal is that of the supporting face: a slightly tilted body stands on an edge.
     """
     normal = get3(p, NORMAL)
     return -dot3(normal_of(m, p, SECOND, face2), normal) > dot3(normal_of(m, p, FIRST, face1), normal) + TIE
@@ -143,12 +143,12 @@ def edge_on_face(m, p, side, corners, dim, others):
 
 @kernel
 def clipped(m, p, side, own, corner, end, face, reach, found):
-    """Contacts where a face of one geom, or an edge (own -1), lies over a face of the other; returns their number."""
+    """Contacts where a face of one geom, or an edge (own -1), overlaps a face of the other; returns their number."""
     base, polygon = stack_area(3 * MOST_CORNERS), stack_area(POLYGON_AREA)
     spare = stack_area(POLYGON_AREA)
     normal = normal_of(m, p, 1 - side, face)
     corners = write_corners(m, p, 1 - side, face, base, normal_of(m, p, side, own) if own >= 0 else normal)
-    # the line along a cylinder's side that is nearest to the face itself, free of the search's rounding
+    # the line along a cylinder's side that is nearest to the face, without rounding of the search
     if has(m, "event") and own < 0:
         towards_face = normal_of(m, p, 1 - side, face)
         put3(p, NORMAL, scale3(-1.0, towards_face) if side == FIRST else towards_face)
@@ -170,8 +170,8 @@ def clipped(m, p, side, own, corner, end, face, reach, found):
         one, two = ends_of(polygon, n)
         chosen = (one, two, 0, 0)
         n = 2
-    # the normal is that of the second geom's face, or of the only face; under time stepping of the one that is lain on,
-    # where contacts are located of what meets in each
+    # the normal is that of the second geom's face, or of the only face; in time stepping that of the supporting face;
+    # with located events that of the features that meet in each contact
     of_second = own >= 0 and not has(m, "event", "stepping")
     outward = normal_of(m, p, SECOND, own) if of_second else scale3(-1.0, normal)
     kept, count = stack_area(3 * MOST_CORNERS if has(m, "event") else 1), 2
@@ -189,7 +189,7 @@ def clipped(m, p, side, own, corner, end, face, reach, found):
         away = corner_normal(base, corners, normal, kept, count, outward, x) if has(m, "event") else outward
         towards = scale3(-1.0, away) if side == SECOND else away
         height = dot3(sub3(x, origin), normal)
-        # from the face to the surface over it
+        # from the face to the surface above it
         on_face, dist = add_scaled3(x, -height, normal), -height * dot3(normal, away) - radius
         write_contact(contact_at(found, k), dist, add_scaled3(on_face, -0.5 * dist, away), towards)
     return n
@@ -197,9 +197,9 @@ def clipped(m, p, side, own, corner, end, face, reach, found):
 
 @kernel
 def with_deepest(polygon, n, chosen, origin, normal):
-    """Four of a polygon's n corners, the chosen ones or, in the place of the next of them, the deepest of all.
+    """Four of a polygon's n corners: the chosen ones, with the deepest corner of all in place of the next one.
 
-    Depth is along `normal` below `origin` (m). Differences of `FLAT` times the polygon's extent count as none.
+    Depth is along `normal` below `origin` (m). Differences below `FLAT` times the polygon's extent are ignored.
     """
     deepest, span = chosen[0], 0.0
     least = dot3(sub3(get3(polygon, 3 * deepest), origin), normal)

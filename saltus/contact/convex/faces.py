@@ -1,9 +1,9 @@
-"""Faces, edges and corners of shapes that have them, by the numbers of points that support functions give.
+"""Faces, edges and corners of shapes, by the numbers of points that support functions return.
 
 Faces of a box have the numbers 0 to 5: +x, -x, +y, -y, +z, -z; bits 0, 1, 2 of a corner's number are set on the
-positive sides of x, y, z. A mesh's faces are polygons, and its corners vertices, of all hulls one after the other. A
-capsule is the edge between its ends. A cylinder shows either an end, as a polygon that is face 4 or 5, or the edge
-along its side, according to the normal of the contact; otherwise its rim, as a corner without faces or edges.
+positive sides of x, y, z. A mesh's faces and vertices are numbered through all hulls. A capsule is the edge between its
+ends. A cylinder is represented, according to the contact normal, by an end, as a polygon that is face 4 or 5, by the
+edge along its side, or by its rim, as a corner without faces or edges.
 """
 
 import math
@@ -15,11 +15,11 @@ from saltus.number.intrinsics.memory import get3, get9, get_int, put3
 from saltus.number.kernels import kernel
 from saltus.spatial.vectors import add3, dot3, matrix_times_vector, transpose_times_vector
 
-FIRST, SECOND = range(2)  # which geom of the pair
+FIRST, SECOND = range(2)  # geoms of the pair
 FACE, EDGE = 0.996, 0.0888  # cosines of the angles within which faces face each other, and edges lie on faces
-ROUND_CORNERS = 16  # of the polygon that stands for a cylinder's end
-LEAST_TILT = 1e-9  # rad: an end that is more parallel to a face has no nearest point
-FIRST_CORNERS = (0, 3, 2, 3, 3, 0)  # of a box's faces, of the four in turn
+ROUND_CORNERS = 16  # corners of the polygon that replaces a cylinder's end
+LEAST_TILT = 1e-9  # rad: at smaller angles to a face an end has no nearest point
+FIRST_CORNERS = (0, 3, 2, 3, 3, 0)  # MuJoCo's first corners of a box's faces, among the four in order
 COSINES = tuple(math.cos(k * (2.0 * math.pi / ROUND_CORNERS)) for k in range(ROUND_CORNERS))
 SINES = tuple(math.sin(k * (2.0 * math.pi / ROUND_CORNERS)) for k in range(ROUND_CORNERS))
 
@@ -38,19 +38,19 @@ def size_of(p, side):
 
 @kernel(inline=True)
 def turned(p, side, u):
-    """A direction in the geom's frame, in that of the first geom."""
+    """A direction in the geom's frame, expressed in that of the first geom."""
     return u if side == FIRST else matrix_times_vector(get9(p, ROT), u)
 
 
 @kernel(inline=True)
 def placed(p, side, x):
-    """A point (m) in the geom's frame, in that of the first geom."""
+    """A point (m) in the geom's frame, expressed in that of the first geom."""
     return x if side == FIRST else add3(get3(p, SHIFT), turned(p, side, x))
 
 
 @kernel
 def outward(p, side):
-    """The normal of the contact, away from the geom and in its frame."""
+    """The contact normal away from the geom, in the geom's frame."""
     normal = get3(p, NORMAL)
     if side == FIRST:
         return normal
@@ -60,7 +60,7 @@ def outward(p, side):
 
 @kernel
 def corners_of_cylinder(p, side):
-    """Three corners as `face_contacts` takes them: of an end, of the edge along the side, or one of the rim."""
+    """Three corners for `face_contacts`: of an end, of the edge along the side, or one of the rim."""
     z = outward(p, side)[2]
     if abs(z) > FACE:
         return 0, 1, 2
@@ -74,7 +74,7 @@ def corners_of_cylinder(p, side):
 
 @kernel(inline=True)
 def faces_about(m, kind, corner):
-    """Number of faces of a corner of a box or a mesh."""
+    """Number of faces at a corner of a box or a mesh."""
     if kind == BOX:
         return 3
     return m.hull_faceadr[corner + 1] - m.hull_faceadr[corner]
@@ -82,7 +82,7 @@ def faces_about(m, kind, corner):
 
 @kernel(inline=True)
 def face_about(m, kind, corner, k):
-    """Face k of a corner of a box or a mesh."""
+    """Face k at a corner of a box or a mesh."""
     if kind == BOX:
         return 2 * k + 1 - (corner >> k & 1)
     return m.hull_face[m.hull_faceadr[corner] + k]
@@ -99,9 +99,9 @@ def has_corner(m, kind, face, corner):
 
 @kernel
 def next_face(m, p, side, corners, k):
-    """The next face with all three corners, which may be the same, and where to look for the one after it.
+    """The next face with all three corners, which may be equal, and the place to continue after it.
 
-    From face k of the first corner on; -1 if there are no more.
+    The search begins at face k of the first corner; -1 if there are no more.
     """
     kind = kind_of(p, side)
     if kind == CYLINDER and corners[2] == 2 and k == 0:
@@ -130,10 +130,10 @@ def normal_of(m, p, side, face):
 
 @kernel
 def write_corners(m, p, side, face, area, opposite):
-    """Write a face's corners (m, in the frame of the first geom), clockwise as seen from outside; their number.
+    """Write a face's corners (m, first geom's frame), clockwise as seen from outside; returns their number.
 
-    opposite: the outward normal of a face that it meets. Where contacts are located in time, the first corner of a
-    cylinder's end is the point of its rim that is nearest to that face.
+    opposite: the outward normal of the face that it meets. If contacts are located in time, the first corner of a
+    cylinder's end is the point of its rim nearest to that face.
     """
     kind = kind_of(p, side)
     if kind == MESH:
@@ -168,9 +168,9 @@ def nearest_of_rim(p, side, opposite):
 
 @kernel
 def corner_of_box(face, k):
-    """Corner k of a face of a box, the first one MuJoCo's: which four of many contacts are kept hangs on it.
+    """Corner k of a face of a box, beginning with MuJoCo's first, which affects the choice of four of many contacts.
 
-    In turn (+, +), (+, -), (-, -), (-, +) along the next axes, seen from the positive side.
+    Corners are ordered (+, +), (+, -), (-, -), (-, +) along the next axes, seen from the positive side.
     """
     axis, down = face >> 1, face & 1
     k = (k + FIRST_CORNERS[face]) % 4
@@ -207,7 +207,7 @@ def place_of(m, p, side, corner):
 
 @kernel(inline=True)
 def edges_about(m, p, side, corner):
-    """Number of edges of a corner."""
+    """Number of edges at a corner."""
     kind = kind_of(p, side)
     if kind < BOX:
         return 1 if kind == CAPSULE else 0

@@ -1,7 +1,7 @@
-"""Contacts of a height field with a convex shape: one for each prism under a triangle of its surface that is met.
+"""Contacts of a height field with a convex shape: one for each touched prism under a triangle of its surface.
 
-As in MuJoCo: the prisms reach down to the field's base, and are gone through row by row in the part of the grid that is
-below the shape. Each has its own nearest points, so that there are several contacts of one and the same spot.
+As in MuJoCo, the prisms reach down to the field's base, and are visited row by row in the part of the grid below the
+shape. Each has its own nearest points, so that there may be several contacts at the same spot.
 """
 
 import math
@@ -33,7 +33,7 @@ def field_contacts(m, p, field, reach, found):
     n = 0
     for r in range(first_row, last_row):
         for c in range(first_column + 1, last_column + 1):
-            # of the triangles of a cell, that at lower columns first
+            # triangles of a cell, the one at lower columns first
             near = cell_top(m, field, r, c) + reach >= -low[2]
             for half in range(2 if near else 0):
                 top = triangle_top(m, field, r, c, half)
@@ -56,7 +56,7 @@ def field_contacts(m, p, field, reach, found):
 
 @kernel
 def extent(m, p, u):
-    """How far (m) the second geom reaches in direction u of the first geom's frame."""
+    """Support function (m) of the second geom in direction u, in the first geom's frame."""
     rot = get9(p, ROT)
     local = transpose_times_vector(rot, u)
     x = support(m, get_int(p, KIND2), get_int(p, HULL2), get3(p, SIZE2), local, -1)
@@ -66,7 +66,7 @@ def extent(m, p, u):
 
 @kernel
 def cells(low, high, half, number):
-    """The first and the last of `number` grid lines about an interval (m); half (m): half the grid's extent."""
+    """The first and the last of `number` grid lines around an interval (m); half (m): half the grid's extent."""
     scale = (number - 1) / (2.0 * half)
     first, last = math.floor((low + half) * scale), math.ceil((high + half) * scale)
     return int(max(0.0, first)), int(min(number - 1.0, last))
@@ -103,7 +103,7 @@ def write_corner(m, field, prism, k, r, c):
 
 @kernel
 def centred(prism):
-    """Move a prism's corners so that their mean is the origin; returns where it was (m)."""
+    """Move a prism's corners so that their mean is the origin; returns the previous mean (m)."""
     x = y = z = 0.0
     for k in range(6):
         x, y, z = x + get(prism, 3 * k), y + get(prism, 3 * k + 1), z + get(prism, 3 * k + 2)

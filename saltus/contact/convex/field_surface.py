@@ -1,12 +1,12 @@
 """The surface of a height field: its triangles, and the edges and corners at which it is convex.
 
 Cell (r, j) lies between rows r, r + 1 and columns j, j + 1 of the grid. Its diagonal, from corner (r, j) to
-(r + 1, j + 1), parts it into triangle 0, at larger y, and triangle 1. The edges of a triangle are numbered: the
-diagonal, the one along y, the one along x. Everything is in the field's frame.
+(r + 1, j + 1), divides it into triangle 0, at larger y, and triangle 1. The edges of a triangle are numbered: the
+diagonal, the one along y, the one along x. All positions are in the field's frame.
 
-Where two triangles meet in a flat or hollow edge, whatever touches the edge touches a triangle; edges and corners by
-themselves touch only where the surface is convex, and only along normals between those of the triangles around them
-(their Voronoi regions). Contacts that keep to this act on the surface as a whole, whose cells leave no trace where it
+If two triangles meet in a flat or concave edge, an object that touches the edge touches a triangle; edges and corners
+touch by themselves only where the surface is convex, and only along normals between those of the triangles around them
+(their Voronoi regions). Contacts that follow this rule act on the surface as a whole: its cells have no effect where it
 is flat.
 """
 
@@ -17,10 +17,10 @@ from saltus.number.kernels import kernel
 from saltus.spatial.vectors import cross, dot3, scale3, sub3
 
 DIAGONAL, ALONG_Y, ALONG_X = range(3)
-FLAT = 1e-6  # rad: triangles at a smaller angle are in one plane
-ON = 1e-7  # of a cell: so near to an edge a point is on it
-BORDER = -1e300  # what `bend` gives where there is no other triangle
-CORNERS_ABOUT = 6  # corners of the grid next to one
+FLAT = 1e-6  # rad: triangles at a smaller angle are coplanar
+ON = 1e-7  # relative to a cell: a point this near to an edge is on it
+BORDER = -1e300  # result of `bend` if there is no other triangle
+CORNERS_ABOUT = 6  # neighbours of a corner of the grid
 
 
 @kernel
@@ -63,14 +63,14 @@ def neighbour(r, j, half, k):
 
 @kernel
 def exists(m, field, triangle):
-    """Whether there is such a triangle."""
+    """Whether a triangle exists."""
     r, j, _ = triangle
     return 0 <= r and r < m.hfield_nrow[field] - 1 and 0 <= j and j < m.hfield_ncol[field] - 1
 
 
 @kernel
 def bend(m, field, r, j, half, k):
-    """How far the triangle across edge k rises (rad) over the plane of this one: negative where the edge is convex."""
+    """Angle (rad) by which the triangle across edge k rises over the plane of this one; negative for a convex edge."""
     other = neighbour(r, j, half, k)
     if not exists(m, field, other):
         return BORDER
@@ -93,7 +93,7 @@ def is_ridged(m, field, r, j, half):
 
 @kernel
 def is_peak(m, field, r, c):
-    """Whether the grid is convex about a corner in some direction."""
+    """Whether the grid is convex at a corner in some direction."""
     here = grid_point(m, field, r, c)
     for k in range(3):
         r1, c1 = corner_about(r, c, k)
@@ -119,7 +119,7 @@ def corner_place(r, j, half, k):
 
 @kernel
 def corner_about(r, c, k):
-    """Row and column of the k-th corner of the grid that an edge joins to corner (r, c); k + 3 is opposite to k."""
+    """Row and column of the k-th neighbour of grid corner (r, c) along an edge; k + 3 is opposite to k."""
     if k == 0 or k == 3:
         return r, c + (1 if k == 0 else -1)
     if k == 1 or k == 4:
@@ -130,16 +130,16 @@ def corner_about(r, c, k):
 
 @kernel(inline=True)
 def on_grid(m, field, r, c):
-    """Whether the grid has such a corner."""
+    """Whether a corner of the grid exists."""
     return 0 <= r and r < m.hfield_nrow[field] and 0 <= c and c < m.hfield_ncol[field]
 
 
-# ---------------------------------------------------------------- where points lie
+# ---------------------------------------------------------------- positions of points
 
 
 @kernel
 def slack(m, field, r, j, half, k, x):
-    """How far point x lies inside of edge k of a triangle, seen from above, in cells; negative outside."""
+    """Distance of point x inside edge k of a triangle, seen from above, in cells; negative outside."""
     size = m.hfield_size[field]
     u = (x[0] + size[0]) * (m.hfield_ncol[field] - 1) / (2.0 * size[0]) - j
     w = (x[1] + size[1]) * (m.hfield_nrow[field] - 1) / (2.0 * size[1]) - r
@@ -162,7 +162,7 @@ def is_over(m, field, triangle, x):
 
 @kernel
 def is_met(m, field, r, j, half, x):
-    """Whether point x of a triangle's plane is of the surface, or lies over a hollow edge, behind which it is below."""
+    """Whether point x of a triangle's plane is on the surface, or beyond a concave edge, where it is below."""
     if is_over(m, field, (r, j, half), x):
         return True
     for k in range(3):
@@ -178,7 +178,7 @@ def is_met(m, field, r, j, half, x):
 
 @kernel
 def leaves_edge(m, field, r, j, half, k, normal):
-    """Whether a normal at edge k, which is convex or at the border, lies between those of what meets there."""
+    """Whether a normal at edge k, which is convex or at the border, lies between those of the adjacent faces."""
     start = corner_of(m, field, r, j, half, (k + 1) % 3)
     along = sub3(corner_of(m, field, r, j, half, (k + 2) % 3), start)
     inward = sub3(corner_of(m, field, r, j, half, k), start)
@@ -200,7 +200,7 @@ def points_away(normal, inward, along):
 
 @kernel
 def leaves_corner(m, field, r, c, normal):
-    """Whether a normal at a corner of the grid lies between those of what meets there, and the corner is no plane."""
+    """Whether a normal at a grid corner lies between those of the adjacent faces, and the corner is not flat."""
     here, least, border = grid_point(m, field, r, c), 0.0, False
     for k in range(CORNERS_ABOUT):
         r1, c1 = corner_about(r, c, k)
@@ -220,7 +220,7 @@ def leaves_corner(m, field, r, c, normal):
 
 @kernel
 def edge_number(m, field, r, j, half, k):
-    """A number of edge k of a triangle, the same for both triangles there, from 1 on."""
+    """A number of edge k of a triangle, equal for both triangles there, from 1 on."""
     if k == DIAGONAL:
         return 1 + 4 * (r * m.hfield_ncol[field] + j)
     if k == ALONG_Y:
@@ -230,5 +230,5 @@ def edge_number(m, field, r, j, half, k):
 
 @kernel
 def corner_number(m, field, r, c):
-    """A number of a corner of the grid, which no edge has."""
+    """A number of a corner of the grid, distinct from those of edges."""
     return 4 + 4 * (r * m.hfield_ncol[field] + c)

@@ -1,7 +1,7 @@
-"""Directions in which pairs of shapes were far enough apart when they were last looked at.
+"""Separating directions of pairs of shapes, remembered from their last searches.
 
-Mostly the shapes still are, which two support points tell, and the search for their distance would only tell again. A
-pair counts as apart with room for rounding: contacts are the same whatever is remembered.
+Usually the shapes are still apart, which two support points can show without a search for the distance. The test has a
+margin for rounding, so that contacts do not depend on remembered directions.
 """
 
 import math
@@ -14,13 +14,13 @@ from saltus.number.intrinsics.memory import get, get3, get_int, put, put_int, st
 from saltus.number.kernels import kernel
 from saltus.spatial.vectors import dot3, scale3
 
-ROOM = 1e-9  # by the size of the shapes: what must be between them beside `enough`
+ROOM = 1e-9  # margin beyond `enough`, relative to the size of the shapes
 
 
 @kernel
 def slot_of(m, d, c, g1, g2):
-    """Place at which the direction that parted pair c is kept; that of another pair there is forgotten."""
-    # the numbers of pairs that are found change from step to step
+    """Place of the remembered direction of pair c; the direction of another pair there is discarded."""
+    # the numbers of found pairs change from step to step
     slot, key = (31 * g1 + g2 if has(m, "broad") else c) % LAST_PAIRS, (g1 + 1 << 32) + g2
     if d.last_pair[slot] != key:
         d.last_pair[slot], d.last_gap[slot] = key, 0.0 * d.time
@@ -33,9 +33,9 @@ def slot_of(m, d, c, g1, g2):
 
 @kernel
 def still_apart(m, d, p, k, enough, radius):
-    """Whether the cores of pair p are more than `enough` (m) apart in the direction that is kept at k.
+    """Whether the remembered direction k separates the cores of pair p by more than `enough` (m).
 
-    radius (m): a length of the shapes' size. How far apart (m) they are at least is then written.
+    radius (m): length scale of the shapes. If so, the lower bound of their distance (m) is written.
     """
     vertex = stack_area(VERTEX_NUMBERS)
     x = d.last_axis[k]
@@ -55,7 +55,7 @@ def still_apart(m, d, p, k, enough, radius):
 
 @kernel
 def remember(d, p, k):
-    """Keep the direction that a search has found at k."""
+    """Remember at k the direction that a search has found."""
     for j in range(3):
         d.last_axis[k, j] = get(p, AXIS + j)
     d.last_vertex[k, 0] = get_int(p, LAST1)

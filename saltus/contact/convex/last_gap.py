@@ -1,10 +1,9 @@
-"""How far apart two shapes were when they were last looked at, and where they were then.
+"""Lower bounds of distances between shapes, with the relative poses at which they were found.
 
-They are still that far apart less what they have moved since, relative to each other: a support point of the second
-shape moves by |ΔR| r + |Δt| at most, R its axes and t its origin in the frame of the first, r the radius about that
-origin, and one of a shape whose sizes change by no more than their changes. Where that is farther than anybody asks
-for, nothing else needs to be done. It is told for all lanes together, with room for rounding: contacts are the same
-whatever is remembered.
+A bound remains valid less the relative motion since: a support point of the second shape moves by at most
+|ΔR| r + |Δt|, with R its axes and t its origin in the frame of the first, and r the radius about that origin; changes
+of sizes add at most their own amounts. If the bound exceeds the requested distance, no search is needed. The test is
+made for all lanes together, with a margin for rounding, so that contacts do not depend on remembered bounds.
 """
 
 from saltus.contact.rigid.ellipsoid import values3, values9
@@ -13,7 +12,7 @@ from saltus.number.functions import absolute, any_lane, maximum, sqrt, where
 from saltus.number.kernels import kernel
 from saltus.spatial.vectors import dot3, sub3
 
-SIZES = 12  # place of both geoms' sizes in `last_pose`, after axes and origin of the second in the frame of the first
+SIZES = 12  # place of both geoms' sizes in `last_pose`, after axes and origin of the second geom in the first's frame
 
 
 @kernel
@@ -41,19 +40,19 @@ def not_known_apart(m, d, slot, g1, g2, rot, shift, reach):
 
 @kernel(inline=True)
 def last_vector(d, slot, j):
-    """Three of the numbers that are kept, from number j on."""
+    """Three of the remembered numbers, from number j on."""
     return value_of(d.last_pose[slot, j]), value_of(d.last_pose[slot, j + 1]), value_of(d.last_pose[slot, j + 2])
 
 
 @kernel(inline=True)
 def changed(size, last):
-    """How far (m) a point of a shape may have moved as its sizes have changed."""
+    """Largest motion (m) of a point of a shape by a change of its sizes."""
     return absolute(size[0] - last[0]) + absolute(size[1] - last[1]) + absolute(size[2] - last[2])
 
 
 @kernel
 def keep_gap(m, d, slot, g1, g2, rot, shift, gap, reach):
-    """Keep that the geoms are at least `gap` (m) apart in lanes where that is more than `reach` (m)."""
+    """Remember that the geoms are at least `gap` (m) apart in lanes where that is more than `reach` (m)."""
     known = gap > maximum(0.0 * gap + value_of(reach), 0.0 * gap)
     if not any_lane(known):
         return

@@ -1,7 +1,7 @@
 """Contacts of a plane with a mesh: the lowest vertex of its hull, and corners of the face below it.
 
-As in MuJoCo 4.0: of the lowest vertex's faces the one that looks most downwards, and of that, if it has more than four
-corners, the lowest and three that span a large area with it.
+As in MuJoCo 4.0: the face of the lowest vertex that points most downwards, and if it has more than four corners, the
+lowest and three that span a large area with it.
 """
 
 from saltus.contact.convex.clipping import widest_four
@@ -14,15 +14,15 @@ from saltus.number.intrinsics.memory import get, get3, get9, get_int, put, put3,
 from saltus.number.kernels import kernel
 from saltus.spatial.vectors import add3, dot3, matrix_times_vector, sub3
 
-MOST = 4  # contacts
+MOST = 4  # most contacts
 
 
 @kernel
 def plane_mesh(m, d, p, last, reach, radius, found):
     """Write the contacts of a plane and a hull, pair p, within `reach` (m) at `found`; returns their number.
 
-    last: where it is kept which corners counted; radius (m): a length of the hull's size. Where there are no contacts,
-    it is written how far apart (m) they are at least.
+    last: place of the remembered contact corners; radius (m): length scale of the hull. If there are no contacts, a
+    lower bound of the distance (m) is written.
     """
     rot, h = get9(p, ROT), get_int(p, HULL2)
     down = -rot[6], -rot[7], -rot[8]
@@ -55,7 +55,7 @@ def write_corner(m, p, i, dist, at):
 
 @kernel
 def lowest_face(m, corner, down):
-    """The face of a corner that looks most downwards; -1 if there is none."""
+    """The face of a corner that points most downwards; -1 if there is none."""
     best, most = -1, -2.0
     for k in range(m.hull_faceadr[corner], m.hull_faceadr[corner + 1]):
         x = m.hull_normal[m.hull_face[k]]
@@ -67,10 +67,10 @@ def lowest_face(m, corner, down):
 
 @kernel
 def corners_from(m, d, last, face, corner):
-    """Number of a face's corners that count, at most four, and these: a given one, and those that follow.
+    """Number of contact corners of a face, at most four, and these: a given corner, and those that follow.
 
-    Where the four that span a large area are others, the given one stands for that which is nearest to it. Those that
-    were found last are kept, as it is mostly the same face that looks down.
+    If the four corners that span a large area do not include the given one, it replaces the one nearest to it. The last
+    result is remembered, since usually the same face points downwards.
     """
     first = m.hull_corneradr[face]
     n = m.hull_corneradr[face + 1] - first

@@ -1,10 +1,10 @@
-"""Normals of contacts with cylinders and ellipsoids to rounding, where contacts are located in time.
+"""Normals of contacts with cylinders and ellipsoids, accurate to rounding, for contacts located in time.
 
-The searches for the nearest points stop where distances are exact; the normal of a curved surface is then known to the
-root of that, and step-size control takes the rest for a force that trembles. But the normal is the direction u of the
-largest separation s(u), and a few directions are all that it can be, according to the features that meet: a face's
-normal, a cylinder's axis, across two edges, from an axis to a corner; or else the separation of smooth curves, which
-Newton's method finds (see `saltus.contact.rigid.support_ascent`). Of those near the one that was found the best is it.
+The searches for nearest points stop when distances are accurate; the normal of a curved surface is then known only to
+the square root of that accuracy, and step-size control sees its error as a trembling force. The normal is the direction
+u of the largest separation s(u), and has few candidates, according to the features that meet: a face's normal, a
+cylinder's axis, perpendicular to two edges, from an axis to a corner, or the separation of smooth curves, found by
+Newton's method (see `saltus.contact.rigid.support_ascent`). The best candidate near the result of the search is taken.
 """
 
 from saltus.contact.convex.faces import (
@@ -38,20 +38,20 @@ from saltus.number.intrinsics.memory import get, get3, get_int, put, put3, put_i
 from saltus.number.kernels import kernel
 from saltus.spatial.vectors import add_scaled3, cross, dot3, scale3, sub3
 
-CLOSE = 1.0 - 1e-5  # cosine of the angle within which the normal is looked for
-NOISE = 1e-14  # of the sizes (m): what rounding changes separations by
+CLOSE = 1.0 - 1e-5  # cosine of the angle within which candidates are considered
+NOISE = 1e-14  # rounding of separations, relative to the sizes (m)
 ACROSS = 5e-3  # cosine of the angle between the normal and edges that may meet there
-FLAT = 1e-9  # sine of the angle between directions below which they count as parallel
+FLAT = 1e-9  # sine of the angle below which directions count as parallel
 # numbers of the best direction so far: direction, separation (m), point (m) of the first core
 DIRECTION, SEPARATION, PLACE, FOUND = 0, 3, 4, 7
 
 
 @kernel
 def refine(m, p, v, n):
-    """NORMAL, DIST and POINT of pair p to rounding; v: address of the n vertices next to its nearest points."""
+    """Refine NORMAL, DIST and POINT of pair p to rounding; v: address of the n vertices at its nearest points."""
     if not (is_curved(p, FIRST) or is_curved(p, SECOND)):
         return
-    # what the searches call the distance is on the other side of the largest separation
+    # the distance of the searches is an upper bound, the largest separation a lower one
     best, x = stack_area(FOUND + 1), stack_area(VERTEX_NUMBERS)
     find_vertex(m, p, x, get3(p, NORMAL))
     put(best, SEPARATION, -dot3(get3(p, NORMAL), get3(x, W)) - NOISE * lengths(p))
@@ -77,16 +77,16 @@ def is_curved(p, side):
 
 @kernel
 def lengths(p):
-    """How far (m) points of the geoms are from the first one's centre, about."""
+    """Rough upper bound (m) of distances of points of the geoms from the first one's centre."""
     x, a, b = placed(p, SECOND, (0.0, 0.0, 0.0)), size_of(p, FIRST), size_of(p, SECOND)
     return abs(x[0]) + abs(x[1]) + abs(x[2]) + a[0] + a[1] + a[2] + b[0] + b[1] + b[2]
 
 
 @kernel
 def attempt(m, p, best, u, side, anchored, anchor):
-    """Take direction u (of any length) for the normal if it is near it and separates better than the best so far.
+    """Accept direction u (of any length) as normal if it is near the normal and separates better than the best so far.
 
-    The contact is at `anchor` (m), a point of geom `side`, if it is `anchored`, else where that geom reaches farthest.
+    The contact is at `anchor` (m), a point of geom `side`, if `anchored`, otherwise at that geom's support point.
     """
     length = dot3(u, u) ** 0.5
     if not length > 0.0:
@@ -110,7 +110,7 @@ def attempt(m, p, best, u, side, anchored, anchor):
 
 @kernel
 def with_corners(m, p, v, n, best, side):
-    """Directions in which a round geom meets the face, edges and corners of the other that are nearest to it."""
+    """Try directions of a round geom to the nearest face, edges and corners of the other."""
     other, which = 1 - side, ID2 if side == FIRST else ID1
     i = get_int(v, which)
     j = get_int(vertex_at(v, 1), which) if n > 1 else i
@@ -126,7 +126,7 @@ def with_corners(m, p, v, n, best, side):
 
 @kernel
 def about_corner(m, p, best, side, corner):
-    """Directions in which a round geom meets the faces and edges of the other about a corner, and the corner itself."""
+    """Try directions of a round geom to the faces and edges of the other at a corner, and to the corner itself."""
     other, normal = 1 - side, get3(p, NORMAL)
     if kind_of(p, other) == BOX or kind_of(p, other) == MESH:
         face, after = next_face(m, p, other, (corner, corner, corner), 0)
@@ -144,7 +144,7 @@ def about_corner(m, p, best, side, corner):
 
 @kernel
 def with_edge(m, p, best, side, a, b):
-    """Directions in which a round geom meets the edge from a to b (m)."""
+    """Try directions of a round geom to the edge from a to b (m)."""
     along = sub3(b, a)
     middle, half = add_scaled3(a, 0.5, along), 0.5 * dot3(along, along) ** 0.5
     if kind_of(p, side) == CYLINDER:
@@ -154,7 +154,7 @@ def with_edge(m, p, best, side, a, b):
 
 @kernel
 def with_corner(m, p, best, side, x):
-    """Directions in which a round geom meets the corner x (m)."""
+    """Try directions of a round geom to the corner x (m)."""
     if kind_of(p, side) == CYLINDER:
         axis, offset = turned(p, side, (0.0, 0.0, 1.0)), sub3(x, placed(p, side, (0.0, 0.0, 0.0)))
         attempt(m, p, best, add_scaled3(offset, -dot3(offset, axis), axis), 1 - side, True, x)
@@ -163,7 +163,7 @@ def with_corner(m, p, best, side, x):
 
 @kernel
 def with_cylinder(m, p, best, side):
-    """Directions in which a cylinder meets another: sides, an end, and rims on rims, sides and ends."""
+    """Try directions of a cylinder to another: sides, an end, and rims on rims, sides and ends."""
     other, z = 1 - side, (0.0, 0.0, 1.0)
     if kind_of(p, side) != CYLINDER:
         return
@@ -177,13 +177,13 @@ def with_cylinder(m, p, best, side):
 
 @kernel
 def across_lines(m, p, best, side, middle, along):
-    """The direction across a cylinder's axis and the line through `middle` (m) along `along`, or another's axis."""
+    """Try the direction perpendicular to a cylinder's axis and the line through `middle` (m) along `along`."""
     axis = turned(p, side, (0.0, 0.0, 1.0))
     u = cross(axis, along)
     square, size = dot3(u, u), dot3(along, along)
     if square <= FLAT * FLAT * size:
         return
-    # the point of the line nearest to the axis; on another cylinder it is its radius farther
+    # the point of the line nearest to the axis; on another cylinder it is farther by the radius
     offset = sub3(middle, placed(p, side, (0.0, 0.0, 0.0)))
     on_line = add_scaled3(middle, -dot3(cross(axis, offset), u) / square, along)
     if kind_of(p, 1 - side) == CYLINDER:
@@ -194,9 +194,9 @@ def across_lines(m, p, best, side, middle, along):
 
 @kernel
 def ascend(m, p, best, side, middle, along, half, radius):
-    """The direction of largest separation of a round geom, of a cylinder its rim, and a segment, point or disc.
+    """Try the direction of largest separation of a round geom (of a cylinder its rim) and a segment, point or disc.
 
-    middle: its centre (m); along: its axis, half of whose length is `half` (m); radius: of a disc across it (m).
+    middle: centre of the body (m); along: its axis, of half length `half` (m); radius: of a disc across it (m).
     """
     size = size_of(p, side)
     towards = scale3(1.0 if side == FIRST else -1.0, get3(p, NORMAL))

@@ -1,4 +1,4 @@
-"""Constraint rows of the active set of event-located contact: modes decide which constraints are closed, not distances.
+"""Constraint rows of the active set of event-located contact: modes decide which constraints are closed.
 
 A closed contact has three rows, motions of the second geom relative to the first along the normal and two tangents, or
 the normal row alone if it is frictionless; a closed end of a limit has one row.
@@ -59,7 +59,7 @@ def closed_rows(m, d):
 def carried_accelerations(m, d):
     """row_carried ← accelerations of all rows from prescribed mocap bodies (m/s², rad/s²), after `closed_rows`.
 
-    What follows from their velocities, as centripetal accelerations, is in the drifts.
+    Accelerations that follow from velocities, such as centripetal ones, are part of the drifts.
     """
     for b in range(d.count[NBLOCK]):
         row, dim, kind = d.block_row[b], d.block_dim[b], d.block_kind[b]
@@ -156,7 +156,7 @@ def closed_contacts(m, d):
 
 @kernel
 def closed_contact(m, d, s, k):
-    """Rows of contact k in slot s."""
+    """Write the rows of contact k in slot s."""
     c = d.contact_collision[k]
     law = m.collision_law[c]
     chain = m.collision_chain[c]

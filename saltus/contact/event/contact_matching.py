@@ -1,11 +1,11 @@
 """Matching of contact points over time, for pairs of geoms whose contacts change in number and order as they move.
 
 A closed slot keeps its point: among the detected contacts it gets the one nearest to the last place of its point on the
-second geom, and to a gap of zero: where two points part from each other, as the end of a capsule from the edge over
-which it has come, the closed one is the one that still touches. A contact whose gap is wider than any error of
-integration is not its point, even if it is the only one left; the slot then has none. The others go to open slots in
-order. On a height field a point is another one where it comes to another
-edge or corner, or to a face of another direction: it leaves the surface there, or meets it anew.
+second geom, and to a gap of zero. If two points separate, such as the end of a capsule from the edge that it crossed,
+the closed one is the one that still touches. A contact whose gap is wider than any error of integration is not the
+slot's point, even if it is the only one left; the slot then has none. The other contacts go to open slots in order. On
+a height field a point changes its identity at another edge or corner, or a face of another direction: it leaves the
+surface there, or meets it anew.
 """
 
 from saltus.contact.bounding_spheres import smaller_radius
@@ -16,14 +16,14 @@ from saltus.number.kernels import kernel, only_with
 from saltus.spatial.vectors import dot3, sub3, transpose_times_vector
 
 FAR = 1e300
-PARTED = 100.0  # a gap (m) weighs as much as this many times the distance from the last place
-WIDEST = 0.01  # of the smaller bounding radius: a closed point with a wider gap is another one
-TURNED = 1e-5  # between unit normals of faces of height fields: larger, and they are others
+PARTED = 100.0  # weight of a gap (m), relative to the distance from the last place
+WIDEST = 0.01  # relative to the smaller bounding radius: a closed point with a wider gap is a different one
+TURNED = 1e-5  # difference of unit normals of faces of height fields above which points are different
 
 
 @kernel
 def match_points(m, d, before, n, c):
-    """slot_contact of pair c ← its contacts from number `before` up to n."""
+    """Assign contacts of pair c from number `before` up to n to its slots: slot_contact."""
     first, last = m.slot_adr[c], m.slot_adr[c] + m.slot_num[c]
     for s in range(first, last):
         d.slot_contact[s] = -1
@@ -68,7 +68,7 @@ def place_on_second(m, d, k):
 @only_with("fieldgaps", otherwise="True")
 @kernel
 def same_feature(m, d, s, k, c):
-    """Whether contact k of pair c is on what of a height field slot s was on; always without a height field."""
+    """Whether contact k of pair c is on the same feature of a height field as slot s; true without a height field."""
     g = m.collision_geom1[c]
     if m.geom_type[g] != HFIELD:
         return True
@@ -88,7 +88,7 @@ def normal_on_first(m, d, k, g):
 @only_with("fieldgaps")
 @kernel
 def remember_feature(m, d, s, c):
-    """Store what of a height field the point of slot s of pair c is on."""
+    """Store the height field's feature at the point of slot s of pair c."""
     g, k = m.collision_geom1[c], d.slot_contact[s]
     if m.geom_type[g] == HFIELD:
         d.slot_feature[s] = 0.0 * d.time + d.contact_feature[k]

@@ -1,14 +1,14 @@
 """Contact points of a convex shape with the surface of a height field, for gap functions.
 
-MuJoCo's contacts of a height field are those of the prisms under its triangles, one each, and tell neither one spot
-from another nor a seam from a ridge. A gap function needs points that stay while a body slides on. They are here
+MuJoCo's contacts of a height field are those of the prisms under its triangles, one each, which distinguish neither
+spots nor seams from ridges. A gap function needs points that persist while a body slides. These are
 
-- the lowest points of the shape over each triangle, which are those of its contact with the triangle's plane: one of a
-  sphere or an ellipsoid, the ends of a capsule, four of a cylinder, the corners of a box or a mesh,
+- the lowest points of the shape over each triangle, its contacts with the triangle's plane: one for a sphere or an
+  ellipsoid, the ends of a capsule, four for a cylinder, the corners of a box or a mesh,
 - the shape's points nearest to convex edges and corners, and to the sides and the base of the field.
 
-See `saltus.contact.convex.field_surface` for what counts as convex. A point has a number that tells what of the field
-it is on: `FACE`, `OUTSIDE` (sides and base), or that of the edge or corner.
+See `saltus.contact.convex.field_surface` for convexity. A point has the number of the field's feature that it is on:
+`FACE`, `OUTSIDE` (sides and base), or the number of an edge or corner.
 """
 
 import math
@@ -65,12 +65,12 @@ from saltus.spatial.vectors import (
 )
 
 FACE, OUTSIDE = 0, -1
-NEARBY = 0.5  # of the shape's bounding radius: how far is looked at first
-FARTHEST = 4.0  # times the field's size and its distance: nothing is farther
+NEARBY = 0.5  # initial search distance, relative to the shape's bounding radius
+FARTHEST = 4.0  # largest search distance, relative to the field's size and its distance
 # a point in memory: distance (m), position (m), normal, number; in the field's frame
 POINT_NUMBERS = 8
 POINTS_AREA = MOST_OF_PAIR * POINT_NUMBERS
-SAME = 1e-6  # of the shape's size, and between unit normals: points as near to each other are one
+SAME = 1e-6  # relative to the shape's size, and between unit normals: nearer points are equal
 SIN60 = 0.8660254037844386
 
 
@@ -79,13 +79,13 @@ SIN60 = 0.8660254037844386
 def field_points(m, d, n, c):
     """Contacts of pair c, of a height field and a convex shape, from number n on; returns the new number of contacts.
 
-    They are the nearest ones; none are nearer than those of the list. Writes contact_feature.
+    The points are the nearest ones: none that is left out is nearer. Writes contact_feature.
     """
     p, found = stack_area(PAIR_NUMBERS), stack_area(POINTS_AREA)
     g1, g2 = m.collision_geom1[c], m.collision_geom2[c]
     field = m.geom_hull[g1]
     write_pair(m, d, p, g1, g2)
-    # farther and farther, until something is found
+    # increase the distance until points are found
     shift, size = get3(p, SHIFT), m.hfield_size[field]
     farthest = FARTHEST * (size[0] + size[1] + size[2] + size[3] + m.geom_rbound[g2] + math.sqrt(dot3(shift, shift)))
     reach, count = NEARBY * m.geom_rbound[g2], 0
@@ -104,7 +104,7 @@ def field_points(m, d, n, c):
 
 @kernel
 def write_pair(m, d, p, g1, g2):
-    """Write what the search of a pair reads."""
+    """Write the data that the search of a pair reads."""
     rot, shift = relative_pose(d, g1, g2)
     for k in range(9):
         put(p, ROT + k, rot[k])
@@ -121,7 +121,7 @@ def write_pair(m, d, p, g1, g2):
 
 @kernel
 def points_within(m, p, field, reach, same, found):
-    """Write the points within `reach` (m) at `found`; returns how many. Points within `same` (m) may be one."""
+    """Write the points within `reach` (m) at `found`; returns their number. Points within `same` (m) may be merged."""
     v, prism = stack_area(VERTEX_AREA), stack_area(18)
     size, base = m.hfield_size[field], -1.0 * m.hfield_size[field][3]
     low = extent(m, p, (-1.0, 0.0, 0.0)), extent(m, p, (0.0, -1.0, 0.0)), extent(m, p, (0.0, 0.0, -1.0))
@@ -236,7 +236,7 @@ def nearest_point(m, p, v, prism, field, r, j, half, reach, same, found, count):
 
 @kernel
 def number_of(m, field, r, j, half, x, normal):
-    """Number of the part of the field that a point x (m) of a prism is on; `FACE` if others answer for it.
+    """Number of the feature of the field at point x (m) of a prism; `FACE` if other features cover the contact.
 
     `normal`: the direction in which the contact leaves the field at the point.
     """
@@ -284,7 +284,7 @@ def point_at(found, k):
 
 @kernel
 def add_point(found, count, dist, pos, normal, number, same):
-    """Add a point to the list, unless it has it already; the farthest goes where there is no room. Returns how many."""
+    """Add a point to a list unless it is there; a full list loses its farthest. Returns the number of points."""
     farthest, most = -1, dist
     for k in range(count):
         at = point_at(found, k)
@@ -304,7 +304,7 @@ def add_point(found, count, dist, pos, normal, number, same):
 
 @kernel
 def is_same(at, dist, pos, normal, same):
-    """Whether a point of a face is one in the list: at the same place, with the same normal."""
+    """Whether a point of a face is in the list: at the same place, with the same normal."""
     away, turn = sub3(get3(at, 1), pos), sub3(get3(at, 4), normal)
     return dot3(away, away) < same * same and dot3(turn, turn) < SAME * SAME and abs(get(at, 0) - dist) < same
 

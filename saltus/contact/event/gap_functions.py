@@ -2,8 +2,7 @@
 
 Each pair of geoms has numbered contact points, its slots: one for a sphere, both ends of a capsule on a plane, all
 corners of a box on a plane; for other pairs see `saltus.contact.event.contact_matching`, for height fields
-`saltus.contact.event.field_points`. A point that exists has a
-contact in Data's list, whose number is `slot_contact`.
+`saltus.contact.event.field_points`. A point that exists has a contact in Data's list, whose number is `slot_contact`.
 """
 
 from saltus.contact.bounding_spheres import smaller_radius
@@ -23,14 +22,14 @@ from saltus.spatial.fields import load4
 from saltus.spatial.quaternions import quat_log, quat_normalize
 from saltus.spatial.vectors import add3, add_scaled3, dot3, matrix_times_vector, sub3
 
-NEAR = 0.5  # of the smaller bounding radius: beyond it the bounding spheres' distance is the gap
+NEAR = 0.5  # relative to the smaller bounding radius: beyond it the bounding spheres' distance is the gap
 ABSENT = 1e10  # m: gap of a point that does not exist
 EVERYWHERE = 1e300  # m: reach that includes every point
 
 
 @kernel
 def gaps(m, d):
-    """All gap functions: gap [nmode] (m, rad), negative where violated; also the contacts and their slots.
+    """Compute all gap functions: gap [nmode] (m, rad), negative if violated; also the contacts and their slots.
 
     Reads the poses of bodies and the lengths of tendons.
     """
@@ -41,7 +40,7 @@ def gaps(m, d):
 
 @kernel
 def closed_gaps(m, d):
-    """Gap functions of limits and of the pairs of geoms with a closed point; the contact list has these pairs only."""
+    """Gap functions of limits and of pairs of geoms with a closed point; the contact list has only these pairs."""
     closed_point_gaps(m, d)
     limit_gaps(m, d)
     tendon_limit_gaps(m, d)
@@ -78,9 +77,9 @@ def touches(m, d, c):
 @only_with("contact")
 @kernel
 def open_gaps(m, d):
-    """Gap functions that `closed_gaps` leaves out, at the same positions: those of pairs without a closed point.
+    """Gap functions of pairs without a closed point, at the positions of the last call of `closed_gaps`.
 
-    Spheres get no contact in the list, since they are their own bounding spheres.
+    Pairs of spheres, or of a sphere and a plane, get no contact: the bounding spheres give the gap.
     """
     collider_frames(m, d)
     n = d.count[NCON]
@@ -105,10 +104,10 @@ def point_gaps(m, d):
 
 @kernel
 def open_gap(m, d, i):
-    """Event function (m, rad) of the open item i: its gap.
+    """Event function of the open item i: its gap (m, rad).
 
-    Where a pair's points have no identity its contacts may be in any open slot, and change from one to another: the
-    first open one has the least gap of all, and the others `ABSENT`.
+    If a pair's points have no identity, its contacts may be in any open slot, and change between slots: the first open
+    slot then has the least gap of all, and the others `ABSENT`.
     """
     if i >= m.nslot or not m.slot_varies[m.slot_pair[i]]:
         return d.gap[i]
@@ -147,7 +146,7 @@ def numbered_points(m, d, before, c):
     n = drop_covered(m, d, before, n, c)
     for k in range(before, n):
         d.contact_block[k] = -1
-    # contacts that a pair does not have at this pose are beyond any reach, and the last
+    # contacts that a pair does not have at this pose are beyond any reach, and last
     while n > before and not d.contact_dist[n - 1] < ABSENT:
         n -= 1
     first, count = m.slot_adr[c], min(n - before, m.slot_num[c])
@@ -164,9 +163,9 @@ def numbered_points(m, d, before, c):
 
 @kernel
 def drop_absent(m, d, before, n):
-    """Remove contacts that are none, from number `before` up to n; returns the new number of contacts.
+    """Remove absent contacts, from number `before` up to n; returns the new number of contacts.
 
-    Pairs whose second contact is none in some lanes give it a distance beyond the reach; none is beyond `EVERYWHERE`.
+    Pairs without a second contact in some lanes give it a distance beyond the reach; real ones are within `EVERYWHERE`.
     """
     kept = before
     for k in range(before, n):

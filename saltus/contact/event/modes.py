@@ -1,6 +1,6 @@
 """Modes of contact points, limits and dry friction in event-located contact, and the event log.
 
-The items that have a mode are numbered: contact points (slots), both ends of each limit, dry friction.
+Items with a mode are numbered: contact points (slots), both ends of each limit, dry friction.
 """
 
 from saltus.model.event_enums import (

@@ -129,8 +129,7 @@ def shares_body(m, e, body):
 
 @kernel(inline=True)
 def meets_box(m, d, lower, upper, thick, box, reach):
-    """Whether, lane by lane, an element with this bounding box and radius `thick` (m) is within reach of the geom
-    `box`.
+    """Lanes in which an element with this bounding box and radius `thick` (m) is within reach of the geom `box`.
 
     MuJoCo's choice, by bounding boxes in world axes at most `reach` (m) apart. It discards some elements beside a
     corner of the geom in two or three of its axes.

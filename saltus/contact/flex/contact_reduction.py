@@ -2,7 +2,7 @@
 
 Farthest-point sampling: first the deepest contact, then repeatedly the one farthest from all those chosen (Gonzalez,
 Clustering to minimize the maximum intercluster distance, Theoretical Computer Science 38 (1985)), as in MuJoCo. Ties,
-as on regular grids, are broken by rounding, as there.
+for example on regular grids, are broken by rounding, as in MuJoCo.
 """
 
 from saltus.number.components import frozen
@@ -10,7 +10,7 @@ from saltus.number.functions import any_lane, minimum, where
 from saltus.number.kernels import kernel, only_with
 from saltus.spatial.vectors import dot3, sub3, where3
 
-MOST = 50  # contacts kept of one geom
+MOST = 50  # contacts that are kept per geom
 FAR = 1e10  # m²
 
 
@@ -19,8 +19,8 @@ FAR = 1e10  # m²
 def keep_few(m, d, first, n, c, reach):
     """Keep MOST of the contacts from number `first` up to n, all of pair c; returns the new number of contacts.
 
-    Each lane chooses for itself: a contact it rejects is moved beyond `reach` (m) there, and is removed if all lanes
-    reject it.
+    Lanes choose independently: a contact that a lane rejects is moved beyond `reach` (m) there, and is removed if all
+    lanes reject it.
     """
     f = m.collision_flex2[c]
     if m.collision_geom1[c] < 0 or m.flex_order[f] == 0 or n - first <= MOST:

@@ -1,7 +1,7 @@
 """Conservative distance tests between elements of deformable bodies and other objects, lane by lane, 1 or 0.
 
-They decide whether MuJoCo's narrow phase is called. Objects that fail are farther apart than the reach by more than
-MARGIN, so that MuJoCo would find no contact there.
+The tests decide whether MuJoCo's narrow phase is called. Objects that fail are farther apart than the reach by more
+than MARGIN, so that MuJoCo would find no contact.
 """
 
 from saltus.contact.flex.broad_phase import (
@@ -37,8 +37,8 @@ from saltus.spatial.vectors import (
 
 MARGIN = 1e-5  # m: ten times the tolerance of MuJoCo's iterations
 SLACK = 1.0 + 1e-5
-STEPS = 8  # of Gilbert's iteration for two elements, before their nearest points are computed
-GEOM_STEPS = 20  # of Gilbert's iteration for a geom and an element, before they count as near
+STEPS = 8  # steps of Gilbert's iteration for two elements, before their nearest points are computed
+GEOM_STEPS = 20  # steps of Gilbert's iteration for a geom and an element, before they count as near
 
 
 @kernel
@@ -104,9 +104,7 @@ def element_close(m, d, g, e, wide):
 
 @kernel
 def separated(m, d, g, e, v, along, wide, close):
-    """`close`, set to 0 in lanes where the direction ±along, on the side of v, separates geom and element by more than
-    `wide`.
-    """
+    """`close`, set to 0 where the direction ±along, on the side of v, separates geom and element by over `wide`."""
     along = scale3(sign(dot3(along, v)), along)
     _, close = step(along, sub3(lowest_of_geom(m, d, g, along), farthest_of_element(m, d, e, along)), wide, close)
     return close
@@ -166,10 +164,10 @@ def step(v, w, wide, close):
 def elements_close(m, d, e1, e2, wide):
     """Whether, lane by lane, two elements are at most `wide` (m) apart, or intersect.
 
-    They are not if some direction separates them. With v a vector from a point of the first to one of the second, and w
-    that from the support point of the first along v to that of the second along -v, v · w / |v| is their gap along v.
-    The first v joins their middles; each next v is the point on the line from v to w nearest to the origin (Gilbert
-    1966, SIAM J. Control 4, 61). Undecided pairs are tested along the line between their two nearest points.
+    Elements are apart if some direction separates them. With v a vector from a point of the first to one of the second,
+    and w that from the support point of the first along v to that of the second along -v, the gap along v is
+    v · w / |v|. The first v joins their middles; each next v is the point on the line from v to w nearest to the origin
+    (Gilbert 1966, SIAM J. Control 4, 61). Undecided pairs are tested along the line between their two nearest points.
     """
     v = sub3(middle(m, d, e2), middle(m, d, e1))
     close = zero_like(v[0]) + 1.0
@@ -233,7 +231,7 @@ def farthest_of_element(m, d, e, along):
 
 @kernel
 def nearest_points(m, d, e1, e2):
-    """(distance, point of e1, point of e2), the least over pairs of edges and pairs of corner and face."""
+    """(distance, point of e1, point of e2) of the nearest points, over pairs of edges and of corner and face."""
     n1, n2 = corners_of(m, e1), corners_of(m, e2)
     first, second = corner_of(m, d, e1, 0), corner_of(m, d, e2, 0)
     best = 0.0 * first[0] + FAR, first, second

@@ -19,7 +19,7 @@ from saltus.spatial.vectors import dot3, sub3
 
 FULL = -1  # number of pairs of a list that has overflowed
 WORLD = 1 << 20  # cells on either side of the origin; elements outside are put in the last
-BITS = 21  # of a cell number along an axis
+BITS = 21  # bits of a cell number along an axis
 
 
 @only_with("flexself", otherwise="0.0 * d.time")

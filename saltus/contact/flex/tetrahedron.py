@@ -1,9 +1,9 @@
 """Contacts of spheres and capsules with tetrahedra that have a radius, the elements of solids.
 
-The same contacts as MuJoCo's, one for each tetrahedron: with the core of the geom (a point or a segment) outside, along
-the shortest line between the two; with the core inside or passing through, along the shortest way out. If a segment is
-parallel to a face or an edge there are many of these: MuJoCo's iterations end at any, here the segment's ends are tried
-first, then the edges; distance and normal are the same.
+Contacts are MuJoCo's, one for each tetrahedron: if the core of the geom (a point or a segment) is outside, along the
+shortest line between the two; if it is inside or passes through, along the shortest way out. If a segment is parallel
+to a face or an edge there are many of these: MuJoCo's iterations end at any, here the segment's ends are tried first,
+then the edges; distance and normal are the same.
 
 A tetrahedron is four points (m) in world axes, in any order; `thick` (m) is its radius.
 """
@@ -98,7 +98,7 @@ def capsule_tetrahedron(m, d, n, c, reach, capsule, tetrahedron, thick):
 def nearest_pair(start, end, tetrahedron):
     """(distance, point of the segment, point of the tetrahedron) where they are nearest, for a segment outside.
 
-    The former is an end of the segment or the latter is on an edge.
+    The point of the segment is one of its ends, or the point of the tetrahedron is on an edge.
     """
     p0, p1, p2, p3 = tetrahedron
     best = zero_like(start[0]) + FAR, start, end

@@ -1,9 +1,9 @@
 """Contacts of spheres, capsules and boxes with triangles that have a radius, the elements of sheets.
 
-The same contacts as MuJoCo's. A sphere touches at the point of the triangle nearest to its centre. A capsule touches
-like spheres at its two ends, and like a sphere beside each corner of the triangle that lies beside its segment; a
-crossing of its segment with an edge alone gives no contact. A box touches the balls around the triangle's corners, each
-along the box axis in which it is farthest out or least deep, and its own corners touch the triangle like points.
+Contacts are MuJoCo's. A sphere touches at the point of the triangle nearest to its centre. A capsule touches like
+spheres at its two ends, and like a sphere beside each corner of the triangle that lies beside its segment; a mere
+crossing of its segment with an edge gives no contact. A box touches the balls around the triangle's corners, each along
+the box axis in which it is farthest out or least deep, and its own corners touch the triangle like points.
 
 A triangle is three points (m) in world axes; `thick` (m) is its radius.
 """
@@ -46,7 +46,7 @@ def sphere_triangle(m, d, n, c, reach, centre, radius, triangle, thick):
 
 @kernel
 def capsule_triangle(m, d, n, c, reach, capsule, triangle, thick):
-    """At most five contacts of a capsule (centre, axis, half length, radius) with a triangle."""
+    """Contacts of a capsule (centre, axis, half length, radius) with a triangle: five at most."""
     centre, axis, half, radius = capsule
     n = sphere_triangle(m, d, n, c, reach, add_scaled3(centre, -half, axis), radius, triangle, thick)
     n = sphere_triangle(m, d, n, c, reach, add_scaled3(centre, half, axis), radius, triangle, thick)
@@ -57,7 +57,7 @@ def capsule_triangle(m, d, n, c, reach, capsule, triangle, thick):
 
 @kernel
 def capsule_corner(m, d, n, c, reach, capsule, corner, thick):
-    """The contact of a capsule with the ball around a corner that lies beside the segment, not beyond its ends."""
+    """Contact of a capsule with the ball around a corner that lies beside the segment, not beyond its ends."""
     centre, axis, half, radius = capsule
     none = no_vector(centre[0])
     along = dot3(axis, sub3(corner, centre))
@@ -66,7 +66,7 @@ def capsule_corner(m, d, n, c, reach, capsule, corner, thick):
     if not any_lane(beside):
         return n
     nearest = add_scaled3(centre, along, axis)
-    # the other lanes: a point out of reach
+    # other lanes: a point out of reach
     away = 2.0 * (radius + thick + absolute(reach)) + 1.0
     corner = where3(beside, corner, (nearest[0] + away, nearest[1], nearest[2]))
     return add_spheres(m, d, n, c, reach, nearest, radius, none, corner, thick, none)
@@ -74,7 +74,7 @@ def capsule_corner(m, d, n, c, reach, capsule, corner, thick):
 
 @kernel
 def box_triangle(m, d, n, c, reach, box, triangle, thick, there):
-    """At most eleven contacts of the geom `box` with a triangle; none in lanes that are not `there`."""
+    """Contacts of the geom `box` with a triangle, eleven at most; none in lanes that are not `there`."""
     n = box_corner(m, d, n, c, reach, box, triangle[0], thick, there)
     n = box_corner(m, d, n, c, reach, box, triangle[1], thick, there)
     n = box_corner(m, d, n, c, reach, box, triangle[2], thick, there)
@@ -88,14 +88,12 @@ def box_triangle(m, d, n, c, reach, box, triangle, thick, there):
 
 @kernel
 def box_corner(m, d, n, c, reach, box, corner, thick, there):
-    """The contact of a box with the ball around a triangle's corner, along the first box axis in which that is farthest
-    out.
-    """
+    """Contact of a box with the ball around a triangle's corner, along the box axis in which that is farthest out."""
     size, mat = m.geom_size[box], d.geom_xmat[box]
     local = transpose_times_vector(mat, sub3(corner, d.geom_xpos[box]))
     zero = zero_like(local[0])
     one = zero + 1.0
-    # distances from the faces along the three axes; the largest counts
+    # distances from the faces along the three axes, of which the largest is used
     out = absolute(local[0]) - size[0], absolute(local[1]) - size[1], absolute(local[2]) - size[2]
     second = out[1] > out[0]
     most = where(second, out[1], out[0])

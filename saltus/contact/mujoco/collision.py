@@ -1,9 +1,9 @@
 """Contacts from MuJoCo's own collision functions: some meshes, height fields and distance fields.
 
-The functions are those of MuJoCo's table mjCOLLISIONFUNC. They process one simulation at a time, called from inside the
-compiled kernels: a lane's poses of the two geoms are copied to a scratch mjData, and the contacts of all lanes are then
-collected side by side. The addresses of the functions and of their data are valid in one process only; they are
-therefore integers in a Data, written by `attach`, and no part of compiled code.
+The functions are those of MuJoCo's table mjCOLLISIONFUNC. Compiled kernels call them for one simulation at a time: a
+lane's poses of the two geoms are copied to a scratch mjData, and the contacts of all lanes are then collected side by
+side. The addresses of the functions and of their data are valid in one process only; they are therefore integers in a
+Data, written by `attach`, and no part of compiled code.
 
 Of the mjData a function reads the two poses only: geom_xpos and geom_xmat, and with signed distance fields geom_xquat
 (and the state of plugins). The convex functions work in a buffer of the calling thread if MuJoCo's driver has set one,
@@ -45,10 +45,10 @@ from saltus.number.kinds import lane32
 from saltus.spatial.quaternions import quat_multiply
 
 TYPES = SDF + 1  # number of geom types in MuJoCo's table
-ROOM = MOST_OF_PAIR + 14  # contacts for which a lane's part of the buffer has room
-NUMBERS = 10  # numbers of a contact: distance, position, normal, tangent (mjPreContact)
+ROOM = MOST_OF_PAIR + 14  # capacity of a lane's part of the buffer (contacts)
+NUMBERS = 10  # number of reals of a contact: distance, position, normal, tangent (mjPreContact)
 
-# mjfCollision: model, data, where contacts go, two geoms, margin (m); the number of contacts
+# mjfCollision: model, data, output, two geoms, margin (m); returns the number of contacts
 _collide = c_function("int", "pointer", "pointer", "pointer", "int", "int", "double")
 
 
@@ -80,10 +80,10 @@ class Foreign:
 def attach(model, struct) -> Foreign | None:
     """Set up MuJoCo's functions for `struct`, a Data of a `saltus.model.model.Model`.
 
-    To be called once for each Data, before kernels run on it; returns None if the model has no pairs for MuJoCo. The
-    result is kept as `struct.foreign`: it must live as long as kernels run on the struct's buffers, and belongs to this
-    struct alone. Raises ModelError if MuJoCo could not collide this model without an error. The counterpart for
-    deformable bodies is kept as `struct.flex_foreign`.
+    Call it once for each Data, before kernels run on it; returns None if the model has no pairs for MuJoCo. The result
+    is kept as `struct.foreign`: it must live as long as kernels run on the struct's buffers, and belongs only to this
+    struct. Raises ModelError if MuJoCo cannot collide this model without an error. The counterpart for deformable
+    bodies is kept as `struct.flex_foreign`.
     """
     struct.foreign = struct.flex_foreign = None
     if "flexforeign" in model.struct().layout.features:
@@ -98,7 +98,7 @@ def attach(model, struct) -> Foreign | None:
 
 
 def address_of(own: mujoco.MjModel | mujoco.MjData) -> int:
-    """The address of the struct in C behind an object of MuJoCo's Python interface."""
+    """Address of the C struct behind an object of MuJoCo's Python interface."""
     return own._address  # noqa: SLF001 (MuJoCo has no public door to it)
 
 
@@ -107,16 +107,16 @@ def library() -> ctypes.CDLL:
     """MuJoCo's shared library, as loaded by its Python interface."""
     if os.name == "nt":
         return ctypes.CDLL(str(Path(mujoco.__file__).parent / "mujoco.dll"))
-    # symbols are also looked up in its dependencies
+    # symbols are also searched for in its dependencies
     return ctypes.CDLL(mujoco._structs.__file__)  # noqa: SLF001 (MuJoCo has no public extension module)
 
 
 @functools.cache
 def _functions() -> np.ndarray:
-    """Addresses of the functions by the two types of geom [9 * 9], 0 for none."""
+    """Addresses of the functions for two types of geom [9 * 9], 0 for none."""
     table = (ctypes.c_void_p * TYPES**2).in_dll(library(), "mjCOLLISIONFUNC")
     functions = np.array([f or 0 for f in table], np.int64)
-    functions[TYPES * HFIELD + SDF] = 0  # only warns
+    functions[TYPES * HFIELD + SDF] = 0  # this function only warns
     return functions
 
 
@@ -127,7 +127,9 @@ def check_stack(m: mujoco.MjModel) -> None:
         size.restype = ctypes.c_size_t
         need = 4096 + size(int(m.npolygonmax), int(m.nmeshdegmax), int(m.opt.ccd_iterations))
         if m.narena < need:
-            raise ModelError(f'{m.narena} bytes of memory are too few to collide; set <size memory="{need}"/> or more')
+            raise ModelError(
+                f'{m.narena} bytes are too few for collision detection; set <size memory="{need}"/> or more'
+            )
 
 
 # ---------------------------------------------------------------- in kernels
@@ -139,9 +141,9 @@ def foreign(m, d, n, c, reach):
 
     The pair's k-th slot holds each lane's k-th contact. In duals dist (m) and pos (m) have the tangents of two points,
     one fixed to each geom; the normal has none. For the nearest (or deepest) points the tangents of dist are exact:
-    sliding of the points along the surfaces changes dist to second order only. Neglected are that sliding in pos and
-    the rotation of the normal, which depend on the surfaces' curvature; they are exact for corners on a plane. Further
-    contacts of a pair, where faces meet, are not nearest points, and slide in dist too.
+    sliding of the points along the surfaces changes dist to second order only. The effects of sliding on pos and of the
+    normal's rotation, which depend on the surfaces' curvature, are neglected; for corners on a plane they vanish.
+    Further contacts of a pair, where faces meet, are not nearest points, so that sliding changes dist as well.
 
     Reads geom_xpos, geom_xmat. A Data without `attach` counts the pair as lost.
     """

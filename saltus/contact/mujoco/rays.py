@@ -1,8 +1,7 @@
-"""Rays and distances from MuJoCo's own functions: rays on meshes, height fields and signed distance fields; geom
-distances.
+"""Distances of geoms, and rays on meshes, height fields and signed distance fields, from MuJoCo's own functions.
 
-They process one simulation at a time, like the collision functions (see `saltus.contact.mujoco.collision`): a lane's
-poses are copied to a scratch mjData, which mj_ray or mj_geomDistance reads, and the result is written to the lane.
+MuJoCo processes one simulation at a time, as in collisions (see `saltus.contact.mujoco.collision`): a lane's poses are
+copied to a scratch mjData, which mj_ray or mj_geomDistance reads, and the result is written to the lane.
 mj_ray tests all visible geoms; in the scratch mjModel, a copy, those that have kernels here (see `saltus.sense.ray`)
 are invisible.
 
@@ -62,9 +61,9 @@ class ForeignSense:
 def attach_sense(model, struct) -> ForeignSense | None:
     """Set up MuJoCo's rays and distances for `struct`, a Data of a `saltus.model.model.Model`.
 
-    To be called once for each Data, before kernels run on it; returns None if no sensor needs them. The result is kept
-    as `struct.foreign_sense_owner`: it must live as long as kernels run on the struct's buffers, and belongs to this
-    struct alone. Raises ModelError if MuJoCo could not do it without an error.
+    Call it once for each Data, before kernels run on it; returns None if no sensor needs them. The result is kept as
+    `struct.foreign_sense_owner`: it must live as long as kernels run on the struct's buffers, and belongs only to this
+    struct. Raises ModelError if MuJoCo cannot do it without an error.
     """
     struct.foreign_sense_owner = None
     needed = sight(model.mj_model).features & {"foreign_ray", "distance"}
@@ -103,7 +102,7 @@ def foreign_ray(m, d, point, direction, body):
             kind = m.geom_type[g]
             if m.geom_visible[g] and m.geom_bodyid[g] != body and (kind == HFIELD or kind > BOX):
                 finite = copy_frame(d, g, i) and finite
-        # cast it, unless some number is not finite
+        # cast the ray, unless a number is not finite
         if finite:
             model, data = d.foreign_sense[MODEL], d.foreign_sense[SCRATCH]
             ray = buffer + DOUBLE * POINT, buffer + DOUBLE * DIRECTION, EVERY_GROUP, STATIC_TOO, body
@@ -118,8 +117,7 @@ def foreign_ray(m, d, point, direction, body):
 
 @kernel
 def foreign_distance(m, d, g1, g2, most):
-    """Distance (m) of two geoms, negative if they overlap, `most` if farther; ends of the segment (m), zeros if
-    farther.
+    """Distance (m) of two geoms, negative for overlap, at most `most`; ends of the segment (m), zero beyond `most`.
 
     Reads geom_xpos, geom_xmat, xquat. A Data without `attach_sense` reports `most`.
     """
@@ -136,7 +134,7 @@ def foreign_distance(m, d, g1, g2, most):
         finite = copy_frame(d, g1, i)
         finite = copy_frame(d, g2, i) and finite
         if finite:
-            # signed distance fields read quaternions too
+            # signed distance fields also read quaternions
             if m.geom_type[g1] == SDF or m.geom_type[g2] == SDF:
                 copy_turn(m, d, g1, i)
                 copy_turn(m, d, g2, i)
@@ -156,9 +154,7 @@ def foreign_distance(m, d, g1, g2, most):
 
 @kernel
 def copy_ray(d, i, point, direction):
-    """Copy lane i's point and direction to the buffer; whether they are finite and the direction is not much shorter
-    than 1.
-    """
+    """Copy lane i's point and direction to the buffer; returns whether they are finite, and the direction not short."""
     buffer = d.foreign_sense[BUFFER]
     p0, p1, p2 = lane_get(value_of(point[0]), i), lane_get(value_of(point[1]), i), lane_get(value_of(point[2]), i)
     v0, v1 = lane_get(value_of(direction[0]), i), lane_get(value_of(direction[1]), i)

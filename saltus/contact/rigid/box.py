@@ -1,6 +1,6 @@
 """Contacts of spheres and capsules with boxes.
 
-The same contacts as MuJoCo's (engine_collision_box.c): a sphere touches at the point of the box nearest to its centre.
+Contacts are MuJoCo's (engine_collision_box.c): a sphere touches at the point of the box nearest to its centre.
 A capsule touches like a sphere at the point of its axis nearest to the box, and like a second sphere where its axis,
 followed from there over the box, ends or leaves the box.
 
@@ -44,8 +44,8 @@ def sphere_box(m, d, n, c, reach):
 def sphere_on_box(m, d, n, c, reach, centre, radius, box, sign, there):
     """The contact of a sphere about `centre` (m, in the box's axes) with the geom `box`, as one of pair c.
 
-    None in lanes that are not `there`. The normal is `sign` times the direction from the centre to the nearest point of
-    the box or, for a centre inside, times the inward normal of the nearest face.
+    Lanes that are not `there` have no contact. The normal is `sign` times the direction from the centre to the nearest
+    point of the box or, for a centre inside, times the inward normal of the nearest face.
     """
     size = m.geom_size[box]
     zero = 0.0 * centre[0]
@@ -110,7 +110,7 @@ def beside(centre, half, size):
 
 @kernel
 def capsule_on_box(m, d, n, c, reach, capsule, box, sign):
-    """At most two contacts of a capsule with the geom `box`; normals are `sign` times those that point into the box.
+    """Contacts of a capsule with the geom `box`, two at most; normals are `sign` times those into the box.
 
     Points of the capsule's axis are centre + s half, -1 <= s <= 1, in the box's axes. Appends contacts of pair c from
     number n on; returns the new number of contacts.
@@ -211,8 +211,7 @@ def side(k, axis):
 
 @kernel
 def edge_to_axis(centre, half, size, length, j, sign):
-    """Nearest points of the capsule's axis and the box's edge along axis j with the given signs of the other
-    coordinates.
+    """Nearest points of the capsule's axis and the box's edge along axis j with given signs of other coordinates.
 
     Minimises |e + x size_j u_j - s half|², with e from the capsule's centre to the edge's middle, over -1 <= x, s <= 1.
     If the unconstrained minimum is outside, first x is clamped, then s; each time the other is solved anew (Ericson,
@@ -255,7 +254,7 @@ def edge_to_axis(centre, half, size, length, j, sign):
 
 @kernel
 def from_face(centre, half, size, s, face):
-    """From an end above a face: to the other end, or to where the axis leaves the region above the face."""
+    """Second contact from an end above a face: the other end, or where the axis leaves the region above the face."""
     zero = 0.0 * s
     step = zero + 2.0
     start = add_scaled3(centre, s, half)
@@ -269,10 +268,10 @@ def from_face(centre, half, size, s, face):
 
 @kernel
 def from_corner(axis, half, size, s, corner):
-    """From a corner: along an edge or over a face, if the axis lies above one.
+    """Second contact from a corner: along an edge or over a face, if the axis lies above one.
 
-    It does if going one way along the axis leads inwards in one coordinate and outwards in two: that way it follows an
-    edge, the other way a face.
+    The axis does if one direction along it leads inwards in one coordinate and outwards in two: in that direction it
+    follows an edge, in the other a face.
     """
     one = 0.0 * s + 1.0
     least = by_precision(one, LEVEL, LEVEL_SINGLE)
@@ -296,9 +295,7 @@ def from_corner(axis, half, size, s, corner):
 
 @kernel
 def from_edge(axis, half, size, s, corner, edge, along):
-    """From an edge that the axis crosses: over the adjacent face to which it has the smaller angle, if it lies above
-    one.
-    """
+    """Second contact from an edge that the axis crosses: over the adjacent face at the smaller angle, if above one."""
     one = 0.0 * s + 1.0
     inward = cycled(edge, inward_signs(half, corner))
     axis, half, size = cycled(edge, axis), cycled(edge, half), cycled(edge, size)

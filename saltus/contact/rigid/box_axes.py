@@ -1,5 +1,6 @@
-"""Separating axis test for two boxes: three face normals of each and nine products of edges (Gottschalk, Lin, Manocha,
-OBBTree (1996)).
+"""Separating axis test for two boxes: three face normals of each and nine products of edges.
+
+Reference: Gottschalk, Lin, Manocha, OBBTree (1996).
 
 The boxes are given in the axes of the first; the second's axes are the columns of a matrix `rot`. A separation (m) is
 the distance of the boxes' projections on an axis, negative where they overlap.
@@ -55,14 +56,14 @@ def widest_edge_axis(rot, offset, size1, size2, face):
             scale = 1.0 / sqrt(where(distinct, square, one))
             a, b = a * scale, b * scale
             radius1 = pick3(i1, size1) * absolute(a) + pick3(i2, size1) * absolute(b)
-            # its components along the second box's axes
+            # components of the product along the second box's axes
             a1 = a * pick3(j1, row1) + b * pick3(j1, row2)
             a2 = a * pick3(j2, row1) + b * pick3(j2, row2)
             radius2 = pick3(j1, size2) * absolute(a1) + pick3(j2, size2) * absolute(a2)
             # distance of the projections
             gap = absolute(a * pick3(i1, offset) + b * pick3(i2, offset)) - radius1 - radius2
             largest = where(distinct & (gap > largest), gap, largest)
-            # only if clearly larger than the best so far
+            # accept only if clearly larger than the best so far
             better = distinct & (gap - PREFERENCE * absolute(gap) > best) & (gap > face)
             best = where(better, gap, best)
             found = where(better, one, found)

@@ -1,9 +1,8 @@
 """Contacts of boxes with boxes, by the separating axis test and clipping of faces.
 
-The same contacts as MuJoCo's (engine_collision_box.c): the axis of largest separation (see
-`saltus.contact.rigid.box_axes`) is the normal. If it is a face normal, the contacts are corners of the other box's face
-clipped against that face (see `saltus.contact.rigid.box_faces`); if it is a product of edges, there is one contact,
-between the edges.
+Contacts are MuJoCo's (engine_collision_box.c): the axis of largest separation (see `saltus.contact.rigid.box_axes`) is
+the normal. If it is a face normal, the contacts are corners of the other box's face clipped against that face (see
+`saltus.contact.rigid.box_faces`); if it is a product of edges, there is one contact, between the edges.
 
 Lanes may differ in this. The contacts wait in free places of the contact list until all lanes have theirs: place n + q
 holds each lane's contact number q.
@@ -37,7 +36,7 @@ from saltus.spatial.vectors import (
     where3,
 )
 
-PLACES = 8  # at most: corners of a rectangle clipped by another
+PLACES = 8  # most contacts: corners of a rectangle clipped by another
 
 
 @kernel
@@ -93,9 +92,9 @@ def box_box(m, d, n, c, reach):
 @only_with("event", "stepping", otherwise="1e-15")
 @kernel(inline=True)
 def edge_slack(m, d):
-    """Separations (m) along edges and faces that count as the same; MuJoCo's, unless contact is hard.
+    """Difference (m) below which separations along edges and faces count as equal; MuJoCo's, unless contact is hard.
 
-    Boxes in hard contact touch within rounding and the tolerance of gaps, of which no share is left to tell them apart.
+    Boxes in hard contact touch within rounding and the tolerance of gaps, too little to distinguish the two.
     """
     return 1e-9
 
@@ -120,8 +119,9 @@ def add_waiting(m, d, n, c, reach, count, normal):
 
 @kernel
 def edge_contact(rot, offset, size1, size2, i, j):
-    """Contact of edge i of the first box with edge j of the second: (distance (m), position (m), normal), in the
-    first's axes.
+    """Contact of edge i of the first box with edge j of the second: distance (m), position (m) and normal.
+
+    Position and normal are in the first box's axes.
 
     The normal is the product of the edges, pointing away from the first box; the contact is midway between the nearest
     points of the two edges. All is computed in the cyclic order of axes that begins with i and j.

@@ -28,7 +28,7 @@ from saltus.number.functions import absolute, any_lane, maximum, minimum, where
 from saltus.number.kernels import kernel
 from saltus.spatial.vectors import add3, add_scaled3, scale3, sub3, where3
 
-PLACES = 8  # at most: corners of a rectangle clipped by a parallelogram
+PLACES = 8  # most contacts: corners of a rectangle clipped by a parallelogram
 LEAST = 1e-30  # replaces zero in a divisor
 
 
@@ -94,7 +94,7 @@ def common_corners(m, d, n, reach, wanted, centre, u, v, width, depth):
     across1, across2 = absolute(u[0]) + absolute(u[1]), absolute(v[0]) + absolute(v[1])
     extent = width + depth + absolute(centre[0]) + absolute(centre[1]) + across1 + across2
     rounding = by_precision(zero, 1e-15, 5e-7) * extent
-    radius2 = by_precision(zero, 1e-14, 1e-10) * (width * width + depth * depth)  # m²: of one point
+    radius2 = by_precision(zero, 1e-14, 1e-10) * (width * width + depth * depth)  # m²: nearer points are equal
     inverse = 1.0 / (u[0] * v[1] - u[1] * v[0])
     wide = one + rounding * (across1 + across2) * absolute(inverse)
     count, x, y = zero, width, depth
@@ -106,7 +106,7 @@ def common_corners(m, d, n, reach, wanted, centre, u, v, width, depth):
         enter, leave = maximum(maximum(enter1, enter2), zero), minimum(minimum(leave1, leave2), one)
         within = wanted & (enter <= leave)
         count = keep(m, d, n, reach, count, within, add_scaled3(start, enter, side), radius2)
-        # its end too: by rounding, the next side may be found to start outside
+        # also its end: by rounding, the next side may start outside
         count = keep(m, d, n, reach, count, within, add_scaled3(start, leave, side), radius2)
         # a corner of the rectangle
         dx, dy = x - centre[0], y - centre[1]

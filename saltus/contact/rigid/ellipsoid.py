@@ -2,7 +2,7 @@
 
 The normal is the direction of largest separation (see `saltus.contact.rigid.support_ascent`), the position midway
 between the ellipsoid's support point in this direction and the other body. MuJoCo's iterations (GJK and EPA,
-engine_collision_gjk.c) converge to the same.
+engine_collision_gjk.c) converge to the same contact.
 
 The maximum is unique for bodies apart, and for those that overlap by no more than the radius of a ball that rolls all
 around inside the ellipsoid: shrunk by the ball, the ellipsoid is apart from the other body, and the distance of
@@ -111,7 +111,7 @@ def farthest(shape, axes, rolling, enough):
     """The direction of largest separation s, its signs, and the lanes in which s is at most `enough` (m).
 
     `rolling` (m): radius of a ball that rolls inside the bodies; `axes`: the ellipsoid's axes as columns. In lanes with
-    a larger s the direction is any in which the bodies are that far apart.
+    a larger s the direction is any that separates the bodies by more than `enough`.
     """
     zero = 0.0 * shape[0][0]
     n, s = best_start(shape, axes, 0, AXES)
@@ -138,7 +138,7 @@ def farthest(shape, axes, rolling, enough):
 
 @kernel
 def best_start(shape, axes, first, last):
-    """Of the start directions from number `first` up to `last`, the one with the largest s, and s (m)."""
+    """The start direction from number `first` up to `last` (exclusive) with the largest s, and s (m)."""
     n = start(shape, axes, first)
     s = separation(shape, n)
     for k in range(first + 1, last):
@@ -200,19 +200,19 @@ def relative_axes(mat2, mat1):
 
 @kernel(inline=True)
 def values3(a):
-    """The vector without tangents."""
+    """A vector of three numbers without tangents."""
     return value_of(a[0]), value_of(a[1]), value_of(a[2])
 
 
 @kernel(inline=True)
 def values6(a):
-    """The same for six numbers."""
+    """Six numbers without tangents."""
     return value_of(a[0]), value_of(a[1]), value_of(a[2]), value_of(a[3]), value_of(a[4]), value_of(a[5])
 
 
 @kernel(inline=True)
 def values9(a):
-    """The same for nine numbers."""
+    """Nine numbers without tangents."""
     return (
         value_of(a[0]),
         value_of(a[1]),

@@ -18,7 +18,7 @@ def half_sizes(m, g, zero):
 
 @kernel(inline=True)
 def pick3(k, a):
-    """a[k]; the same k in all lanes."""
+    """Component a[k]; k is equal in all lanes."""
     if k == 0:
         return a[0]
     if k == 1:
@@ -28,7 +28,7 @@ def pick3(k, a):
 
 @kernel(inline=True)
 def largest3(a):
-    """Index of the component of largest magnitude, the first of equals: 0, 1 or 2, lane by lane."""
+    """Index of the component of largest magnitude, the first of equal ones: 0, 1 or 2, lane by lane."""
     x, y, z = absolute(a[0]), absolute(a[1]), absolute(a[2])
     return where(z > maximum(x, y), 0.0 * x + 2.0, where(y > x, 0.0 * x + 1.0, 0.0 * x))
 
@@ -41,7 +41,7 @@ def component(k, a):
 
 @kernel(inline=True)
 def row(k, r):
-    """Row k of a matrix; the same k in all lanes."""
+    """Row k of a matrix; k is equal in all lanes."""
     if k == 0:
         return r[0], r[1], r[2]
     if k == 1:

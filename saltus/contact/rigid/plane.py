@@ -90,8 +90,10 @@ def plane_ellipsoid(m, d, n, c, reach):
 
 @kernel
 def plane_cylinder(m, d, n, c, reach):
-    """Contacts of a plane with a cylinder: the lowest point of its lower rim, the point above it on the upper rim, and
-    the two points of the lower rim that form an equilateral triangle with the lowest.
+    """Contacts of a plane with a cylinder: at most four points of its rims.
+
+    These are the lowest point of the lower rim, the point above it on the upper rim, and the two points of the lower
+    rim that form an equilateral triangle with the lowest.
 
     With a the axis towards the plane, the radius to the lowest point is along a × (a × n), or along x if a is parallel
     to n.

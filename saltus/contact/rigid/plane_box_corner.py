@@ -1,4 +1,4 @@
-"""The corner of a box that touches a plane."""
+"""Number of the corner of a box that touches a plane."""
 
 from saltus.contact.pairs import pair_geom2
 from saltus.number.kernels import kernel

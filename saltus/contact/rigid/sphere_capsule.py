@@ -40,7 +40,7 @@ def capsule_of(m, d, g):
 
 @kernel
 def sphere_to_capsule(m, d, n, c, reach, centre, radius, axis, capsule):
-    """Contact of a sphere with a capsule, as with the sphere around the nearest point of its segment.
+    """Contact of a sphere with a capsule: with the sphere around the nearest point of the capsule's segment.
 
     `axis` of the sphere determines the normal if its centre lies on the capsule's segment.
     """
@@ -110,7 +110,7 @@ def capsule_to_capsule(m, d, n, c, reach, first, second):
 
 @kernel
 def add_parallel(m, d, n, c, reach, first, second, q1, q2, parallel):
-    """Contacts of two capsules, parallel in some lanes: there at both ends of the overlap of the segments.
+    """Contacts of two capsules that are parallel in some lanes: there at both ends of the segments' overlap.
 
     An end is that of the second segment where it lies beside the first, else that of the first; the lower one on the
     first comes first. Segments without overlap have two contacts at the same place. q1 and q2 (m) are the nearest
@@ -137,8 +137,10 @@ def add_parallel(m, d, n, c, reach, first, second, q1, q2, parallel):
 
 @kernel(inline=True)
 def side_by_side(b, u, v, end, half1, half2):
-    """Parameters s, t of nearest points on parallel segments: an end of the second and the point beside it, or, if that
-    is beyond the first segment, the nearest end of the first and the point beside that.
+    """Parameters s, t of nearest points on parallel segments, one of which is an end.
+
+    They are an end of the second segment and the point beside it or, if that is beyond the first segment, the nearest
+    end of the first and the point beside that.
     """
     wanted = u + b * end
     s = clip(wanted, -half1, half1)

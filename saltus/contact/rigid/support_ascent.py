@@ -4,7 +4,7 @@ Along a unit vector n the separation of the bodies is s(n) = c·n - h₁(n) - h�
 the first's and h their support functions. The largest s is their distance if it is positive, otherwise minus their
 penetration depth, and its n is the contact normal (Gilbert and Foo 1990, IEEE Trans. Robotics and Automation 6:53).
 
-All is in the axes of the second body, in which
+All vectors are in the axes of the second body, in which
 
     s(n) = c·n - √(n·Qn) - √(n·Dn) - Σ bₖ |nₖ|
 
@@ -25,7 +25,7 @@ from saltus.number.functions import absolute, any_lane, minimum, sqrt, where
 from saltus.number.kernels import kernel
 from saltus.spatial.vectors import add_scaled3, cross, dot3, scale3, sub3, where3
 
-STEPS = 60  # at most; usually four to ten
+STEPS = 60  # most steps; usually four to ten
 
 
 @kernel(inline=True)
@@ -96,7 +96,7 @@ def climb(shape, n, enough, running):
         running = running & (left > 0.5) & (s <= enough)
         k += 1
     if any_lane(disc[0] > 0.0) and any_lane(disc[2] == 0.0):
-        # rounding can stop the ascent just beside a pole: try the pole itself
+        # rounding can stop the ascent next to a pole: try the pole itself
         pole = (zero, zero, where(n[2] < 0.0, -one, one))
         reached = separation(shape, pole)
         better = reached >= s
@@ -163,7 +163,7 @@ def newton_step(shape, n, sign):
 
 @kernel(inline=True)
 def leave(half, slope, sign):
-    """The sign of a component of n; on a ridge, that of the slope beside it if n should leave it."""
+    """The sign of a component of n; on a ridge, that of the slope beside it if n should leave it, else 0."""
     one = 0.0 * sign + 1.0
     worth = (sign == 0.0) & (absolute(slope) > half)
     return where(worth, where(slope > 0.0, one, -one), sign)
@@ -184,7 +184,7 @@ def second_tangent(n, sign):
 
 @kernel(inline=True)
 def on_ridge(sign, t):
-    """1 if the tangent t leads off a ridge on which n stays, else 0: its squared components across such ridges."""
+    """Squared components of the tangent t across the ridges on which n stays: positive if t leads off one, else 0."""
     zero = 0.0 * sign[0]
     one = zero + 1.0
     a, b, c = where(sign[0] == 0.0, one, zero), where(sign[1] == 0.0, one, zero), where(sign[2] == 0.0, one, zero)
@@ -193,15 +193,13 @@ def on_ridge(sign, t):
 
 @kernel(inline=True)
 def moved(sign, free, t):
-    """The same for ridges that are being left."""
+    """Squared components of the tangent t across the ridges that n is leaving."""
     return on_ridge(sign, t) - on_ridge(free, t)
 
 
 @kernel(inline=True)
 def solve_positive(a11, a12, a22, g1, g2, bend):
-    """x of A x = g, limited to |x| <= 1, with A shifted if its lower eigenvalue is not positive; `bend` > 0 sets the
-    scale.
-    """
+    """x of A x = g, limited to |x| <= 1, with A shifted if not positive definite; `bend` > 0 sets the scale."""
     zero = 0.0 * a11
     one = zero + 1.0
     # lower eigenvalue of A

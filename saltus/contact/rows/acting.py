@@ -1,9 +1,9 @@
-"""Which contacts and limits act, under every contact law: the one definition for whatever reads them.
+"""Activity of contacts and limits under every contact law: the common definition for all readers.
 
 Under the soft law a contact acts within its margin. Under the hard law the distance of a contact at rest is zero up to
-rounding, of either sign, and says nothing. Where events are located in time, contacts and limits act that are closed:
-these alone have rows. In time stepping those near to each other have rows, too; a contact is closed there if it pushes,
-or if its surfaces do not separate in the step, as in `saltus.solve.stepping.modes`.
+rounding of either sign, so that it does not decide. If events are located in time, closed contacts and limits act, and
+only these have rows. In time stepping, near contacts have rows, too; a contact is closed if it pushes, or if its
+surfaces do not separate in the step, as in `saltus.solve.stepping.modes`.
 """
 
 from saltus.contact.pairs import pair_law
@@ -15,7 +15,7 @@ from saltus.number.kernels import kernel, only_with
 
 @kernel
 def is_contact(m, d, k):
-    """Lanes in which contact k counts as a contact; under soft laws within margin and gap, with or without force."""
+    """Lanes in which contact k exists: closed under hard laws, under soft laws within margin and gap."""
     if has(m, "event", "stepping"):
         return is_closed(m, d, k)
     return d.contact_dist[k] <= m.law_reach[pair_law(m, d, d.contact_collision[k])]
@@ -31,7 +31,7 @@ def is_closed(m, d, k):
 
 @kernel
 def may_push(m, d, k):
-    """Lanes in which contact k may carry a force, given that it has rows: within its margin, or under the hard law."""
+    """Lanes in which contact k, which has rows, may carry a force: within its margin, or always under the hard law."""
     if has(m, "event", "stepping"):
         return True
     return d.contact_dist[k] < m.law_margin[pair_law(m, d, d.contact_collision[k])]
@@ -47,7 +47,7 @@ def limit_acts(m, d, b):
 
 @kernel(inline=True)
 def in_steps(m, d):
-    """Whether the rows are those of a step of time: always in time stepping, else where it goes over dense events."""
+    """Whether the rows are those of a time step: always in time stepping, else while dense events are stepped over."""
     if has(m, "event"):
         return d.dense[LEFT] > 0.0
     return True
@@ -55,7 +55,7 @@ def in_steps(m, d):
 
 @kernel
 def stays_closed(m, d, b):
-    """Whether block b of a step of time pushes or does not separate, in which its acceleration is qacc."""
+    """Whether block b of a time step pushes or does not separate, for the step's acceleration qacc."""
     row = d.block_row[b]
     if d.row_force[row] > 0.0:
         return True
@@ -64,7 +64,7 @@ def stays_closed(m, d, b):
 
 @kernel
 def end_speed(m, d, b, k):
-    """Velocity (m/s, rad/s) of row k of block b at the end of a step of time, less the one that its law asks for."""
+    """Velocity (m/s, rad/s) of row k of block b at the end of a time step, less the velocity that its law requires."""
     row, dim = d.block_row[b] + k, d.block_dim[b]
     change = -d.row_aref[row]
     for c in range(d.block_num[b]):

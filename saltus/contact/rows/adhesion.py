@@ -1,7 +1,7 @@
 """Moment arms of adhesion actuators, which pull on the contacts of a body.
 
-The force acts along the normals of all contacts of the body, including those within the gap, and is shared among them
-equally (MuJoCo documentation, XML reference, "adhesion").
+The force acts along the normals of all contacts of the body, including those within the gap, in equal shares (MuJoCo
+documentation, XML reference, "adhesion").
 """
 
 from saltus.contact.counts import NCON

@@ -1,11 +1,11 @@
-"""Contacts that stick: geoms with adhesion attract each other where they touch, and across the gap.
+"""Adhesive contacts: geoms with adhesion attract each other where they touch, and across the gap.
 
-The force of a contact with adhesion δ (N) lies in its friction cone moved down the normal by δ: it can pull with up to
-δ, and friction holds with no pressure at all. It is the sum of a force f in the cone and a constant attraction -δ along
-the normal, which counts as passive. For the compression to stay that of a contact without adhesion, the reference
-acceleration of the normal row is raised by R δ, R being its regularisation; the edges of a pyramid share δ equally.
-Within the gap, beyond the margin, only the normal row is left, without friction (MuJoCo documentation, Computation,
-"Adhesion"). Such a row is called a tether here.
+The force of a contact with adhesion δ (N) lies in its friction cone shifted down the normal by δ: it can pull with up
+to δ, and friction acts even without pressure. It is the sum of a force f in the cone and a constant attraction -δ along
+the normal, which counts as passive. To keep the compression of a contact without adhesion, the reference acceleration
+of the normal row is raised by R δ, with R its regularisation; the edges of a pyramid share δ equally. Within the gap,
+beyond the margin, only the normal row remains, without friction (MuJoCo documentation, Computation, "Adhesion"). Such a
+row is called a tether here.
 """
 
 import numpy as np
@@ -25,7 +25,7 @@ from saltus.spatial.vectors import sub3
 
 @kernel(inline=True)
 def adhesion_of(m, d, k):
-    """Adhesion δ (N) of contact k, the same in all lanes."""
+    """Adhesion δ (N) of contact k, equal in all lanes."""
     return m.law_adhesion[pair_law(m, d, d.contact_collision[k])]
 
 
@@ -41,7 +41,7 @@ def within_reach(m, d, k):
 @only_with("adhesive")
 @kernel
 def pull_contacts(m, d):
-    """qfrc_adhesion [nv] (N, N m) ← the attraction of all contacts that stick; reads the contacts and cdof."""
+    """qfrc_adhesion [nv] (N, N m) ← the attraction of all adhesive contacts; reads the contacts and cdof."""
     for i in awake_dofs(m, d):
         d.qfrc_adhesion[i] = 0.0 * d.time
     if m.opt_adhesion:
@@ -72,7 +72,7 @@ def add_normal_force(m, d, k, force):
 @only_with("broad")
 @kernel
 def add_found_normal_force(m, d, k, force):
-    """`add_normal_force` of a contact of a found pair: on what moves one of its bodies, but not both."""
+    """Add a force (N) along the normal of contact k of a found pair to qfrc_adhesion."""
     b1, b2 = bodies_of(m, d, k)
     first, second = normal_wrench(m, d, k, b1), normal_wrench(m, d, k, b2)
     i, j = m.broad_lastdof[b1], m.broad_lastdof[b2]
@@ -88,7 +88,7 @@ def add_found_normal_force(m, d, k, force):
 @only_with("flexcontact")
 @kernel
 def add_flex_normal_force(m, d, k, force):
-    """`add_normal_force` of a contact with a deformable body."""
+    """Add a force (N) along the normal of contact k of a deformable body to qfrc_adhesion."""
     contact_sides(m, d, k)
     for s in range(d.count[NSIDE]):
         w, share = normal_wrench(m, d, k, d.side_body[s]), d.side_sign[s] * d.side_weight[s]
@@ -111,7 +111,7 @@ def normal_wrench(m, d, k, body):
 @only_with("adhesive")
 @kernel
 def add_adhesion(m, d):
-    """Raise the reference accelerations row_aref of all contacts that stick by R δ; reads row_D."""
+    """Raise the reference accelerations row_aref of all adhesive contacts by R δ; reads row_D."""
     for k in range(d.count[NCON]):
         if adhesion_of(m, d, k) != 0.0:
             raise_reference(m, d, d.contact_block[k], adhesion_of(m, d, k))
@@ -120,7 +120,7 @@ def add_adhesion(m, d):
 
 @kernel
 def raise_reference(m, d, b, adhesion):
-    """row_aref of the normal row of block b ← row_aref + R δ, where it acts; b is -1 for no block."""
+    """Add R δ to row_aref of the normal row of block b where it acts; b is -1 for no block."""
     if b >= 0:
         row = d.block_row[b]
         share = adhesion / (2.0 * (d.block_dim[b] - 1)) if d.block_kind[b] == PYRAMID else adhesion
@@ -148,5 +148,5 @@ def acting_blocks(m, d, n: int) -> np.ndarray:
 
 
 def attractions(m, d, n: int) -> np.ndarray:
-    """Adhesion (N) of the first n contacts of a Data, which their net forces along the normal are less."""
+    """Adhesion (N) of the first n contacts of a Data, by which their net normal forces are reduced."""
     return m.views["law_adhesion"][contact_pairs(m, d).law[:n]]

@@ -12,7 +12,7 @@ from saltus.number.conditions import has
 from saltus.number.functions import where
 from saltus.number.kernels import kernel, only_with
 
-# kinds of blocks: those after FRICTION only push
+# kinds of blocks; kinds after FRICTION only push
 EQUALITY = 0  # forces of either sign
 FRICTION = 1  # dry friction of joints and tendons, bounded on both sides
 UNILATERAL = 2  # limits, contacts without friction
@@ -22,9 +22,7 @@ PYRAMID, CONE = 3, 4  # contacts with friction, by the shape of its cone
 @only_with("flexcontact", "broad", otherwise="m.chain_dof[place]")
 @kernel(inline=True)
 def chained_dof(m, d, place):
-    """The degree of freedom at a place in the lists of the model or, after these, in the lists made for contacts of
-    deformable bodies or of found pairs.
-    """
+    """The degree of freedom at a place in the model's lists or, after these, in lists made at run time."""
     if place < m.nchaindof:
         return m.chain_dof[place]
     if has(m, "broad"):
@@ -35,7 +33,7 @@ def chained_dof(m, d, place):
 @only_with("broad", otherwise="m.chain_sign[place]")
 @kernel(inline=True)
 def chained_sign(m, d, place):
-    """Which side a contact's degree of freedom moves: 1 the second body, -1 the first."""
+    """Side that a contact's degree of freedom moves: 1 the second body, -1 the first."""
     return d.found_sign[place - m.nchaindof]
 
 
@@ -54,10 +52,9 @@ def clear_blocks(m, d):
 
 @kernel
 def add_block(m, d, kind, dim, chain, law, index, active):
-    """Append a block that acts in the lanes where `active` holds; returns its number. `index`: number of its
-    constraint.
+    """Append a block of constraint number `index` that acts in the lanes where `active` holds; returns its number.
 
-    Its rows remain to be written.
+    The caller writes the rows.
     """
     dofs = m.chain_adr[chain], m.chain_num[chain], m.chain_fill[chain]
     return add_block_of(m, d, kind, dim, chain, dofs, law, index, active)
@@ -65,7 +62,7 @@ def add_block(m, d, kind, dim, chain, law, index, active):
 
 @kernel
 def add_block_of(m, d, kind, dim, chain, dofs, law, index, active):
-    """The same for an explicit list of degrees of freedom: (address, number, fill-in as in chain_fill).
+    """Append a block as `add_block`, with a list of degrees of freedom: (address, number, fill-in as in chain_fill).
 
     `chain`: a number that identifies this list.
     """
@@ -98,20 +95,20 @@ def add_block_of(m, d, kind, dim, chain, dofs, law, index, active):
 @only_with("threads", otherwise="False")
 @kernel(inline=True)
 def is_helper(m, d):
-    """Whether this thread helps another one, and counts by itself."""
+    """Whether this thread is a helper, which counts separately."""
     return d.part > 0
 
 
 @only_with("threads", otherwise="d.count[which]")
 @kernel(inline=True)
 def counted(m, d, which):
-    """How many blocks, rows, entries, ... there are, or where those of this thread begin and have come to."""
+    """Number of blocks, rows, entries, ... so far; in a helper thread, the counts of its own part."""
     return d.own_count[which] if d.part > 0 else d.count[which]
 
 
 @kernel(inline=True)
 def count_to(m, d, which, number):
-    """Set what `counted` gives."""
+    """Set the number that `counted` returns."""
     if is_helper(m, d):
         d.own_count[which] = number
     else:
@@ -210,10 +207,9 @@ def add_transpose_rows(m, d, f, x):
 
 @kernel(inline=True)
 def edge_blocks(m, d):
-    """Range of the blocks of edge-length constraints if they are all alike: (first, one past the last); otherwise (0,
-    0).
+    """Range of the blocks of edge-length constraints (first, one past the last) if all are alike; else (0, 0).
 
-    There are often hundreds of them, hence loops of their own.
+    There are often hundreds of such blocks, hence the separate loops.
     """
     if d.count[NEDGE] < 0:
         return 0, 0

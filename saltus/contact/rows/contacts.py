@@ -17,19 +17,19 @@ from saltus.number.threads.team import begin, fetch_range, finish, meet, report,
 from saltus.spatial.motions import dot6, unit_wrench
 from saltus.spatial.vectors import add3, cross, matrix_times_vector, scale3, sub3
 
-AHEAD = 4  # contacts
-BLOCKS, ROWS, FILL, ENTRIES = 0, 1, 2, 3  # what threads report
+AHEAD = 4  # number of contacts whose data are prefetched
+BLOCKS, ROWS, FILL, ENTRIES = 0, 1, 2, 3  # counts that threads report
 
 
 @only_with("contact")
 @kernel
 def contact_rows(m, d):
-    """Rows of all contacts that are within their margin in any lane, and of those that stick, within their gap.
+    """Write the rows of all contacts within their margin in any lane, and of adhesive ones within their gap.
 
     Reads contact_collision, contact_dist, contact_pos, contact_frame. Writes contact_block (-1 for none).
     """
     contacts = d.count[NCON]
-    # lists of degrees of freedom of deformable bodies are one thread's
+    # one thread makes the lists of degrees of freedom of deformable bodies
     threads = begin(m, d, WRITE_ROWS, contacts, contacts >= m.nshared and not has(m, "flexcontact"))
     if threads > 1:
         write_part(m, d, contacts)
@@ -43,7 +43,7 @@ def contact_rows(m, d):
 
 @kernel
 def open_and_write(m, d, k):
-    """Blocks and rows of contact k."""
+    """Open the blocks and write the rows of contact k."""
     law = pair_law(m, d, d.contact_collision[k])
     r = d.contact_dist[k] - m.law_margin[law]
     open_rows(m, d, k, law, r)
@@ -53,7 +53,7 @@ def open_and_write(m, d, k):
 @only_with("threads")
 @kernel
 def write_part(m, d, contacts):
-    """Blocks and rows of this thread's part of the contacts, after those of the parts before it."""
+    """Open blocks and write rows of this thread's part of the contacts, after those of the parts before it."""
     first, last = share(m, d, contacts)
     blocks, rows, entries = d.count[NBLOCK], d.count[NROW], d.count[NJ]
     count_part(m, d, first, last)
@@ -65,7 +65,7 @@ def write_part(m, d, contacts):
         d.own_count[NFIRST] = d.own_count[NBLOCK] = blocks
         d.own_count[NROW] = rows
         d.own_count[NFILL] = 0
-        # where they would be if each contact before had as many as there is room for
+        # upper bounds of their places, if each contact before had the largest number
         d.own_count[NJ] = entries + first * ((m.nJmax - entries) // m.nconmax)
         d.own_count[NFLEXDOF] = first * (m.nfounddof // m.nconmax)
     for k in range(first, last):
@@ -80,14 +80,14 @@ def write_part(m, d, contacts):
 @only_with("threads")
 @kernel
 def fetch_bodies(m, d, c):
-    """Bring the motions of the bodies of pair c here, which another thread has computed."""
+    """Prefetch the motions of the bodies of pair c, which another thread has computed."""
     fetch_body(m, d, m.geom_bodyid[pair_geom1(m, d, c)])
     fetch_body(m, d, m.geom_bodyid[pair_geom2(m, d, c)])
 
 
 @kernel(inline=True)
 def fetch_body(m, d, body):
-    """Bring the motion of a body's own degrees of freedom here, which another thread has computed."""
+    """Prefetch the motion of a body's own degrees of freedom, which another thread has computed."""
     first, n = m.body_dofadr[body], m.body_dofnum[body]
     if n > 0:
         fetch_range(m, d, d.cdof, 6 * first, 6 * (first + n))
@@ -96,7 +96,7 @@ def fetch_body(m, d, body):
 
 @kernel
 def count_part(m, d, first, last):
-    """Report how many blocks and rows the contacts first up to but without last will have."""
+    """Report the numbers of blocks and rows of the contacts from first up to last (exclusive)."""
     blocks = rows = 0
     for k in range(first, last):
         law = pair_law(m, d, d.contact_collision[k])
@@ -114,7 +114,7 @@ def count_part(m, d, first, last):
 @only_with("threads")
 @kernel
 def count_rows_of_others(m, d, threads):
-    """Add what helpers have counted."""
+    """Add the counts of helpers."""
     before = d.count[NBLOCK]
     for part in range(1, threads):
         d.count[NBLOCK] = d.count[NBLOCK] + reported(m, d, part, BLOCKS)
@@ -127,7 +127,7 @@ def count_rows_of_others(m, d, threads):
 
 @kernel(inline=True)
 def open_rows(m, d, k, law, r):
-    """Blocks for the rows of contact k: contact_block, contact_tether (-1 for none).
+    """Open the blocks for the rows of contact k: contact_block, contact_tether (-1 for none).
 
     r (m): distance less the margin.
     """
@@ -146,13 +146,13 @@ def open_rows(m, d, k, law, r):
 
 @kernel(inline=True)
 def is_tethered(m, d, k, law, r):
-    """Whether contact k sticks across the gap in any lane."""
+    """Whether contact k is adhesive and within the gap in any lane."""
     return m.law_adhesion[law] != 0.0 and any_lane((r >= 0.0) & within_reach(m, d, k))
 
 
 @kernel
 def write_rows(m, d, k, r):
-    """The rows of contact k: where it is within its margin, and where it sticks and is in the gap."""
+    """Write the rows of contact k where it is within its margin, and those of its tether within the gap."""
     if d.contact_block[k] >= 0:
         write_block(m, d, k, d.contact_block[k], r, r < 0.0)
     if has(m, "adhesive") and d.contact_tether[k] >= 0:
@@ -207,7 +207,7 @@ def contact_jacobian(m, d, k, b, dim):
 
 @kernel
 def contact_velocity(m, d, k, b, dim):
-    """row_velocity of block b ← relative velocities of contact k (m/s, rad/s), those of moving surfaces included."""
+    """row_velocity of block b ← relative velocities of contact k (m/s, rad/s), including those of moving surfaces."""
     times_block(m, d, b, d.qvel, d.row_velocity)
     if pair_moves(m, d, d.contact_collision[k]):
         add_surface_velocity(m, d, k, d.block_row[b], dim)

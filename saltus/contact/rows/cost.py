@@ -4,7 +4,7 @@ With u = J a - a_ref the residual of a block, the solver minimises ½ (a - a₀)
 and the curvature W = ∂²s/∂u² follow from the cost s of each kind of block:
 
     equality     ½ u D u
-    friction     the same, linear where |D u| exceeds the bound
+    friction     ½ u D u, linear where |D u| exceeds the bound
     unilateral   ½ D u² where u < 0
     pyramid      Σ ½ D e² where e < 0, over the edges e = u₀ ± μ_k u_k
     cone         0 in the cone, ½ u D u in the polar cone, elsewhere half the squared distance to the cone
@@ -91,9 +91,7 @@ def pyramid_force(m, d, b, row):
 
 @kernel
 def cone_zone(m, d, b, u, row):
-    """(N, T, whether in the polar cone, whether between the cones) of a residual field u, in the coordinates of a
-    circular cone.
-    """
+    """(N, T, whether in the polar cone, whether between the cones) of a residual field u, scaled to a circular cone."""
     law = d.block_law[b]
     mu = m.law_mu[law]
     # circular cone: N = μ u₀, T = |μ_k u_k|

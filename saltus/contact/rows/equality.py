@@ -10,7 +10,7 @@ from saltus.spatial.motions import acceleration_at, velocity_at
 from saltus.spatial.quaternions import quat_conjugate, quat_multiply
 from saltus.spatial.vectors import add3, matrix_times_vector, scale3, sub3
 
-TINY = 1e-30  # keeps the derivative of a root finite
+TINY = 1e-30  # keeps the derivative of a square root finite
 
 
 @kernel
@@ -175,7 +175,7 @@ def weld_rows(m, d, k, b, body1, body2):
     first = m.chain_adr[chain]
     for c in range(d.block_num[b]):
         s = d.cdof[m.chain_dof[first + c]]
-        # its rate: ½ s q₂* ω q₁
+        # rate of the violation: ½ s q₂* ω q₁
         turn = scale3(0.5 * scale * m.chain_sign[first + c], (s[0], s[1], s[2]))
         change = turned(inverse2, turn, quat1)
         place = d.block_J[b] + c * 6 + 3

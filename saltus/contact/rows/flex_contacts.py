@@ -1,7 +1,7 @@
 """Constraint rows of contacts of deformable bodies: a point of an element moves with the bodies of its corners.
 
-Their weights are the point's barycentric coordinates. In bodies interpolated between nodes, the weights are the nodes'
-shape functions at the point's place at rest.
+The corners' weights are the point's barycentric coordinates. In interpolated bodies, the weights are the nodes' shape
+functions at the point's place at rest.
 """
 
 from saltus.contact.barycentric import segment_weights, tetrahedron_weights, triangle_weights
@@ -31,7 +31,7 @@ def flex_block(m, d, kind, dim, law, k, active):
 
 @kernel
 def number_of(m, d, k):
-    """A number that identifies the pair of elements of contact k, beyond those of the model's chains."""
+    """Number that identifies the pair of elements of contact k, beyond those of the model's chains."""
     most = m.nflexelem + m.nflexvert + 1
     second = d.contact_elem[k, 1] if d.contact_vert[k] < 0 else m.nflexelem + d.contact_vert[k]
     return m.nchain + (d.contact_collision[k] * most + d.contact_elem[k, 0] + 1) * most + second + 1

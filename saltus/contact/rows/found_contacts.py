@@ -1,6 +1,6 @@
 """Blocks of the contacts of found pairs, whose degrees of freedom are listed at run time.
 
-The lists are those that a model with listed pairs has for each two bodies (`saltus.model.tree.chains`).
+The lists are equal to those of models with listed pairs, for every two bodies (`saltus.model.tree.chains`).
 """
 
 from saltus.contact.counts import NBLOCK, NFIRST, NFLEXDOF
@@ -11,9 +11,9 @@ from saltus.number.kernels import kernel, only_with
 
 @kernel
 def found_block(m, d, kind, dim, law, k, active):
-    """A block for contact k that acts in the lanes where `active` holds; returns its number.
+    """Open a block for contact k that acts in the lanes where `active` holds; returns its number.
 
-    The block before it shares its list with it if it is of the same bodies.
+    The block shares the list of the previous block if it has the same bodies.
     """
     b1, b2 = bodies_of(m, d, k)
     chain = m.nchain + 1 + b1 * m.nbody + b2
@@ -28,7 +28,7 @@ def found_block(m, d, kind, dim, law, k, active):
 @only_with("threads", otherwise="0")
 @kernel(inline=True)
 def first_block(m, d):
-    """This thread's first block."""
+    """Number of the first block of this thread."""
     return d.own_count[NFIRST] if d.part > 0 else 0
 
 
@@ -52,7 +52,7 @@ def list_dofs(m, d, b1, b2):
 
     Returns its place after the model's lists, its length, and whether it couples entries that are zero in M.
     """
-    # from the bodies towards the root, where the ways meet: in descending order
+    # from the bodies towards the root, until the paths meet: in descending order
     first, n = counted(m, d, NFLEXDOF), 0
     i, j = m.broad_lastdof[b1], m.broad_lastdof[b2]
     while i != j:
@@ -75,7 +75,7 @@ def list_dofs(m, d, b1, b2):
 
 @kernel
 def fills_in(m, d, first, n):
-    """1 where not each degree of freedom of a list is an ancestor of the next, as M couples them, else 0."""
+    """1 if some degree of freedom of a list is no ancestor of the next, so that M does not couple them, else 0."""
     for c in range(first + 1, first + n):
         i, lower = d.found_dof[c], d.found_dof[c - 1]
         while i > lower:

@@ -15,7 +15,7 @@ TINY = 1e-30
 
 @kernel
 def limit_rows(m, d):
-    """Rows of all joint limits: the gap, distance to the end of the range less margin, must stay non-negative."""
+    """Write the rows of all joint limits: the distance to the end of the range, less margin, must stay non-negative."""
     for k in awake_joint_limits(m, d):
         j = m.limit_obj[k]
         i = m.jnt_dofadr[j]

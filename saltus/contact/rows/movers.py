@@ -37,7 +37,7 @@ def add_carried_contact(m, d, k, row, dim, motion, rows):
 @only_with("movers")
 @kernel
 def add_carried_equality(m, d, b, motion, rows):
-    """Add the motion of the bodies that carry its anchors to a field of rows, if block b is a connect or a weld.
+    """Add the motion of the bodies that carry the anchors of block b, a connect or a weld, to a field of rows.
 
     `motion`: see `carried_motion`.
     """

@@ -45,7 +45,7 @@ def impedance(curve, r):
 
 @kernel(inline=True)
 def other_power(exponent):
-    """1 where a power is neither 1 nor 2, whose formulas are shorter."""
+    """1 for exponents other than 1 and 2, which have shorter formulas."""
     return where(exponent == 1.0, 0.0 * exponent, where(exponent == 2.0, 0.0 * exponent, 0.0 * exponent + 1.0))
 
 

@@ -1,6 +1,6 @@
 """Actuator activations: their rates, and their values after a step.
 
-The same as in MuJoCo 4.0 (documentation, Computation, "Stateful actuators").
+Rules are those of MuJoCo 4.0 (documentation, Computation, "Stateful actuators").
 """
 
 from saltus.dynamics.actuator.dc_motor import motor_rates, next_motor_state
@@ -45,7 +45,7 @@ def activation_rates(m, d):
                     error = nearest(error, 0.0 * error, m.actuator_period[k])
                 d.act_dot[a] = error / maximum(m.actuator_dynprm[k, 0], MINVAL)
             elif kind == DYN_MUSCLE:
-                # muscles, servos and motors: state equations of their own
+                # muscles, servos and motors have their own state equations
                 d.act_dot[a] = activation_rate(m, k, d.input[c], d.act[a])
             elif kind == DYN_PID:
                 servo_rates(m, d, k)
@@ -61,7 +61,7 @@ def activation_rates(m, d):
 
 @kernel
 def next_activation(m, d, k, a, h):
-    """State a of actuator k after h seconds, for one-stage methods: Euler's method; filters (filterexact) exactly."""
+    """State a of actuator k after h seconds, for one-stage methods: by Euler's method, exactly for filterexact."""
     kind = m.actuator_dyntype[k]
     rate = d.act_dot[a]
     if kind == DYN_DCMOTOR:
@@ -113,7 +113,7 @@ def settle_activations(m, d):
 
 @kernel
 def anchor_setpoint(m, d, k):
-    """Keep a servo's periodic setpoint, where it is a state, at the representative nearest to the present angle."""
+    """Keep a servo's periodic setpoint that is a state at the representative nearest to the present angle."""
     kind = m.actuator_dyntype[k]
     if m.actuator_period[k] > 0.0 and kind != DYN_PID:
         a = m.actuator_actadr[k] + m.actuator_actnum[k] - 1

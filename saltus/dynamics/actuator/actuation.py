@@ -1,7 +1,7 @@
 """Actuator forces: from controls and activations to generalised forces.
 
-The same as in MuJoCo 4.0 (documentation, Computation, "Actuation model"): each output has a force gain · (control or
-activation) + bias, clipped to its range, which its moment arms map to the joints.
+As in MuJoCo 4.0 (documentation, Computation, "Actuation model"), each output has a force gain · (control or activation)
++ bias, clipped to its range, which its moment arms map to the joints.
 """
 
 from saltus.dynamics.actuator.activation import activation_rates, next_activation
@@ -38,7 +38,7 @@ from saltus.number.kernels import kernel, only_with
 
 @kernel
 def motors(m, d):
-    """`actuation` for models with nothing but motors and affine servos on hinges and slides, in one pass.
+    """`actuation` for models with only motors and affine servos on hinges and slides, in one pass.
 
     force = (g₀ + g₁ l + g₂ v) u + b₀ + b₁ l + b₂ v, clipped; the generalised force is gear times it.
     """
@@ -129,7 +129,7 @@ def actuator_force(m, d, k):
     else:
         length, speed = d.actuator_length[o], d.actuator_velocity[o]
         state = last_state(m, d, k)
-        # servos, dc motors and hill-type muscles have laws of their own
+        # servos, dc motors and hill-type muscles have their own laws
         if kind == GAIN_PID:
             force = servo_force(m, d, k, length, state)
         elif kind == GAIN_DCMOTOR:

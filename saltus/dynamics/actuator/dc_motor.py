@@ -167,7 +167,7 @@ def next_motor_state(m, d, k, a, rate, h):
 def motor_slope(m, d, k):
     """Derivative of motor k's torque in its velocity (N m s), as in MuJoCo's implicit integrators.
 
-    That of the winding with all its limits; of friction only the bristle damping.
+    Includes the winding with all its limits; of friction only the bristle damping.
     """
     o = m.actuator_outadr[k]
     length, velocity = d.actuator_length[o], d.actuator_velocity[o]
@@ -192,7 +192,7 @@ def motor_slope(m, d, k):
         current = next_motor_state(m, d, k, place, d.act_dot[place], d.timestep)
         if dyn[1] > 0.0:
             slope = where(absolute(d.act_dot[place]) >= dyn[1], zero, slope)
-    # none at the force limit
+    # zero at the force limit
     if m.actuator_forcelimited[k]:
         torque = motor_torque(m, d, k, length, velocity, current)
         low, high = m.actuator_forcerange[k, 0], m.actuator_forcerange[k, 1]
@@ -203,7 +203,7 @@ def motor_slope(m, d, k):
 @only_with("dcmotor", otherwise="0.0 * d.time")
 @kernel
 def friction_slope(m, d, k):
-    """Derivative of a motor's friction in its velocity (N m s), from bristle damping alone; 0 for other actuators."""
+    """Derivative of a motor's friction in its velocity (N m s), from bristle damping only; 0 for other actuators."""
     slope = 0.0 * d.time
     if m.actuator_biastype[k] == BIAS_DCMOTOR:
         slope = slope - m.actuator_dynprm[k, 6]

@@ -1,6 +1,6 @@
 """Muscle and tendon curves: quintic Bézier pieces (x(u), y(u)), u from 0 to 1, extended by straight lines.
 
-They are those of Millard, Uchida, Seth & Delp (2013), appendix: twice differentiable, with x increasing along the
+Curves are those of Millard, Uchida, Seth & Delp (2013), appendix: twice differentiable, with x increasing along the
 curve. Points are found from an equation α x + γ y = t whose left side increases along the curve. With γ = 0 this
 evaluates y(x); with both it solves a force balance for the velocity, with a damper α beside γ times a force-velocity
 curve, as one polynomial equation and without inverting the curve.
@@ -10,7 +10,7 @@ from saltus.number.components import epsilon_of, value_of
 from saltus.number.functions import absolute, any_lane, clip, where
 from saltus.number.kernels import kernel
 
-MOST = 40  # iterations: bisection alone would find the parameter to 1e-12
+MOST = 40  # most iterations: bisection alone would find the parameter to 1e-12
 
 
 @kernel(inline=True)
@@ -27,7 +27,7 @@ def quintic_slope(p, u):
 
 @kernel(inline=True)
 def choose6(on, a, b):
-    """a where on, else b, for tuples of six."""
+    """Six numbers a where `on`, else b."""
     return (
         where(on, a[0], b[0]),
         where(on, a[1], b[1]),
@@ -40,7 +40,7 @@ def choose6(on, a, b):
 
 @kernel(inline=True)
 def mix6(alpha, a, gamma, b):
-    """α a + γ b for tuples of six."""
+    """α a + γ b for six numbers each."""
     return (
         alpha * a[0] + gamma * b[0],
         alpha * a[1] + gamma * b[1],

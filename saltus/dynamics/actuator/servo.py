@@ -16,8 +16,8 @@ PI = 3.141592653589793
 def nearest(u, length, period):
     """The representative of the periodic angle u that is nearest to the length.
 
-    Of two equally near ones it is the one on the far side of the length from u, as in MuJoCo, which rounds halves away
-    from zero.
+    Of two equally near representatives it is the one on the far side of the length from u, as in MuJoCo, which rounds
+    halves away from zero.
     """
     turns = (u - length) / period
     zero = 0.0 * turns
@@ -26,7 +26,7 @@ def nearest(u, length, period):
 
 @kernel(inline=True)
 def servo_inputs(m, d, k):
-    """Setpoints of position and velocity, feedforward and voltage; zero for those that actuator k does not have."""
+    """Setpoints of position and velocity, feedforward and voltage of actuator k; zero for inputs that it lacks."""
     zero = 0.0 * d.time
     position = speed = feedforward = raw = zero
     spec = m.actuator_ctrlspec[k]
@@ -105,7 +105,7 @@ def servo_force(m, d, k, length, integral):
 def orientation_forces(m, d, k, turn):
     """Torques of an orientation servo, kp log(q⁻¹ q_ref) + constant - kv velocity, about the three axes of its joint.
 
-    `turn`: the setpoint as a rotation vector, where the controls are not a quaternion.
+    `turn`: the setpoint as a rotation vector, used if the controls are not a quaternion.
     """
     o = m.actuator_outadr[k]
     zero = 0.0 * d.time

@@ -1,7 +1,7 @@
 """Actuator transmissions: lengths and moment arms.
 
 An actuator acts on a length L(q); the gradient of L, its moment arms, maps the actuator's force to generalised forces.
-The same as in MuJoCo 4.0 (documentation, Computation, "Actuation model: Transmission").
+Lengths are those of MuJoCo 4.0 (documentation, Computation, "Actuation model: Transmission").
 """
 
 from saltus.dynamics.applied import add_power
@@ -245,8 +245,8 @@ def rotation_of_site(m, d, o):
 def slider_crank(m, d, o):
     """Position of a slider that a rod of length r joins to a crank: L = a·v - sqrt((a·v)² + r² - v·v), times gear.
 
-    v is the vector from the slider's site to the crank's, a the slider's axis (z). Where the rod is too short the
-    root is omitted.
+    v is the vector from the slider's site to the crank's, a the slider's axis (z). If the rod is too short the root is
+    omitted.
     """
     crank, slider = m.out_obj1[o], m.out_obj2[o]
     gear, rod = m.actuator_gear[o, 0], m.actuator_cranklength[o]

@@ -1,4 +1,4 @@
-"""How many entries the lists of what is awake have: indices into Data's field `awake_count`."""
+"""Numbers of entries of the lists of awake objects: indices into Data's field `awake_count`."""
 
 NTREE = 0  # trees
 NBODY = 1  # bodies
@@ -18,10 +18,10 @@ NACTUATOR = 14  # actuators
 NOUTPUT = 15  # outputs of actuators
 NENTRY = 16  # entries of M
 NGRID = 17  # geoms in the grid of the broad phase
-NSHAPE = 18  # shapes that a medium acts on
+NSHAPE = 18  # shapes for fluid forces
 NCONTROL = 19  # controls of actuators
-LISTED = 20  # not a length: how often the lists were made
-SAVED = 21  # the same, when an integrator with stages last saved the state of everything
-GRIDDED = 22  # the same, when the broad phase last put what is not awake into its grid
-CLEARED = 23  # whether the grid of what is awake is empty
-WHOLE = 24  # whether the lists hold everything
+LISTED = 20  # not a length: number of times that the lists were built
+SAVED = 21  # value of LISTED when an integrator with stages last saved the state of everything
+GRIDDED = 22  # value of LISTED when the broad phase last put geoms that are not awake into its grid
+CLEARED = 23  # whether the grid of awake geoms is empty
+WHOLE = 24  # whether the lists contain everything

@@ -1,7 +1,7 @@
-"""Lists of what is awake, made anew whenever a tree falls asleep or wakes: steps go over them and nothing else.
+"""Lists of awake objects, rebuilt whenever a tree falls asleep or wakes: steps process only their entries.
 
-Bodies that stand still are in none of the lists, but for those that carry trees; where a state is only looked at, the
-lists hold everything. Work here grows with the size of the model.
+Fixed bodies are in none of the lists, except those that carry trees; when a state is only evaluated, the lists contain
+everything. Work here grows with the size of the model.
 """
 
 from saltus.dynamics.awake.counts import (
@@ -34,19 +34,19 @@ from saltus.number.kernels import kernel
 
 @kernel
 def list_awake(m, d):
-    """All lists ← what is awake by tree_asleep."""
+    """Build all lists with awake objects, by tree_asleep."""
     list_things(m, d, 0)
 
 
 @kernel
 def list_everything(m, d):
-    """All lists ← everything, as if all were awake."""
+    """Build all lists with everything, as if all trees were awake."""
     list_things(m, d, 1)
 
 
 @kernel
 def list_things(m, d, everything):
-    """All lists, of what is awake or of `everything`; counts in LISTED how often that was."""
+    """Build all lists, with awake objects or `everything`; LISTED counts the calls."""
     d.awake_count[LISTED] = d.awake_count[LISTED] + 1
     d.awake_count[WHOLE] = everything
     list_trees(m, d, everything)
@@ -59,7 +59,7 @@ def list_things(m, d, everything):
 
 @kernel(inline=True)
 def append(d, items, kind, x):
-    """Append x to a list; `kind`: where its length is counted."""
+    """Append x to a list; `kind`: index of its length."""
     n = d.awake_count[kind]
     items[n] = x
     d.awake_count[kind] = n + 1
@@ -67,13 +67,13 @@ def append(d, items, kind, x):
 
 @kernel(inline=True)
 def is_awake(d, tree):
-    """Whether a tree, or what its code stands for, is awake."""
+    """Whether a tree, or the body outside trees that a code stands for, is awake."""
     return tree == MOVED or (tree >= 0 and d.tree_awake[max(tree, 0)] != 0)
 
 
 @kernel
 def list_trees(m, d, everything):
-    """Trees, and tree_awake [ntree]."""
+    """List trees; sets tree_awake [ntree]."""
     d.awake_count[NTREE] = 0
     for t in range(m.ntree_sleep):
         d.tree_awake[t] = 0
@@ -84,7 +84,7 @@ def list_trees(m, d, everything):
 
 @kernel
 def list_bodies(m, d, everything):
-    """Bodies, those that the world carries and of whose subtrees any is listed, and geoms that collide."""
+    """List bodies, bodies on the world whose subtrees have listed ones, and geoms that collide."""
     d.awake_count[NBODY] = d.awake_count[NROOT] = d.awake_count[NCOLLIDER] = 0
     last = 0
     for b in range(1, m.nbody_sleep):
@@ -106,7 +106,7 @@ def list_bodies(m, d, everything):
 
 @kernel
 def list_joints(m, d, everything):
-    """Joints, degrees of freedom and coordinates."""
+    """List joints, degrees of freedom and coordinates."""
     d.awake_count[NJOINT] = d.awake_count[NDOF] = d.awake_count[NCOORDINATE] = 0
     for j in range(m.njnt_sleep):
         if everything or is_awake(d, m.body_treeid[m.jnt_bodyid[j]]):
@@ -122,7 +122,7 @@ def list_joints(m, d, everything):
 
 @kernel
 def list_inertia(m, d):
-    """Entries of M, and places in M_coupled, of the degrees of freedom that are listed."""
+    """List entries of M, and places in M_coupled, of the listed degrees of freedom."""
     d.awake_count[NENTRY] = d.awake_count[NCOUPLED] = 0
     for n in range(d.awake_count[NDOF]):
         i = d.awake_dof[n]
@@ -135,7 +135,7 @@ def list_inertia(m, d):
 
 @kernel
 def list_constraints(m, d, everything):
-    """Limits, dry friction and equality constraints."""
+    """List limits, dry friction and equality constraints."""
     d.awake_count[NLIMIT] = d.awake_count[NJOINTLIMIT] = 0
     for k in range(m.nlimit_sleep):
         if everything or is_awake(d, m.limit_trees[k, 0]) or is_awake(d, m.limit_trees[k, 1]):
@@ -156,7 +156,7 @@ def list_constraints(m, d, everything):
 
 @kernel
 def list_forces(m, d, everything):
-    """Tendons, actuators with their controls and outputs, and shapes that a medium acts on."""
+    """List tendons, actuators with their controls and outputs, and shapes for fluid forces."""
     d.awake_count[NSHAPE] = d.awake_count[NCONTROL] = 0
     for f in range(m.nfluid_sleep):
         if everything or is_awake(d, m.body_treeid[m.fluid_body[f]]):

@@ -1,8 +1,8 @@
-"""Trees that fall asleep and wake: MuJoCo's rules for single trees and for those that sleep together.
+"""Trees that fall asleep and wake: MuJoCo's rules for single trees and for groups that sleep together.
 
-tree_asleep [ntree] says how a tree is. Awake, it is negative: -1 - MINAWAKE, and one more for each step in which the
-tree was slow, up to READY. Asleep, it is the next of the trees that sleep with it, in a cycle (MuJoCo documentation,
-Simulation: Sleeping islands).
+tree_asleep [ntree] is the state of each tree. For an awake tree it is negative: -1 - MINAWAKE, plus one for each step
+in which the tree was slow, up to READY. For a sleeping tree it is the next of the trees that sleep together, in a cycle
+(MuJoCo documentation, Simulation: Sleeping islands).
 """
 
 from saltus.model.enums import MINAWAKE
@@ -11,14 +11,14 @@ from saltus.number.functions import absolute
 from saltus.number.kernels import kernel, only_with
 
 AWAKE = -1.0 - MINAWAKE  # a tree that has just moved
-READY = -1.0  # one that has been slow for long enough
+READY = -1.0  # a tree that has been slow for long enough
 
 
 @kernel
 def wake_tree(m, d, t, value):
-    """Wake a tree and all that sleep with it: tree_asleep ← value; returns how many.
+    """Wake a tree and all that sleep with it: tree_asleep ← value; returns the number of woken trees.
 
-    One that is awake has to be slow for as many steps again as `value` says, if it had fewer to go.
+    An awake tree takes `value` if that requires more slow steps.
     """
     if d.tree_asleep[t] < 0.0:
         d.tree_asleep[t] = min(value, d.tree_asleep[t])
@@ -34,9 +34,9 @@ def wake_tree(m, d, t, value):
 
 @kernel
 def may_sleep(m, d, t, tolerance):
-    """Whether a tree may be asleep: it is allowed to, nobody pushes it, and it is slower than `tolerance` (m/s).
+    """Whether a tree may be asleep: allowed to sleep, not pushed, and slower than `tolerance` (m/s).
 
-    Speeds of rotation count times the length of what they move; without a tolerance they have to be zero.
+    Angular speeds are multiplied by the length of the moved bodies; without a tolerance all speeds have to be zero.
     """
     if not m.tree_sleeps[t]:
         return False
@@ -60,7 +60,7 @@ def is_pushed(m, d, t):
 
 @kernel
 def wake_changed(m, d):
-    """Wake trees asleep whose positions, velocities or forces have been changed from outside."""
+    """Wake sleeping trees whose positions, velocities or forces have been changed from outside."""
     for t in range(m.ntree_sleep):
         if d.tree_asleep[t] >= 0.0 and (is_displaced(m, d, t) or is_carried(m, d, t) or not may_sleep(m, d, t, 0.0)):
             wake_tree(m, d, t, AWAKE)
@@ -68,7 +68,7 @@ def wake_changed(m, d):
 
 @kernel
 def is_displaced(m, d, t):
-    """Whether a tree asleep is elsewhere than where it fell asleep."""
+    """Whether a sleeping tree is displaced from where it fell asleep."""
     for k in range(m.tree_firstcoordinate[t], m.tree_firstcoordinate[t] + m.tree_ncoordinate[t]):
         if d.qpos[k] != d.qpos_asleep[k]:
             return True
@@ -78,7 +78,7 @@ def is_displaced(m, d, t):
 @only_with("mocap", otherwise="False")
 @kernel
 def is_carried(m, d, t):
-    """Whether the mocap body that carries a tree asleep is elsewhere than when it fell asleep."""
+    """Whether the mocap body that carries a sleeping tree has moved since it fell asleep."""
     k, c = m.tree_mocap[t], m.tree_carried[t]
     if k < 0:
         return False
@@ -89,7 +89,7 @@ def is_carried(m, d, t):
 
 @kernel
 def lay_down(m, d, t, following):
-    """Put a tree to sleep, `following` the next in its cycle: it stops where it is."""
+    """Put a tree to sleep at its present position; `following`: the next tree in its cycle."""
     d.tree_asleep[t] = 0.0 * d.time + following
     for i in range(m.tree_firstdof[t], m.tree_firstdof[t] + m.tree_ndof[t]):
         d.qvel[i] = d.qacc[i] = 0.0 * d.time

@@ -1,9 +1,9 @@
-"""What loops of a step go over: everything or, where trees may sleep, what is awake.
+"""Ranges of loops in a step: all objects or, if trees may sleep, the awake ones.
 
     for i in awake_dofs(m, d): ...
 
-Without the feature "sleep" these are ranges. With it they are the lists of `saltus.dynamics.awake.lists`, which hold
-everything where a state is only looked at.
+Without the feature "sleep" these are ranges. With it they are the lists of `saltus.dynamics.awake.lists`, which contain
+everything when a state is only evaluated.
 """
 
 from saltus.dynamics.awake.counts import (
@@ -35,35 +35,35 @@ from saltus.number.walks import walk, walk_back
 @only_with("sleep", otherwise="range(1, m.ntree_body)")
 @kernel(inline=True)
 def awake_bodies(m, d):
-    """Places in tree_body, but for the world's, parents first."""
+    """Places in tree_body, without the world's, parents first."""
     return walk(d.awake_body, 0, d.awake_count[NBODY])
 
 
 @only_with("sleep", otherwise="range(m.ntree_body - 1, 0, -1)")
 @kernel(inline=True)
 def awake_bodies_back(m, d):
-    """Places in tree_body, but for the world's, children first."""
+    """Places in tree_body, without the world's, children first."""
     return walk_back(d.awake_body, 0, d.awake_count[NBODY])
 
 
 @only_with("sleep", otherwise="range(m.ntree_body)")
 @kernel(inline=True)
 def awake_bodies_and_world(m, d):
-    """Places in tree_body with the world's, which may be left out where nothing is awake that needs it."""
+    """Places in tree_body, including the world's unless no awake object needs it."""
     return walk(d.awake_body, 0, d.awake_count[NBODY])
 
 
 @only_with("sleep", otherwise="range(1, m.nbody)")
 @kernel(inline=True)
 def all_awake_bodies(m, d):
-    """Numbers of bodies but the world, particles included."""
+    """Numbers of all bodies except the world, particles included."""
     return walk(d.awake_body, 0, d.awake_count[NBODY])
 
 
 @only_with("sleep", otherwise="range(m.nbody - 1, 0, -1)")
 @kernel(inline=True)
 def all_awake_bodies_back(m, d):
-    """The same, children first."""
+    """Numbers of all bodies except the world, particles included, children first."""
     return walk_back(d.awake_body, 0, d.awake_count[NBODY])
 
 
@@ -140,14 +140,14 @@ def awake_grid(m, d):
 @only_with("sleep", otherwise="m.ngrid")
 @kernel(inline=True)
 def awake_grid_count(m, d):
-    """How many they are."""
+    """Number of places in grid_geom."""
     return d.awake_count[NGRID]
 
 
 @only_with("sleep", otherwise="range(first, last)")
 @kernel(inline=True)
 def awake_grid_part(m, d, first, last):
-    """Those from number `first` up to but without `last`."""
+    """Places in grid_geom from number `first` up to `last` (exclusive)."""
     return walk(d.awake_grid, first, last)
 
 
@@ -217,33 +217,33 @@ def awake_controls(m, d):
 @only_with("sleep", otherwise="range(m.nfluid)")
 @kernel(inline=True)
 def awake_fluid_shapes(m, d):
-    """Shapes that a medium acts on."""
+    """Shapes for fluid forces."""
     return walk(d.awake_shape, 0, d.awake_count[NSHAPE])
 
 
 @only_with("sleep", otherwise="range(m.nsolvertree)")
 @kernel(inline=True)
 def awake_trees(m, d):
-    """Kinematic trees, where the solver takes them one by one."""
+    """Kinematic trees, if the solver takes them one by one."""
     return walk(d.awake_tree, 0, d.awake_count[NTREE])
 
 
 @only_with("sleep", otherwise="range(m.nsolvertree - 1, -1, -1)")
 @kernel(inline=True)
 def awake_trees_back(m, d):
-    """The same, the last one first."""
+    """Kinematic trees, the last one first, if the solver takes them one by one."""
     return walk_back(d.awake_tree, 0, d.awake_count[NTREE])
 
 
 @only_with("sleep", otherwise="m.nsolvertree")
 @kernel(inline=True)
 def awake_tree_count(m, d):
-    """How many they are."""
+    """Number of kinematic trees, if the solver takes them one by one."""
     return d.awake_count[NTREE]
 
 
 @only_with("sleep", otherwise="range(0)")
 @kernel(inline=True)
 def every_awake_tree(m, d):
-    """Kinematic trees, whatever the solver."""
+    """Kinematic trees, with any solver."""
     return walk(d.awake_tree, 0, d.awake_count[NTREE])

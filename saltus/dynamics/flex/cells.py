@@ -101,7 +101,7 @@ def gradient(m, d, e):
 def rotation(f):
     """Rotational part of a matrix F: R ← exp(ω) R with ω = Σ R_k × F_k / |Σ R_k · F_k|, over columns, from R = 1.
 
-    Ends where |ω| is below 1e-9, as in MuJoCo. Converged lanes keep their value while others iterate.
+    The iteration ends where |ω| is below 1e-9, as in MuJoCo. Converged lanes keep their value while others iterate.
     """
     zero = 0.0 * f[0]
     one = zero + 1.0

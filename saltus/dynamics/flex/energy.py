@@ -40,7 +40,7 @@ def stretch_energy(m, d):
                     m, d, m.triangle_stiffness[t, place], m.triangle_edge[t, a], m.triangle_edge[t, b]
                 )
                 place += 1
-    # tetrahedra: the same over six edges
+    # tetrahedra: ¼ eᵀ S e over six edges
     for t in range(m.ntetrahedron):
         place = 0
         for a in range(6):

@@ -5,7 +5,7 @@ energy that is quadratic in the squares of edge lengths, the mean tension times 
 the midpoint does work equal to the loss (Simo & Tarnow, The discrete energy-momentum method (1992)). The mean of g · g
 is its midpoint value plus h²/4 |dg/dt|²; g · g grows by 2 h g · dg/dt. Springs along edges use the mean length, and the
 change of the length over h as its rate; bending is quadratic in positions, so that its midpoint force is the mean,
-except for the volume term of curved sheets, which is cubic. Rods have a mean of their own. Forces of cells of nodes are
+except for the volume term of curved sheets, which is cubic. Rods have their own mean. Forces of cells of nodes are
 not the gradient of an energy (see `saltus.dynamics.flex.cells`): they are evaluated at the midpoint, as in the midpoint
 rule.
 """
@@ -44,7 +44,7 @@ def add_mean_flex_forces(m, d, h):
 
 @kernel
 def mean_edges(m, d, h):
-    """The fields of `saltus.dynamics.flex.forces.edges`, as means over h seconds."""
+    """Fields of `saltus.dynamics.flex.forces.edges`, as means over h seconds."""
     for k in range(m.nflexedge):
         i, j = m.flexedge_vert[k, 0], m.flexedge_vert[k, 1]
         g = sub3(d.flexvert_xpos[j], d.flexvert_xpos[i])

@@ -30,7 +30,7 @@ def add_rods(m, d):
 @only_with("flexrod")
 @kernel
 def add_mean_rods(m, d, h):
-    """`add_rods` as means over h seconds, at the midpoint: the work of the springs is exactly the loss of energy."""
+    """Add the mean bending forces of rods over h seconds, at the midpoint: the springs' work is the loss of energy."""
     for k in range(m.nrod):
         add_mean_rod(m, d, k, h)
     add_rod_dampers(m, d)

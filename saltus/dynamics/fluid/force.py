@@ -140,7 +140,7 @@ def ellipsoid_force(m, f, w, v):
 def stream(section, v):
     """Speed |v|, direction u, normal n = S u of the section that bounds the projected area, u · n and n · n.
 
-    At rest u and n are zero, and the last two are one.
+    At rest u and n are zero, and the last two numbers are one.
     """
     square = dot3(v, v)
     zero = 0.0 * square

@@ -26,7 +26,7 @@ def add_tendon_forces(m, d):
 
 @kernel(inline=True)
 def spring_and_damper(m, d, t):
-    """Forces (N, N m) of tendon t's spring and damper, positive where they lengthen it.
+    """Forces (N, N m) of tendon t's spring and damper, positive if they lengthen it.
 
     With x the stretch beyond the spring's slack range and v the rate of the length: -x (k + p1 x + p2 x²) and
     -v (b + p1 |v| + p2 v²).

@@ -1,8 +1,8 @@
 """Tendon lengths and their Jacobians.
 
 Fixed tendons are linear in the joints (L = sum of coefficient times position); spatial ones follow the shortest path
-through sites, around or through spheres and cylinders. Pulleys divide the lengths of the branches between them. The
-same as in MuJoCo 4.0 (documentation, Computation, "Actuation model: Transmission" and XML Reference, "tendon").
+through sites, around or through spheres and cylinders. Pulleys divide the lengths of the branches between them. Rules
+are those of MuJoCo 4.0 (documentation, Computation, "Actuation model: Transmission" and XML Reference, "tendon").
 """
 
 from saltus.dynamics.applied import add_power
@@ -79,7 +79,7 @@ def _straight(m, d, t, e):
 @only_with("wrap", otherwise="0.0 * d.time")
 @kernel
 def _wrapped(m, d, t, e):
-    """Length (m) of the path from one site to another by way of a sphere or cylinder; adds to the Jacobian."""
+    """Length (m) of the path from one site to another around a sphere or cylinder; adds to the Jacobian."""
     s1, s2, b = m.path_obj1[e], m.path_obj2[e], m.geom_bodyid[m.path_geom[e]]
     length, ahead, away, centre, force, moment = way_around(m, d, e)
     _add_point_to_jacobian(m, d, t, m.site_bodyid[s1], site_position(m, d, s1), scale3(-m.path_factor[e], ahead))
@@ -93,11 +93,11 @@ def _wrapped(m, d, t, e):
 
 @kernel
 def way_around(m, d, e):
-    """Path of element e from one site to another by way of a sphere or cylinder.
+    """Path of element e from one site to another around a sphere or cylinder.
 
-    Where the geom is not in the way, the path is straight. Returns its length (m), its unit directions at the first and
-    at the last site, the geom's centre (m), and the force and moment about the centre of a unit tension on the geom,
-    with the sign of the length's gradient.
+    If the geom is not in the way, the path is straight. Returns its length (m), its unit directions at the first and at
+    the last site, the geom's centre (m), and the force and moment about the centre of a unit tension on the geom, with
+    the sign of the length's gradient.
     """
     p, q, centre, touches, length, ahead, away, arrival, departure = wrapped_path(m, d, e)
     # straight path where the geom is not in the way
@@ -114,7 +114,7 @@ def way_around(m, d, e):
 def wrapped_path(m, d, e):
     """Path of element e around its sphere or cylinder, if it touches that.
 
-    Returns the two sites and the geom's centre (m), and what `wrap` says of the path.
+    Returns the two sites and the geom's centre (m), and the results of `wrap` for the path.
     """
     # sites relative to the geom, and axes of the wrapping circle
     s1, s2, g, s = m.path_obj1[e], m.path_obj2[e], m.path_geom[e], m.path_side[e]
@@ -127,7 +127,7 @@ def wrapped_path(m, d, e):
     else:
         r = matrix_times_matrix(d.xmat[b], m.geom_mat[g])
         frame = (r[0], r[3], r[6]), (r[1], r[4], r[7]), (r[2], r[5], r[8])
-    # wrapped path, by way of the side site if there is one
+    # wrapped path, past the side site if there is one
     side = from_p
     if s >= 0:
         side = sub3(site_position(m, d, s), centre)

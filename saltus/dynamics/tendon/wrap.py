@@ -1,10 +1,10 @@
 """Tendon wrapping: shortest paths around or through spheres and cylinders.
 
-The path lies in the plane of its ends and a sphere's centre or, seen along a cylinder's axis, in the plane across it.
-There it touches a circle: straight to it, along an arc, and straight on. Along the axis it rises in proportion to its
-planar length, since it is straight when unrolled. The side it takes follows MuJoCo 4.0's rule (documentation, XML
-Reference, "sidesite"): its winding angle is that of the polyline from the first end by way of the side site to the
-last.
+The path lies in the plane of its ends and a sphere's centre or, seen along a cylinder's axis, in the plane
+perpendicular to it. In this plane it touches a circle: straight to it, along an arc, and straight on. Along the axis it
+rises in proportion to its planar length, since it is straight when unrolled. Its side follows MuJoCo 4.0's rule
+(documentation, XML Reference, "sidesite"): its winding angle is that of the polyline from the first end through the
+side site to the last.
 """
 
 from saltus.number.components import value_of
@@ -18,13 +18,13 @@ LAST_STEP, STEPS = 1e-6, 40  # tolerance of Newton's method on the step (rad), m
 
 @kernel
 def wrap(p, q, side, has_side, frame, radius):
-    """Shortest path from p to q by way of a sphere or cylinder of the given radius (m), if it touches it.
+    """Shortest path from p to q around a sphere or cylinder of the given radius (m), if it touches it.
 
     p, q and the side site are relative to a point on the axis (m). frame: axes of the plane of the circle, and its
     normal. A side site inside the geom makes the path go through the geom, one outside selects the side.
 
     Returns whether the path touches the geom, its length (m), its unit directions of arrival and departure, and the
-    points of arrival and departure (m, relative to the same point). Where it does not touch, these are finite but
+    points of arrival and departure (m, relative to the same point). If it does not touch, these are finite but
     meaningless.
     """
     zero = 0.0 * p[0]
@@ -108,7 +108,7 @@ def _cross(a, b):
 def winding(p, q, side):
     """Angle (rad) about the origin of the polyline p, side, q in the plane, between -2 pi and 2 pi.
 
-    It is the angle from p to q unless the triangle of the three contains the origin: then it is the other way round.
+    The angle is that from p to q, unless the triangle of the three contains the origin: then it goes the other way.
     """
     direct = atan2(_cross(p, q), _dot(p, q))
     there, back, straight = _cross(p, side), _cross(side, q), _cross(p, q)
@@ -122,7 +122,7 @@ def taut(p, q, side, inside, radius):
     """Shortest path in the plane from p to q that touches the circle of the given radius (m) about the origin.
 
     Around the circle, with the winding angle w of p, side, q: the straight parts are tangents, which take the angles
-    acos(radius/|p|) and acos(radius/|q|) of w, and the arc takes the rest, if any is left. Where `inside`, through the
+    acos(radius/|p|) and acos(radius/|q|) of w, and the arc takes the rest, if any is left. If `inside`, through the
     circle: the straight segment suffices if it meets the circle, else the path is reflected at one point of it.
 
     Returns whether the path touches the circle; the lengths to it, along it and from it (m); the points of arrival and
@@ -138,7 +138,7 @@ def taut(p, q, side, inside, radius):
     reach = atan2(sqrt(ep), zero + radius) + atan2(sqrt(eq), zero + radius)
     bend = winding(p, q, (where(inside, p[0], side[0]), where(inside, p[1], side[1])))
     rest = absolute(bend) - reach
-    # as in MuJoCo, there is no way around between ends in one place, and none through from an end on the surface
+    # as in MuJoCo, there is no path around between coincident ends, and none through from an end on the surface
     apart = (p[0] - q[0]) * (p[0] - q[0]) + (p[1] - q[1]) * (p[1] - q[1])
     touches = beyond & (where(inside, -rest, rest) > 0.0) & (where(inside, minimum(ep, eq), apart) >= MINVAL)
     # sine and cosine of the angle between the straight parts and the circle's normal

@@ -45,7 +45,7 @@ def factor_in_place(m, d):
 @only_with("prescribed")
 @kernel
 def uncouple_prescribed(m, d):
-    """Rows and columns of prescribed dofs in qLD [nC] ← 0 but for the diagonal."""
+    """Rows and columns of prescribed dofs in qLD [nC] ← 0, except the diagonal."""
     for i in range(m.nv):
         for k in range(m.M_rowadr[i], m.M_rowadr[i] + m.M_rownnz[i] - 1):
             if m.dof_prescribed[i] or m.dof_prescribed[m.M_colind[k]]:

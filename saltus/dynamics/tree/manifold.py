@@ -20,14 +20,14 @@ def displace(m, origin, h, v, target):
 
 @kernel
 def displace_awake(m, d, origin, h, v, target):
-    """The same for what is awake."""
+    """target ← origin ⊕ h v for the coordinates of awake joints; see `displace`."""
     for j in awake_joints(m, d):
         displace_joint(m, origin, h, v, target, j)
 
 
 @kernel(inline=True)
 def displace_joint(m, origin, h, v, target, j):
-    """The same for the coordinates of joint j."""
+    """target ← origin ⊕ h v for the coordinates of joint j; see `displace`."""
     a = m.jnt_qposadr[j]
     i = m.jnt_dofadr[j]
     kind = m.jnt_type[j]

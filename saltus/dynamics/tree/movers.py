@@ -1,12 +1,12 @@
-"""Mocap bodies that move: under hard contact they go from pose to pose with a velocity, instead of jumping.
+"""Moving mocap bodies: under hard contact they go from pose to pose with a velocity, instead of jumping.
 
-Mover k is at mover_pos (m), mover_quat at the time mover_time (s), and goes on with the constant velocity mover_vel
-(m/s of its frame's origin, rad/s; world axes), before that time as after it:
+Mover k is at mover_pos (m), mover_quat at the time mover_time (s), and has the constant velocity mover_vel (m/s of its
+frame's origin, rad/s; world axes) before and after that time:
 
     p(t) = mover_pos + (t - mover_time) v,    q(t) = exp((t - mover_time) ω) mover_quat
 
-It carries all bodies below it. These have no velocity of it in `cvel`, and feel no force: it is in the rows of contacts
-and equalities alone.
+A mover carries all bodies below it. Their `cvel` does not contain its velocity, and they feel no force: it enters only
+the rows of contacts and equalities.
 """
 
 from saltus.number.functions import absolute, maximum
@@ -25,7 +25,7 @@ def mover_pose(m, d, k):
 
 @kernel
 def carried_motion(m, d, motion, body, point):
-    """The motion at a point, and the turning, of a body as the mocap body that carries it has them.
+    """Linear and angular velocity, or acceleration, of a body at a point, due to the mocap body that carries it.
 
     `motion`: a field [nmover, 6] of these at the origins of mocap bodies: mover_vel (m/s, rad/s), or mover_acc (m/s²,
     rad/s²), whose centripetal part at the point is left out.

@@ -1,7 +1,7 @@
 """Particles: bodies on three slides, of which deformable bodies have many.
 
-`saltus.model.tree.particles` selects them. They do not rotate and M is diagonal on them, so that each is computed on
-its own, outside the loops over the tree.
+`saltus.model.tree.particles` selects them. They do not rotate and M is diagonal on them, so that each is computed
+separately, outside the loops over the tree.
 """
 
 from saltus.number.conditions import has

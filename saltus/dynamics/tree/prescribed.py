@@ -1,11 +1,11 @@
 """Forward dynamics with prescribed joints: hybrid dynamics (Featherstone 2008, section 9.2).
 
-The accelerations a_p of the dofs p are given, those of the others, f, follow from
+The accelerations a_p of the prescribed dofs p are given; those of the free dofs f follow from
 
     M_ff a_f = force_f - M_fp a_p
 
 The factor of M leaves out the rows and columns of p (see `saltus.dynamics.tree.factor`), so that M⁻¹ has zeros there:
-no force moves what is prescribed. Forces that the prescription needs are rows p of M a - force.
+no force moves prescribed dofs. The forces that the prescription needs are rows p of M a - force.
 """
 
 from saltus.dynamics.tree.factor import multiply, solve
@@ -14,7 +14,7 @@ from saltus.number.kernels import kernel, only_with
 
 @kernel
 def solve_hybrid(m, d, x):
-    """x ← the accelerations under the forces x, a field [nv], by the factor of M; reads M where any are prescribed."""
+    """x ← accelerations under the forces x, a field [nv], by the factor of M; reads M if any dofs are prescribed."""
     take_prescribed(m, d, x, d.M)
     solve(m, d, x)
     put_prescribed(m, d, x)

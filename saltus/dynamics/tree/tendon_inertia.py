@@ -78,7 +78,7 @@ def carry_tendon_momenta(m, d):
     """Add the momenta a dL/dt of spatial tendons, and their rates, to those of the bodies that they pull on.
 
     A tendon's momentum acts on a body like a force along the path at a site: a spatial force P with s · P = J a dL/dt
-    summed over all bodies that a degree of freedom s carries. Its change as the path rotates and the site moves is
+    summed over all bodies that a degree of freedom s carries. The change of P as the path rotates and the site moves is
     added to the bodies' weights. Reads ten_velocity [ntendon], cvel [nbody, 6]; adds to body_scratch and cfrc_body
     [nbody, 6].
     """

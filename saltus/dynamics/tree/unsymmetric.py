@@ -30,7 +30,7 @@ def unsymmetric_factor(m, d):
             target = m.M_rowadr[i]
             for j in range(c + 1):
                 d.lower[target + j] = d.lower[target + j] - t * d.lower[row + j]
-            # the same in column i, for k's ancestors above i
+            # subtract in column i, for k's ancestors above i
             u = d.lower[row + c]
             for j in range(c):
                 s = d.upper[row + j] * inverse

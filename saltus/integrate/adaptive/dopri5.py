@@ -26,17 +26,17 @@ from saltus.number.kernels import kernel, only_with
 from saltus.solve.status import DIVERGED, NOT_CONVERGED, OK, STEP_TOO_SMALL
 
 ATTEMPTS = 100_000
-REJECT = 2.0  # an error norm with which a step is rejected
-CAREFUL = 1e-3  # of a first step
-SHORTER, FELT = 0.1, 1e-7  # s: a step this short feels a contact that begins in it
-SHORTEST = 1e-10  # step that ends at a contact: s, relative to 1 s and to the time
+REJECT = 2.0  # error norm of a rejected step
+CAREFUL = 1e-3  # factor for a first step
+SHORTER, FELT = 0.1, 1e-7  # s: steps this short resolve a contact that begins in them
+SHORTEST = 1e-10  # shortest step that ends at a contact: s, relative to 1 s and to the time
 
 
 @kernel
 def step(m, d, h, tableau, tolerance, bounds):
     """Advance by h seconds in as many steps as the tolerance (relative, absolute) and the bounds of steps require.
 
-    What it remembers from step to step: see `saltus.integrate.adaptive.memory`; `bounds`: see `step_bounds` there.
+    Memory between steps: see `saltus.integrate.adaptive.memory`; `bounds`: see `saltus.integrate.adaptive.step_bounds`.
     Returns 0, or a status if a step size became too small or was accepted by a relaxed tolerance.
     """
     start, end = d.time, d.time + h
@@ -98,7 +98,7 @@ def record(m, d, times, row, attempts, tableau, tolerance, bounds, out):
 
 @kernel
 def free_steps(m, d, times, row, attempts, tableau, tolerance, bounds, out):
-    """`record`, once the slopes at the present state are known."""
+    """Steps of free size with samples, once the slopes at the present state are known; see `record`."""
     end = times[-1]
     status = OK
     for _ in range(attempts):
@@ -120,7 +120,7 @@ def free_steps(m, d, times, row, attempts, tableau, tolerance, bounds, out):
         if error <= 1.0:
             if not bad_state(m, d) < 0.5:
                 return row, DIVERGED
-            # a contact begins within the step: again, up to there
+            # a contact begins within the step: repeat it up to the contact
             place = passed_contact(m, d, size, start)
             if place < 1.0:
                 accept(m, d, size, True, REJECT + 0.0 * error)
@@ -147,10 +147,10 @@ def free_steps(m, d, times, row, attempts, tableau, tolerance, bounds, out):
 @only_with("constraint", otherwise="1.0")
 @kernel
 def passed_contact(m, d, h, start):
-    """The fraction of a step just before the first contact or limit that is met in it; 1 if none is.
+    """The fraction of a step just before its first contact or limit; 1 if there is none.
 
-    Changes the state but for the time. Worlds whose pairs are found at run time are not searched, nor are steps whose
-    tolerance is relaxed, which are no longer than a timestep.
+    Changes the state except the time. Worlds whose pairs are found at run time are not searched, nor are steps with
+    relaxed tolerance, which are at most a timestep long.
     """
     whole = 1.0 + 0.0 * h
     if has(m, "broad") or d.memory[LOOSE] > 1.0:
@@ -158,7 +158,7 @@ def passed_contact(m, d, h, start):
     place = first_overlap(m, d, h, start, (), whole)
     if place < 1.0:
         place = last_open(m, d, h, start, (), place)
-        # a contact at once: the step is short enough to feel it, or becomes shorter
+        # a contact at once: the step is short enough to resolve it, or is shortened
         if not place * h > SHORTEST * (1.0 + absolute(start)):
             place = SHORTER * whole if h > FELT else whole
     d.time = start
@@ -167,14 +167,14 @@ def passed_contact(m, d, h, start):
 
 @kernel
 def begin_contact(m, d):
-    """After a step that ends where a contact begins: a first step so small that the contact's force is felt in it."""
+    """Set a first step that resolves the contact's force, after a step that ends where a contact begins."""
     d.memory[LANDING] = d.memory[STEP] = 0.0 * d.time
     first_step_size(m, d)
     d.memory[STEP] = CAREFUL * d.memory[STEP]
 
 
 def dopri5(relative: float = 1e-8, absolute_: float = 1e-10) -> Integrator:
-    """The Dormand-Prince method with a relative and an absolute error tolerance per step, in steps without bounds."""
+    """The Dormand-Prince method with relative and absolute error tolerance per step, without bounds of steps."""
     return Integrator(
         name="dopri5",
         order=5,

@@ -1,4 +1,4 @@
-"""Places in Data.memory, where the Dormand-Prince method keeps numbers from step to step.
+"""Places in Data.memory, where the Dormand-Prince method keeps numbers between steps.
 
 STEP: step size (s) to try next, or 0 before the first step. ERROR_BEFORE: error norm of the last accepted step. TAKEN,
 REJECTED: numbers of steps. STUCK: 1 if a step size became too small; such a simulation stops there. GOING: 1 if

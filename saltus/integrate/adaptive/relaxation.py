@@ -1,14 +1,14 @@
-"""Relaxed tolerances where steps would shrink without end.
+"""Relaxed tolerances for steps that would otherwise shrink without end.
 
-Where a force jumps whenever a body has moved by next to nothing, and drives it back, as that of a soft contact on which
-a body hovers, or of a law with a sign in it, the motion slides along the jump (Filippov, Differential Equations with
-Discontinuous Righthand Sides (1988)). Each step across it has an error in proportion to its length, and steps as short
-as the tolerance asks for would never arrive. A step of the mean length of such ones follows the mean force, which is
-that of the sliding motion, with an error in proportion to its length.
+If a force jumps after a minute motion of a body, and drives it back, like that of a soft contact on which a body
+hovers, or of a law with a sign function, the motion slides along the jump (Filippov, Differential Equations with
+Discontinuous Righthand Sides (1988)). Each step across it has an error in proportion to its length, and steps short
+enough for the tolerance would hardly advance. A longer step follows the mean force, which is that of the sliding
+motion, with an error in proportion to its length.
 
-So the tolerance is multiplied by `MORE` when more than `MANY` trial steps have been made within the pace, which is the
-timestep, at most 2 ms, and again whenever more than `FEW` have been made within it since. The factor halves with each
-pace, and so returns to one where steps may be long again. Accuracy that needs many steps without jumps stays as it is,
+The tolerance is therefore multiplied by `MORE` when more than `MANY` trial steps have been made within the pace, which
+is the timestep, at most 2 ms, and again whenever more than `FEW` have been made within it since. The factor halves with
+each pace, and thus returns to one when steps may be long again. Accuracy that needs many steps without jumps is kept,
 up to `MANY` in each pace.
 """
 
@@ -17,16 +17,16 @@ from saltus.integrate.adaptive.step_bounds import PACE
 from saltus.number.functions import any_lane, maximum, minimum, power, where
 from saltus.number.kernels import kernel
 
-MANY, FEW = 1000.0, 20.0  # trial steps in the pace: before the tolerance is relaxed, and where it is
+MANY, FEW = 1000.0, 20.0  # trial steps in the pace, before the tolerance is relaxed, and once it is
 MORE, HALF = 4.0, 0.5
 
 
 @kernel
 def relaxed(d, h, live, error, bounds):
-    """The error norm of a trial step of h seconds relative to the tolerance as it is relaxed now; counts the trial.
+    """Error norm of a trial step of h seconds relative to the tolerance as relaxed now; counts the trial.
 
-    To be called once for each trial step, before it is accepted where that is at most one. `live`: lanes that try it.
-    Returns also whether a step is accepted, in any lane, that the tolerance itself would reject.
+    Call it once for each trial step, before a step with a norm of at most one is accepted. `live`: lanes that try it.
+    Also returns whether a step is accepted, in any lane, that the tolerance itself would reject.
     """
     pace = bounds[PACE]
     if not pace > 0.0:
@@ -49,5 +49,5 @@ def relaxed(d, h, live, error, bounds):
 
 @kernel(inline=True)
 def longest_relaxed(d, wanted, bounds):
-    """The step size `wanted` (s), at most the pace where the tolerance is relaxed."""
+    """The step size `wanted` (s), limited to the pace if the tolerance is relaxed."""
     return where(d.memory[LOOSE] > 1.0, minimum(wanted, bounds[PACE] + 0.0 * wanted), wanted)

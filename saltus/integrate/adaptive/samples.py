@@ -1,6 +1,6 @@
-"""Samples of a run in steps of free size: states at given times, one a row.
+"""Samples of a run in steps of free size: states at given times, one per row.
 
-A row has time, qpos [nq], qvel [nv] and act [nact]. Where events are located, these follow: the modes [nmode], the slip
+A row has time, qpos [nq], qvel [nv] and act [nact]. If events are located, these follow: the modes [nmode], the slip
 directions [nmode, 3], the discrete states of actuation, and whether the sample lies in time stepping over events.
 """
 
@@ -10,7 +10,7 @@ from saltus.number.kernels import kernel, only_with
 
 @kernel
 def write_reached(m, d, times, row, out):
-    """Write the current state for all of the ascending times [n], from number `row`, that it has reached.
+    """Write the current state for all of the ascending times [n], from number `row` on, that it has reached.
 
     Returns the next row.
     """
@@ -36,7 +36,7 @@ def write_row(m, d, time, out, row):
 @only_with("event")
 @kernel
 def write_modes(m, d, out, row):
-    """The part of a sample about modes, discrete states of actuation and time stepping over events."""
+    """Write the part of a sample with modes, discrete states of actuation and the mark of time stepping over events."""
     first = 1 + m.nq + m.nv + m.nact
     for i in range(m.nmode):
         out[row, first + i] = d.mode[i]

@@ -1,4 +1,4 @@
-"""The stages of a step from the saved state, and how a step is accepted.
+"""Stages of a step from the saved state, and acceptance of the step.
 
 First same as last: the slopes of an accepted step's last stage are those of the next step's first. Slopes [7 nv],
 [7 nact] are in stage_qvel, stage_qacc, stage_act.
@@ -54,7 +54,7 @@ def attempt(m, d, h, tableau):
 
 @kernel
 def end_of_step(m, d, h, start, tableau):
-    """The end of a step of h seconds that began at `start` (s), after dense output inside it; to be accepted then."""
+    """The end of a step of h seconds that began at `start` (s), after dense output inside it; to be accepted next."""
     stage_state(m, d, h, tableau, STAGES, STAGES)
     d.time = start + h
     prescribe(m, d)
@@ -100,7 +100,7 @@ def accept_activations(m, d, good):
 
 @kernel
 def save_start(m, d):
-    """Save the current state as the next step's start; accelerations and act_dot of stage 0 stay as they are."""
+    """Save the current state as the next step's start; accelerations and act_dot of stage 0 are kept."""
     save_state(m, d)
     for i in range(m.nv):
         d.stage_qvel[i] = d.qvel[i]

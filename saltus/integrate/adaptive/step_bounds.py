@@ -1,9 +1,9 @@
-"""Bounds of adaptive steps: a longest step, and times at which steps end since laws may jump there.
+"""Bounds of adaptive steps: a longest step, and times at which steps end because laws may jump there.
 
-`bounds` [2 + n]: the longest step (s), the pace (the model's timestep, at most `LONGEST_PACE`; 0 where there is none),
-then the times of such breaks (s), ascending. A step ends just before a break and the next one begins just behind it,
-with slopes and a step size of its own, so that a law is smooth within each step whichever value it has at the break
-itself (Hairer, Nørsett & Wanner, Solving Ordinary Differential Equations I (1993), II.6).
+`bounds` [2 + n]: the longest step (s), the pace (the model's timestep, at most `LONGEST_PACE`; 0 for none), then the
+times of such breaks (s), ascending. A step ends just before a break and the next one begins just behind it, with new
+slopes and a new step size, so that a law is smooth within each step whichever value it has at the break itself (Hairer,
+Nørsett & Wanner, Solving Ordinary Differential Equations I (1993), II.6).
 """
 
 from typing import Any
@@ -20,20 +20,20 @@ from saltus.number.functions import absolute, any_lane, minimum, where
 from saltus.number.kernels import kernel
 
 MAX_STEP, PACE, BREAKS = range(3)  # places of the longest step, of the pace, of the first break
-SIDE = 4e-15  # from a break to the ends of the steps on both sides: s, relative to 1 s and to the time
-APART = 1e-9  # least distance of breaks: s, in the same measure
-ROUNDING = 1e-14  # in times: s, in the same measure
+SIDE = 4e-15  # distance of a break from the ends of the steps on both sides: s, relative to 1 s and to the time
+APART = 1e-9  # least distance of breaks: s, relative to 1 s and to the time
+ROUNDING = 1e-14  # rounding of times: s, relative to 1 s and to the time
 LONGEST_PACE = 2e-3  # s
-NEAR = 1e-12  # so close to an end, and half as close to a break, a time counts as there: s, in the same measure
+NEAR = 1e-12  # distance at which an end counts as reached, half of it for a break: s, relative to 1 s and to the time
 
 
 def step_bounds(max_step: float = np.inf, breaks: tuple[float, ...] = (), timestep: float = 0.0) -> NDArray[np.float64]:
-    """The bounds as kernels take them; all in s."""
+    """The bounds in the kernels' form; all in s."""
     return np.array([max_step, min(timestep, LONGEST_PACE), *breaks])
 
 
 def longest_of(max_step: Any) -> float | None:
-    """A longest step (s) that a user gives, which may be infinite, or None; OptionError for anything else."""
+    """The longest step (s) given by a user, which may be infinite, or None; OptionError for anything else."""
     if max_step is None:
         return None
     found = number("max_step", max_step)
@@ -43,7 +43,7 @@ def longest_of(max_step: Any) -> float | None:
 
 
 def breaks_of(breaks: Any) -> tuple[float, ...]:
-    """Times (s) that a user declares as breaks, ascending; OptionError for what are none, or too close together."""
+    """Break times (s) given by a user, ascending; OptionError if they are invalid or too close together."""
     times = np.unique(numbers("breaks", breaks))
     if not np.isfinite(times).all():
         raise OptionError(f"breaks must be finite times (s), got {breaks!r}")
@@ -62,7 +62,7 @@ def longest_step(wanted, bounds):
 
 @kernel
 def until_break(time, left, bounds):
-    """How far a step from `time` (s) may go: `left` (s), or to just before the next break."""
+    """The time `left` (s) of a step from `time` (s), limited to just before the next break."""
     for k in range(BREAKS, len(bounds)):
         before = bounds[k] - SIDE * (1.0 + absolute(bounds[k])) - time
         left = where(before > 0.0, minimum(left, before), left)
@@ -71,7 +71,7 @@ def until_break(time, left, bounds):
 
 @kernel
 def behind_break(time, bounds):
-    """`time` (s), or where that is at a break or hardly before it, the time just behind it."""
+    """`time` (s), or if that is at a break or just before it, the time just behind it."""
     behind = time
     for k in range(BREAKS, len(bounds)):
         after = bounds[k] + SIDE * (1.0 + absolute(bounds[k])) + 0.0 * time
@@ -82,17 +82,17 @@ def behind_break(time, bounds):
 
 @kernel
 def remains(left, end, bounds):
-    """Whether `left` (s) up to the time `end` (s) is more than rounding, or than the two sides of a break."""
+    """Whether `left` (s) up to the time `end` (s) exceeds rounding, or the two sides of a break."""
     least = NEAR if len(bounds) > BREAKS else ROUNDING
     return left > least * (1.0 + absolute(end))
 
 
 @kernel
 def pass_break(m, d, live, bounds):
-    """Where the time is that of a break, go behind it, with the slopes there and a first step size.
+    """Go just behind a break if the time is at one, with the slopes there and a first step size.
 
-    `live`: lanes that step at all; the others, and those at no break, stay as they are, to the bit. Returns the time
-    (s) that has passed.
+    `live`: lanes that step; other lanes, and lanes at no break, keep their state to the bit. Returns the time (s) that
+    has passed.
     """
     start = d.time
     behind = where(live, behind_break(start, bounds), start)
@@ -109,7 +109,7 @@ def pass_break(m, d, live, bounds):
 
 @kernel
 def keep_slopes(m, d):
-    """Keep the slopes of stage 0, and the solver's warm start, in the places of later stages."""
+    """Store the slopes of stage 0, and the solver's warm start, in the places of later stages."""
     for i in range(m.nv):
         d.stage_qacc[m.nv + i] = d.stage_qacc[i]
     for k in range(m.nact):
@@ -121,7 +121,7 @@ def keep_slopes(m, d):
 
 @kernel
 def bring_back_slopes(m, d, there):
-    """Bring back what `keep_slopes` has kept, except in the lanes `there`."""
+    """Restore what `keep_slopes` has stored, except in the lanes `there`."""
     for i in range(m.nv):
         d.stage_qacc[i] = where(there, d.stage_qacc[i], d.stage_qacc[m.nv + i])
     for k in range(m.nact):

@@ -69,10 +69,10 @@ def activation_errors(m, d, h, tolerance):
 
 @kernel
 def control_step_size(m, d, h, live, good, error):
-    """The next step size, after a trial step of h seconds with this error norm, and the counts of steps.
+    """Set the next step size and the counts of steps, after a trial step of h seconds with this error norm.
 
     h' = h · 0.9 error^-(0.2 - 0.75 β) error_before^β, within limits (Hairer & Wanner, Solving Ordinary Differential
-    Equations II (1996), IV.2). `live`: lanes that have tried the step; `good`: where it is accepted.
+    Equations II (1996), IV.2). `live`: lanes that have tried the step; `good`: lanes that accept it.
     """
     known = error == error
     error = where(error > 1e-10, error, 1e-10 + 0.0 * d.time)

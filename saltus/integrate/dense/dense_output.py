@@ -14,7 +14,7 @@ from saltus.number.kernels import kernel, only_with
 def interpolate(m, d, h, start, theta):
     """The state at the fraction theta of a step of h seconds from the saved state, into qpos, qvel, act, time.
 
-    The step began at `start` (s). Prescribed motions are as they are at that time.
+    The step began at `start` (s). Prescribed motions have their values at the interpolated time.
     """
     rest = 1.0 - theta
     for i in range(m.nv):

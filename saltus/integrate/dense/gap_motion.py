@@ -1,6 +1,6 @@
-"""Motion of gaps: how fast pairs of geoms and joint limits close, and how fast they can, within a step.
+"""Motion of gaps: actual and largest closing speeds of pairs of geoms and joint limits within a step.
 
-Items are contact points, or pairs of geoms where points have no identity, and after them both ends of all joint limits.
+Items are contact points, or pairs of geoms if points have no identity, and after them both ends of all joint limits.
 A pair's slope is that of the distance of its nearest points. A bound of it is the least velocity of any two points
 along their normal, onto which the distance of convex shapes projects; accelerations are bounded over the whole step
 (see `saltus.integrate.dense.motion_bounds`).
@@ -24,8 +24,8 @@ from saltus.number.functions import maximum, sqrt
 from saltus.number.kernels import kernel, only_with
 from saltus.spatial.vectors import cross, dot3, scale3, sub3
 
-MISSED = 1e-9  # m, rad: depth that may be missed where contacts have no modes
-LONG = 1e300  # s: a pair that never touches
+MISSED = 1e-9  # m, rad: depth that may be missed if contacts have no modes
+LONG = 1e300  # s: for a pair that never touches
 
 
 @kernel(inline=True)
@@ -48,7 +48,7 @@ def slack(m):
 
 @kernel
 def stays_positive(m, gap, slope, bend):
-    """How long (s) gap + slope t - ½ bend t² stays above minus the depth that may be missed."""
+    """Time (s) for which gap + slope t - ½ bend t² stays above minus the depth that may be missed."""
     gap = maximum(gap, 0.0 * gap) + slack(m)
     root = sqrt(slope * slope + 2.0 * bend * gap)
     # the form without cancellation
@@ -59,10 +59,10 @@ def stays_positive(m, gap, slope, bend):
 
 @kernel
 def gap_motion(m, d, item):
-    """Motion of an item's gap: the gap (m, rad), its slope, and bounds of what follows.
+    """Motion of an item's gap: the gap (m, rad), its slope, and bounds of its further motion.
 
-    The least slope that any of its points has along the normal, the bound of accelerations, and how long (s) it is open
-    in any case. Needs the poses and velocities of all bodies.
+    Bounds are the least slope of any of its points along the normal, the bound of accelerations, and the least time (s)
+    for which it stays open. Needs the poses and velocities of all bodies.
     """
     if item >= points(m):
         return limit_motion(m, d, item)
@@ -86,9 +86,7 @@ def limit_motion(m, d, item):
 @only_with("contact", otherwise="(d.time, d.time, d.time, d.time, d.time)")
 @kernel
 def geoms_motion(m, d, item):
-    """Gap of a contact point with an identity, or of the pair of geoms whose first point the item is, and bounds of its
-    motion; see `gap_motion`.
-    """
+    """Gap of a contact point with an identity, or of a pair of geoms (by its first point), and bounds of its motion."""
     c = pair_of(m, item)
     g1, g2 = m.collision_geom1[c], m.collision_geom2[c]
     margin = m.law_margin[m.collision_law[c]]
@@ -112,7 +110,7 @@ def geoms_motion(m, d, item):
         return d.contact_dist[k] - margin, slope, slope, bend, time
     if end == n:
         return LONG + 0.0 * time, 0.0 * time, 0.0 * time, bend, time
-    # nearest points wander over the shapes: the normal at the nearest of all separates them
+    # nearest points move over the shapes: the normal at the nearest of all separates them
     k = n
     for other in range(n + 1, end):
         if d.contact_dist[other] < d.contact_dist[k]:
@@ -145,10 +143,10 @@ def point_slope(m, d, c, k):
 
 @kernel
 def least_slope(m, d, item, c, k):
-    """Least slope (m/s) along the normal of contact k of any two points of the geoms of pair c.
+    """Least slope (m/s) along the normal of contact k over all points of the geoms of pair c.
 
-    That of the centres, less the most that turning adds. Where a shape is not convex, other parts of it may soon be
-    nearer than along the normal, and the bound of all speeds counts.
+    It is the slope of the centres, less the largest contribution of rotation. If a shape is not convex, other parts of
+    it may soon be nearer than along the normal, so that the bound of all speeds is used.
     """
     g1, g2 = m.collision_geom1[c], m.collision_geom2[c]
     if is_hollow(m, g1) or is_hollow(m, g2):
@@ -205,9 +203,9 @@ def offset_of(m, g):
 
 @kernel
 def turning_radius(m, d, g, other):
-    """Greatest distance (m) from geom g's centre at which turning moves points that may meet the other geom.
+    """Greatest distance (m) from geom g's centre at which rotation moves points that may meet the other geom.
 
-    None of a sphere, nor of a plane that does not turn.
+    It is zero for a sphere, and for a plane that does not rotate.
     """
     kind = m.geom_type[g]
     if kind == SPHERE or (kind == PLANE and d.body_bound[m.geom_bodyid[g]][TURNING_SPEED] == 0.0):
@@ -226,7 +224,7 @@ def is_hollow(m, g):
 
 @kernel(inline=True)
 def turning_across(d, b, normal):
-    """Magnitude (rad/s) of body b's turning across a normal, which moves its points along it."""
+    """Magnitude (rad/s) of body b's angular velocity perpendicular to a normal, which moves its points along it."""
     known = d.body_motion[b]
     across = cross((known[0], known[1], known[2]), normal)
     return sqrt(dot3(across, across))

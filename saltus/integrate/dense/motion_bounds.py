@@ -16,7 +16,7 @@ from saltus.number.functions import absolute, maximum, sqrt
 from saltus.number.kernels import kernel, only_with
 from saltus.spatial.vectors import add3, add_scaled3, cross, dot3, sub3
 
-SAFETY = 2.0  # times the accelerations between samples of a method without dense output of its own
+SAFETY = 2.0  # factor for the accelerations between samples of a method without dense output
 
 
 @kernel
@@ -62,7 +62,7 @@ def first_rates(m, d):
 
 @kernel
 def sample_rates(m, d, h):
-    """Take the velocities at the end of one more part of a step of h seconds into the bounds of joint rates."""
+    """Include the velocities at the end of another part of a step of h seconds in the bounds of joint rates."""
     for i in range(m.nv):
         change = absolute(d.qvel[i] - d.rate_seen[i])
         d.rate_bound[i] = maximum(d.rate_bound[i], absolute(d.qvel[i]) + change)
@@ -75,7 +75,7 @@ def sample_rates(m, d, h):
 def bound_carriers(m, d, h, start):
     """mover_bound [nmover, 4]: bounds of the motions of mocap bodies in a step of h seconds from `start` (s).
 
-    From samples of the prescribed ones at the ends of parts of the step. The time stays as it is.
+    Prescribed motions are sampled at the ends of parts of the step. The time does not change.
     """
     now, zero = d.time, 0.0 * d.time
     for k in range(m.nmover):
@@ -132,7 +132,7 @@ def bound_bodies(m, d, h):
 
 @kernel
 def bound_joint(m, d, j, h, v, a, w, u):
-    """Bounds of a body's speed, acceleration, turning speed and turning acceleration after its joint j."""
+    """Bounds of a body's speed, acceleration, angular speed and angular acceleration after its joint j."""
     i, kind = m.jnt_dofadr[j], m.jnt_type[j]
     if kind == FREE:
         turn = norm3(d, d.rate_bound, i + 3)
@@ -143,7 +143,7 @@ def bound_joint(m, d, j, h, v, a, w, u):
             norm3(d, d.rate_change, i + 3) + turn * turn,
         )
     if kind == SLIDE:
-        # the way along the axis: at the step's start, and as far as the joint goes
+        # distance along the axis: at the step's start, and the joint's largest
         rate, change, at = d.rate_bound[i], d.rate_change[i], m.jnt_qposadr[j]
         arm = absolute(d.qpos[at] - m.qpos0[at]) + h * rate
         return v + w * arm + rate, a + (u + w * w) * arm + 2.0 * w * rate + change, w, u
@@ -152,7 +152,7 @@ def bound_joint(m, d, j, h, v, a, w, u):
     else:
         rate = norm3(d, d.rate_bound, i)
         change = norm3(d, d.rate_change, i) + rate * rate
-    # the origin turns about the joint's anchor
+    # the origin rotates about the joint's anchor
     offset = m.jnt_pos[j]
     arm = sqrt(dot3(offset, offset))
     before, turn, twist = w * w, w + rate, u + change + w * rate
@@ -161,7 +161,7 @@ def bound_joint(m, d, j, h, v, a, w, u):
 
 @kernel
 def body_velocities(m, d):
-    """body_motion [nbody, 6]: turning (rad/s) and velocity of the origin (m/s) of each body, in world axes.
+    """body_motion [nbody, 6]: angular velocity (rad/s) and velocity of the origin (m/s) of each body, in world axes.
 
     Reads qvel and the poses of `kinematics`.
     """
@@ -183,7 +183,7 @@ def body_velocities(m, d):
 @only_with("movers", otherwise="(0.0 * d.time, 0.0 * d.time)")
 @kernel
 def mover_speeds(m, d, k):
-    """Speed (m/s) and turning (rad/s) of mocap body k, constant over a step."""
+    """Speed (m/s) and angular speed (rad/s) of mocap body k, constant over a step."""
     v = d.mover_vel[k]
     return sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]), sqrt(v[3] * v[3] + v[4] * v[4] + v[5] * v[5])
 
@@ -200,7 +200,7 @@ def mover_motion(m, d, b):
 
 @kernel
 def add_joint(m, d, j, b, turn, speed):
-    """A body's turning and the velocity of its origin, with the motion of its joint j added."""
+    """A body's angular velocity and the velocity of its origin, with the motion of its joint j added."""
     i, kind = m.jnt_dofadr[j], m.jnt_type[j]
     if kind == SLIDE:
         return turn, add_scaled3(speed, d.qvel[i], d.xaxis[j])
@@ -224,6 +224,6 @@ def add_joint(m, d, j, b, turn, speed):
 
 @kernel(inline=True)
 def velocity_of(d, b, point):
-    """Velocity (m/s) of the point of body b that is at a place (m) in world axes; needs `body_velocities`."""
+    """Velocity (m/s) of the point of body b at a place (m) in world axes; needs `body_velocities`."""
     known = d.body_motion[b]
     return add3((known[3], known[4], known[5]), cross((known[0], known[1], known[2]), sub3(point, d.xpos[b])))

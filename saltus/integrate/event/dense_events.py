@@ -1,13 +1,13 @@
 """Moreau-Jean time stepping over dense events, and the return to event location.
 
-A box that rattles to rest, a heap, a foot that chatters: impacts follow each other in ever shorter intervals, too
-irregular for their accumulation point to be extrapolated. Where one contact has had `opt_dense_events` events within
-`opt_dense_time`, or the active set is larger than event location has room for, the Moreau-Jean scheme takes over with
-steps of `opt_dense_step`, each of which sums up all of its impacts (Moreau 1988; Jean 1999; Acary & Brogliato,
-Numerical Methods for Nonsmooth Dynamical Systems (2008), chapter 10). So it does where a step fails while contacts are
-active, as at the end of a slip, where the direction of friction turns without bound. After these steps, touching
-contacts become active and events are located again. A phase of time stepping that begins soon after the last one takes
-twice as many steps.
+In a box that rattles to rest, a heap, or a chattering foot, impacts follow each other in ever shorter intervals, too
+irregular for their accumulation point to be extrapolated. If one contact has had `opt_dense_events` events within
+`opt_dense_time`, or the active set exceeds the capacity of event location, the Moreau-Jean scheme takes over with steps
+of `opt_dense_step`, each of which sums all of its impacts (Moreau 1988; Jean 1999; Acary & Brogliato, Numerical Methods
+for Nonsmooth Dynamical Systems (2008), chapter 10). It also takes over if a step fails while contacts are active, as at
+the end of a slip, where the direction of friction turns without bound. After these steps, touching contacts become
+active and events are located again. A phase of time stepping that begins soon after the last one takes twice as many
+steps.
 """
 
 from saltus.contact.bounding_spheres import smaller_radius
@@ -60,19 +60,19 @@ from saltus.solve.event.redundant_rows import forget_rank
 from saltus.solve.status import CHATTER, CROWDED, DIVERGED, JAMMED, OK, TOO_DENSE, UNRESOLVED
 from saltus.spatial.vectors import dot3, sub3
 
-CROWDED_STEP = 2.0  # times opt_dense_step, where the active set has no room for event location
+CROWDED_STEP = 2.0  # times opt_dense_step, if the active set exceeds the capacity of event location
 
-FEWEST, MOST, CROWD = 4.0, 256.0, 8.0  # number of steps at first; at most; more where there is no room
-SOON = 10.0  # of opt_dense_time
-TURN, TRAVEL = 0.1, 0.25  # rad; of the smaller radius: most by which bodies turn, and come nearer, in a step
+FEWEST, MOST, CROWD = 4.0, 256.0, 8.0  # number of steps at first; at most; factor if crowded
+SOON = 10.0  # relative to opt_dense_time
+TURN, TRAVEL = 0.1, 0.25  # largest rotation (rad), and approach relative to the smaller radius, of bodies in a step
 REACH = 2.0  # m/s²; times the square of the step: the gap below which a contact touches after a step
-SLOW = 1e-3  # of the velocity gained in a step of free fall: slower motion counts as rest
-APPROACH = 1e-2  # the same for an approach that counts as an impact
+SLOW = 1e-3  # relative to the velocity gained in a step of free fall: slower motion counts as rest
+APPROACH = 1e-2  # relative to the velocity gained in a step of free fall: faster approaches count as impacts
 
 
 @kernel
 def can_go_over(m, d):
-    """Whether time may be stepped where a step fails: with active contacts, limits or dry friction."""
+    """Whether time may be stepped after a failed step: with active contacts, limits or dry friction."""
     return m.opt_dense == STEP and d.event_count[CLOSED] > m.neq
 
 
@@ -80,7 +80,7 @@ def can_go_over(m, d):
 def go_over(m, d, status):
     """Begin time stepping over events, if the contact options allow it; returns a status.
 
-    `status`: the reason, returned unchanged if they do not. The active set is empty meanwhile. Where friction jams
+    `status`: the reason, returned unchanged if they do not. The active set is empty meanwhile. If friction jams
     (Painlevé), impulses exist although accelerations do not.
     """
     over = status == CROWDED or status == UNRESOLVED or status == CHATTER or status == TOO_DENSE or status == JAMMED
@@ -118,9 +118,9 @@ def open_all(m, d):
 
 @kernel
 def step_over(m, d, end):
-    """One time step towards `end` (s), counted down in dense[LEFT]; returns a status.
+    """Take one time step towards `end` (s), counted down in dense[LEFT]; returns a status.
 
-    The state at its start stays in qpos_saved, qvel_saved, act_saved.
+    The state at the step's start is kept in qpos_saved, qvel_saved, act_saved.
     """
     left, start = end - d.time, d.time
     size = short_enough(m, d)
@@ -143,7 +143,7 @@ def step_over(m, d, end):
 
 @kernel
 def note_impacts(m, d, h):
-    """Count the impacts of the step of h seconds that has just been taken; qvel_jump ← their jump of velocities."""
+    """Count the impacts of the step of h seconds that has just been taken; qvel_jump ← their velocity jump."""
     d.dense[COLLIDED] = impacts_of_step(m, d, h)
     if d.dense[COLLIDED] > 0.0:
         for i in range(m.nv):
@@ -163,9 +163,9 @@ def correct(m, d, h):
 
 @kernel
 def short_enough(m, d):
-    """Size (s) of the next time step: that of the phase, or shorter where something turns or moves too fast for it.
+    """Size (s) of the next time step: that of the phase, or shorter if a body rotates or moves too fast for it.
 
-    The scheme is explicit in gyroscopic forces, and finds contacts at one position of a step alone.
+    The scheme is explicit in gyroscopic forces, and detects contacts at only one position of a step.
     """
     h = d.dense[SIZE]
     kinematics(m, d, m.keep_bodies)
@@ -181,7 +181,7 @@ def short_enough(m, d):
 @only_with("contact", otherwise="h")
 @kernel
 def not_through(m, d, h):
-    """The size h (s) of a step, or a shorter one in which no geom gets through another."""
+    """The size h (s) of a step, or a shorter one in which no geom passes through another."""
     collider_frames(m, d)
     for c in range(m.ncollision):
         g1, g2 = m.collision_geom1[c], m.collision_geom2[c]
@@ -215,7 +215,7 @@ def free_fall(m, h):
 
 @kernel
 def come_back(m, d):
-    """Activate touching contacts and return to event location, with a log entry; otherwise prolong time stepping.
+    """Activate touching contacts and return to event location, with a log entry; else prolong time stepping.
 
     Returns whether events are located again.
     """
@@ -314,10 +314,10 @@ def back_to_end(m, d):
 def state_inside(m, d, h, theta):
     """The state at the fraction theta of the time step of h seconds whose end `keep_end` has saved.
 
-    Positions go straight from the start to the end, so that they are nowhere deeper than there. Velocities are
-    interpolated linearly; where there was an impact, its impulses are felt from the start on, as by the positions: with
-    the velocities before, a body would be fast and already thrown up again, and energy would rise. Prescribed motions
-    are as they are at that time.
+    Positions go straight from the start to the end, so that they are nowhere deeper than at these. Velocities are
+    interpolated linearly; after an impact, its impulses act from the start on, as on the positions: with the velocities
+    before, a body would be fast and already thrown up again, and energy would rise. Prescribed motions have their
+    values at that time.
     """
     collided = d.dense[COLLIDED] > 0.0
     jumped = 1.0 if collided and theta > 0.0 else 0.0 * theta

@@ -1,13 +1,14 @@
-"""Corrections of positions during time stepping that give no energy.
+"""Corrections of positions during time stepping that add no energy.
 
-Where bodies have come into each other within a step they are lifted out again (see
-`saltus.solve.stepping.position_correction`). The impact that the step has summed up happened before they were so deep;
-the work of the lifting, against gravity and springs, therefore comes out of the kinetic energy of the kinematic trees
-that were moved: their velocities shrink by one factor,
+Bodies that have penetrated each other within a step are lifted out again (see
+`saltus.solve.stepping.position_correction`). The impact that the step has summed happened at a smaller depth; the work
+of lifting, against gravity and springs, is therefore taken from the kinetic energy of the kinematic trees that were
+moved: their velocities shrink by one factor,
 
     s² = 1 - ΔE / T
 
-with which all velocities that constraints hold at zero stay zero. Of their kinetic energy `MOST` at most is taken.
+with which all velocities that constraints hold at zero stay zero. At most the fraction `MOST` of the kinetic energy is
+taken.
 """
 
 from saltus.dynamics.equations import joint_inertia
@@ -16,7 +17,7 @@ from saltus.dynamics.tree.factor import multiply
 from saltus.number.functions import absolute, minimum, sqrt
 from saltus.number.kernels import kernel
 
-MOST = 0.5  # of the kinetic energy
+MOST = 0.5  # largest fraction of the kinetic energy
 LEAST = 1e-12  # m, rad: smaller displacements are rounding
 
 
@@ -29,14 +30,14 @@ def total_energy(m, d):
 
 @kernel
 def take_gain(m, d, before):
-    """Shrink the velocities of all trees moved by the displacement qstep [nv], so that the energy (J) is as `before`.
+    """Shrink the velocities of all trees moved by the displacement qstep [nv], to restore the energy (J) `before`.
 
-    Only if it is larger now.
+    Velocities change only if the energy is larger now.
     """
     gain = total_energy(m, d) - before
     if not gain > 0.0:
         return
-    # kinetic energy of what was moved; M couples no tree with another
+    # kinetic energy of the moved trees; M does not couple trees
     joint_inertia(m, d)
     multiply(m, d, d.qvel, d.row_inverse)
     kinetic = 0.0 * gain

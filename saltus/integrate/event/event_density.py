@@ -1,7 +1,7 @@
-"""Density of events: when they are too dense to be located one by one, and time is stepped over them instead.
+"""Density of events: too dense events are not located one by one, but stepped over in time.
 
-They are too dense where one contact, or all together, have had too many lately, and where steps between them have
-become too short: friction that turns a slowing slip ever faster, or trial steps that lead nowhere.
+Events are too dense if one contact, or all together, have had too many recently, or if steps between them have become
+too short: by friction that turns a slowing slip ever faster, or by trial steps without progress.
 """
 
 from saltus.contact.counts import NBLOCK, NROW
@@ -11,12 +11,12 @@ from saltus.number.functions import maximum, sqrt
 from saltus.number.kernels import kernel, only_with
 from saltus.solve.cone.delassus import contact_friction, slip_direction, slips
 
-MOST_AT_ONCE = 200.0  # events without time passing
-MANY = 4.0  # times more events are allowed for all contacts of a tree than for one alone
-# steps shorter than SHORT opt_dense_step are stiff where step times rate exceeds STIFFEST, which accuracy alone would
-# not produce; at most MOST_STIFF in a row
+MOST_AT_ONCE = 200.0  # most events without time passing
+MANY = 4.0  # factor by which all contacts of a tree may have more events than a single one
+# steps shorter than SHORT opt_dense_step are stiff if step times rate exceeds STIFFEST, which accuracy alone would not
+# cause; at most MOST_STIFF in a row
 SHORT, STIFFEST, MOST_STIFF = 0.1, 0.05, 40.0
-MOST_TRIES = 50.0  # trial steps within opt_dense_step
+MOST_TRIES = 50.0  # most trial steps within opt_dense_step
 
 
 @kernel
@@ -37,7 +37,7 @@ def too_dense(m, d, passed):
             d.event_rate[i] = (count, d.time)
             busiest = maximum(busiest, count)
             all_of_them = all_of_them + 1.0
-    # the same for all contacts together
+    # decaying event count of all contacts together
     scale = MANY * m.ntree_event
     decayed = maximum(d.dense[COUNTED] - scale * rate * (d.time - d.dense[COUNTED_AT]), 0.0 * d.time)
     d.dense[COUNTED], d.dense[COUNTED_AT] = decayed + all_of_them, d.time
@@ -79,7 +79,7 @@ def stalls(m, d, h):
 def creeps(m, d):
     """Whether progress stalls: too many recent trial steps, counting the next one, while some contact is active.
 
-    Equality constraints are always active, and short steps with them alone are what the accuracy asks for.
+    Equality constraints are always active; short steps with only these are required by accuracy.
     """
     rate = MOST_TRIES / m.opt_dense_step
     d.dense[TRIES] = maximum(d.dense[TRIES] - rate * (d.time - d.dense[TRIED_AT]), 0.0 * d.time) + 1.0

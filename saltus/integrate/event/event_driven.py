@@ -3,7 +3,7 @@
 While the modes do not change the motion is smooth, and a one-step method applies: dopri5 with error control, or another
 method with fixed steps. The dense output of each step is searched for events. The step ends at the first one, which is
 resolved (see `saltus.solve.event.event_resolution`); then the next step begins, or the rest of a fixed one. After each
-step the drift of the active constraints is projected out. Where events are too dense to be located, the motion is
+step the drift of the active constraints is projected out. If events are too dense to be located, the motion is
 continued by time stepping (see `saltus.integrate.event.dense_events`).
 """
 
@@ -59,7 +59,7 @@ INSTANT = 1e-12  # shorter intervals count as none: s, relative to 1 s and to th
 def step(m, d, h, *method):
     """Advance by h seconds, through all events; returns a status.
 
-    Returns EVENTS_FULL where the event log must be read before the step continues; the next call continues it.
+    Returns EVENTS_FULL if the event log must be read before the step continues; the next call continues it.
     """
     # a new step, or the rest of one interrupted by a full log
     end, worst = d.time + h, OK
@@ -98,7 +98,7 @@ def is_left(m, d, end, method):
 
 @kernel
 def go_towards(m, d, end, method):
-    """One step towards `end` (s), or to the first event in it and through it, or a rejected trial; returns a status."""
+    """Take one step towards `end` (s), or to the first event in it and through it, or reject it; returns a status."""
     start = d.time
     if d.dense[LEFT] > 0.0:
         return through(m, d, step_over(m, d, end))
@@ -119,7 +119,7 @@ def goes_on(m, d):
 
 @kernel
 def look_ahead(m, d, end, method):
-    """Trial step towards `end` (s): returns a status, its length (s), and the fraction of it at the first event.
+    """Take a trial step towards `end` (s); returns a status, its length (s), and the fraction of it at the first event.
 
     The fraction is NONE without an event, and REJECTED if the error is too large; the state is then restored.
     """
@@ -140,7 +140,7 @@ def look_ahead(m, d, end, method):
         accept(m, d, size, True, error)
         return OK if large_enough(size, end) else STEP_TOO_SMALL, size, REJECTED
     if not bad_state(m, d) < 0.5:
-        if can_go_over(m, d):  # from the state before
+        if can_go_over(m, d):  # restart from the state before
             accept(m, d, size, True, 2.0 + 0.0 * error)
         return DIVERGED, size, REJECTED
     d.event_error[0] = error
@@ -166,7 +166,7 @@ def take(m, d, start, size, place, end, method):
         if fails(m, d, status):
             return retreat(m, d, start, size, max(status, DIVERGED), method)
         if has(m, EVENTS):
-            event_values(m, d)  # to be compared with those after the user's actions
+            event_values(m, d)  # for comparison with the values after user actions
         record_controls(m, d, start)
         return max(status, happen(m, d, start, place * size))
     # no event: the whole step
@@ -189,7 +189,7 @@ def fails(m, d, status):
 
 @kernel
 def retreat(m, d, start, size, status, method):
-    """Go over to time stepping from the start of a step that has failed, where possible; returns a status."""
+    """Switch to time stepping from the start of a failed step, if possible; returns a status."""
     if not can_go_over(m, d):
         return status
     state_at(m, d, size, start, 0.0, method)
@@ -199,7 +199,7 @@ def retreat(m, d, start, size, status, method):
 
 @kernel
 def through(m, d, status):
-    """Complete a time step over events: the user's events, and the return to event location after the last step."""
+    """Complete a time step over events: run user events, and return to event location after the last step."""
     if status > UNSOLVED:
         return status
     log_limits(m, d)
@@ -244,7 +244,7 @@ def happen(m, d, start, passed):
 
 
 def event_driven(integrator: Integrator) -> Integrator:
-    """The same method, event-driven, with the Data that `saltus.integrate.fixed.moreau_jean` needs for dense events."""
+    """Event-driven version of an integrator, with the Data that dense events need (see `moreau_jean`)."""
     return replace(integrator, step=step, needs=integrator.needs | {"implicit": True, "searches": True})
 
 

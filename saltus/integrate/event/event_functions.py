@@ -1,7 +1,7 @@
 """Event functions: positive while the contact modes do not change.
 
-The gap of an open contact, the normal force of an active one, the margin to the friction cone where it sticks, the
-speed along the slip direction where it slips; then the user's.
+Functions are the gap of an open contact, the normal force of an active one, its margin to the friction cone if it
+sticks, or its speed along the slip direction if it slips; then user-defined ones.
 """
 
 from saltus.contact.counts import NBLOCK
@@ -19,12 +19,12 @@ from saltus.number.kernels import kernel, only_with
 from saltus.solve.acceleration import acceleration
 from saltus.solve.cone.delassus import contact_friction
 
-ROOM = 1e-9  # of the cone's radius and of the largest force: values nearer to zero are rounding
+ROOM = 1e-9  # relative to the cone's radius and the largest force: smaller values are rounding
 
 
 @kernel
 def event_values(m, d):
-    """event_value [nevent] at the current state: of gaps and forces [nmode], of slip [nmode], the user's."""
+    """event_value [nevent] at the current state: gaps and forces [nmode], slip [nmode], user-defined functions."""
     if has(m, EVENTS):
         observe(m, d)
         open_gaps(m, d)
@@ -38,7 +38,7 @@ def event_values(m, d):
 
 @kernel
 def positions(m, d):
-    """Gaps of all contacts and limits at the current positions."""
+    """Compute gaps of all contacts and limits at the current positions."""
     kinematics(m, d, m.keep_bodies)
     tendon_lengths(m, d)
     closed_gaps(m, d)
@@ -47,7 +47,7 @@ def positions(m, d):
 
 @kernel
 def points(m, d):
-    """Gaps at the current positions, with new contacts for all points within reach."""
+    """Compute gaps at the current positions, with new contacts for all points within reach."""
     kinematics(m, d, m.keep_bodies)
     tendon_lengths(m, d)
     gaps(m, d)
@@ -56,7 +56,7 @@ def points(m, d):
 @only_with("tendon")
 @kernel
 def tendon_lengths(m, d):
-    """Lengths of tendons at the current positions."""
+    """Compute lengths of tendons at the current positions."""
     tree_centre_of_mass(m, d)
     com_inertia(m, d)
     com_dof(m, d)
@@ -71,7 +71,7 @@ def read_values(m, d):
     for i in range(m.nmode):
         d.event_value[i] = open_gap(m, d, i) if d.mode[i] == OPEN and i < m.nslot + 2 * m.nlimit else one
         if i < m.nslot and d.mode[i] != OPEN and d.slot_contact[i] < 0:
-            d.event_value[i] = -one  # its contact point no longer exists
+            d.event_value[i] = -one  # the contact point no longer exists
         d.event_value[m.nmode + i] = one
     # active: functions of forces and slip
     if d.event_count[CLOSED]:
@@ -88,7 +88,7 @@ def read_values(m, d):
 
 @kernel
 def read_shared(m, d):
-    """Event functions where forces are not unique: instead of them, whether an active contact begins to move."""
+    """Event functions for forces that are not unique: whether an active contact begins to move."""
     largest = 0.0 * d.time
     for j in range(d.hard_count[ROWS]):
         largest = maximum(largest, absolute(d.hard_q[j]))

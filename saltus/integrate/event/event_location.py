@@ -41,7 +41,7 @@ def values_at(m, d, h, start, theta, method):
 
 @kernel
 def value_at(m, d, h, start, theta, method, e):
-    """Event function e alone at the fraction theta of the step; a gap needs no forces."""
+    """Event function e alone at the fraction theta of the step; for a gap no forces are computed."""
     state_at(m, d, h, start, theta, method)
     if e < m.nslot + 2 * m.nlimit and d.mode[e] == OPEN:
         positions(m, d)
@@ -63,9 +63,9 @@ def watch(m, d, first):
 def may_cross(m, d, h, start, method):
     """Whether an event function may become negative within a step of dopri5.
 
-    A force is negative at the end, or falls at a stage to less than half of its values at both ends; a gap is negative
-    somewhere, by more than the gap tolerance if it is zero at both ends. Reads event_after of `watch`. To be called
-    with the state and accelerations of the step's end, whose event functions it leaves in event_value.
+    This is so if a force is negative at the end, or falls at a stage to less than half of its values at both ends, or
+    if a gap is negative somewhere, by more than the gap tolerance if it is zero at both ends. Reads event_after of
+    `watch`. Call it with the state and accelerations of the step's end, whose event functions it leaves in event_value.
     """
     # values at the end and the stages
     open_gaps(m, d)
@@ -88,7 +88,7 @@ def may_cross(m, d, h, start, method):
 
 @kernel(inline=True)
 def rests(m, d, e):
-    """Whether function e is an open gap that is zero at both ends of a step, as of a joint that rests at its limit."""
+    """Whether function e is an open gap that is zero at both ends of a step, as of a joint at rest on its limit."""
     if e >= m.nslot + 2 * m.nlimit or d.mode[e] != OPEN:
         return False
     return d.event_before[e] <= m.opt_gap_tolerance and absolute(d.event_value[e]) <= m.opt_gap_tolerance
@@ -96,7 +96,7 @@ def rests(m, d, e):
 
 @kernel
 def place_at_end(m, d, h, start):
-    """Poses of bodies and geoms at the end of a step of dopri5, where contacts are to be remembered."""
+    """Compute poses of bodies and geoms at the end of a step of dopri5, for matching of contacts."""
     interpolate(m, d, h, start, 1.0)
     kinematics(m, d, m.keep_bodies)
     collider_frames(m, d)
@@ -104,10 +104,10 @@ def place_at_end(m, d, h, start):
 
 @kernel
 def others_may_cross(m, d, h, start):
-    """Whether an item may cross within a step of dopri5 that `first_overlap` does not search for.
+    """Whether an item that `first_overlap` does not search may cross within a step of dopri5.
 
-    These are limits of tendons, and open points of pairs that touch at others. Their gap is negative in the middle, or
-    falls so fast between the samples that it may be negative in between.
+    Such items are limits of tendons, and open points of pairs that touch at other points. They may cross if the gap is
+    negative in the middle, or falls so fast between the samples that it may be negative in between.
     """
     others = False
     for i in range(m.nslot + 2 * m.nlimit):
@@ -122,7 +122,7 @@ def others_may_cross(m, d, h, start):
             low, middle, high = d.event_before[i], open_gap(m, d, i), d.event_value[i]
             slope = STEEPER * maximum(absolute(middle - low), absolute(high - middle))
             begun = low <= m.opt_gap_tolerance
-            if begun:  # its zero is shifted down, see `zero_of`
+            if begun:  # the zero is shifted down, see `zero_of`
                 middle, high = middle + 2.0 * m.opt_gap_tolerance, high + 2.0 * m.opt_gap_tolerance
             found = found or middle < 0.0 or middle + high < slope or (not begun and low + middle < slope)
     # contacts at the end of the step
@@ -133,7 +133,7 @@ def others_may_cross(m, d, h, start):
 
 @kernel
 def is_other(m, d, i):
-    """Whether item i is open and not one that `first_overlap` searches for."""
+    """Whether item i is open and not searched by `first_overlap`."""
     if d.mode[i] != OPEN:
         return False
     if i >= m.nslot:
@@ -184,10 +184,10 @@ def first_event(m, d, h, start, method):
 
 @kernel
 def look_over(m, d, h, start, method):
-    """event_look ← the event functions at the ends of all parts of a step; returns where geoms first overlap.
+    """event_look ← event functions at the ends of all parts of a step; returns the place where geoms first overlap.
 
-    That is the fraction of the step at which `first_overlap` finds an overlap before the first sample with one; NONE if
-    it finds none.
+    The place is the fraction of the step at which `first_overlap` finds an overlap before the first sample with one;
+    NONE if it finds none.
     """
     if has(m, FIXED):
         first_rates(m, d)
@@ -206,7 +206,7 @@ def look_over(m, d, h, start, method):
 
 @kernel
 def at_once(m, d):
-    """Whether user functions are already past their events, after a jump at another event; marks them."""
+    """Mark user functions that are already past their events, after a jump at another event; returns whether any is."""
     found = False
     for e in range(m.nevent):
         beyond = e >= 2 * m.nmode and level(m, d, e, d.event_before[e]) < 0.0
@@ -251,12 +251,12 @@ def event_in_part(m, d, h, start, method, part, touch):
 def dip(m, d, h, start, method, part):
     """A place within a part of a step where a function positive at both ends is negative; NONE without one.
 
-    Searched for where the samples around allow a minimum in between, and the slopes between them reach zero.
+    Parts are searched if the samples around allow a minimum in between, and the slopes between them reach zero.
     """
     found = NONE
     for e in range(m.nevent):
         low, high = seen(m, d, part, e), seen(m, d, part + 1, e)
-        # a minimum lies in between where the neighbouring samples are not lower
+        # a minimum may lie in between if the neighbouring samples are not lower
         before = seen(m, d, part - 1, e) if part > 0 else low
         after = seen(m, d, part + 2, e) if part + 2 <= PARTS else high
         if low > resolution(m, e) and high > 0.0 and before >= low and after >= high:
@@ -333,7 +333,7 @@ def earliest(m, d, h, start, method, lower, upper):
 
 @kernel
 def resolution(m, e):
-    """Value below which event function e counts as zero; at the start of a mode it begins there."""
+    """Value below which event function e counts as zero; at the start of a mode the function begins there."""
     if e < m.nmode:
         return m.opt_gap_tolerance if e < m.nslot + 2 * m.nlimit else 0.0
     return m.opt_speed_tolerance if e < 2 * m.nmode else 0.0

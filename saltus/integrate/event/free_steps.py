@@ -1,4 +1,4 @@
-"""Event-driven motion in free steps, with states at given times on the way."""
+"""Event-driven motion in free steps, with samples of the states at given times."""
 
 from saltus.contact.event.contact_matching import follows_points
 from saltus.contact.event.modes import log_is_full
@@ -21,7 +21,7 @@ from saltus.solve.status import DIVERGED, EVENTS_FULL, OK, TOO_DENSE, UNSOLVED
 def record(m, d, times, row, attempts, method, out):
     """Integrate towards times[-1] in free steps and write the states at the ascending times [n]; see `dopri5.record`.
 
-    Returns EVENTS_FULL where the event log must be read first; it is then to be called again. For what a row holds see
+    Returns EVENTS_FULL if the event log must be read before the next call. For the contents of a row see
     `saltus.integrate.adaptive.samples`.
     """
     if not bad_start(m, d) < 0.5:
@@ -35,7 +35,7 @@ def record(m, d, times, row, attempts, method, out):
 
 @kernel
 def free_steps(m, d, times, row, attempts, method, out, status):
-    """`record`, once modes and slopes at the current state are known."""
+    """Free steps with samples, once modes and slopes at the current state are known; see `record`."""
     end = times[-1]
     for _ in range(attempts):
         row = write_reached(m, d, times, row, out)

@@ -1,8 +1,8 @@
-"""Steps of time that are short enough for bodies not to come far into each other.
+"""Time steps that are short enough to limit the penetration of bodies.
 
-Time stepping finds contacts at one position of a step, and a contact with restitution acts in the step after its gap
-has closed: until then bodies come into each other by up to their speed times the step. A step in which they come deeper
-than stated is taken again, shorter.
+Time stepping detects contacts at one position of a step, and a contact with restitution acts in the step after its gap
+has closed: until then bodies penetrate each other by up to their speed times the step. A step with a larger depth than
+allowed is repeated with a shorter length.
 """
 
 from saltus.contact.counts import NBLOCK
@@ -14,15 +14,15 @@ from saltus.number.kernels import kernel
 from saltus.solve.status import OK
 
 METHOD = (0.5, 1e-6)  # θ and tolerance of the steps
-DEEPER = 1e-4  # m, rad: most by which bodies come into each other in a step, unless it was shortened `SHORTENED` times
-SHORTENED, SHORTEST, MARGIN = 3, 0.1, 0.8  # and least factor of it each time; share of `DEEPER` that is aimed at
+DEEPER = 1e-4  # m, rad: largest new depth in a step, unless it was shortened `SHORTENED` times
+SHORTENED, SHORTEST, MARGIN = 3, 0.1, 0.8  # most shortenings; least factor; target depth relative to `DEEPER`
 
 
 @kernel
 def shallow_step(m, d, h):
-    """A time step of h seconds, or a shorter one in which nothing comes deeper by more than `DEEPER`.
+    """Take a time step of h seconds, or a shorter one without new depth above `DEEPER`.
 
-    Its positions are not corrected yet. Returns a status and the length (s) of the step.
+    Positions are not yet corrected. Returns a status and the length (s) of the step.
     """
     start, status = d.time, OK
     for again in range(SHORTENED + 1):

@@ -28,7 +28,7 @@ def begin(m, d):
     status = OK
     for e in range(m.nevent):
         d.event_hit[e] = 0
-    # unknown modes: resolve contact at this state as at an event
+    # unknown modes: resolve contacts at this state as at an event
     if d.modes_known[0] < 0.5:
         d.dense[LEFT] = 0.0
         d.dense[RECENT] = 0.0
@@ -44,7 +44,7 @@ def begin(m, d):
                 look(m, d)
             first_sides(m, d)
         return status
-    # known modes: slopes and event functions alone
+    # known modes: only slopes and event functions
     count_closed(m, d)
     if d.dense[LEFT] < 0.5:
         start_step(m, d)
@@ -70,7 +70,7 @@ def start_step(m, d):
         first_slopes(m, d)
     if has(m, FIXED, EVENTS):
         event_values(m, d)
-    else:  # with the forces that `first_slopes` has computed
+    else:  # use the forces that `first_slopes` has computed
         open_gaps(m, d)
         read_values(m, d)
     sides_after(m, d)
@@ -108,7 +108,7 @@ def keep_values(m, d):
 @only_with("contact")
 @kernel
 def follow_slips(m, d):
-    """slip ← the directions of the present velocities of slipping contacts, from which a reversal is told."""
+    """slip ← directions of the present velocities of slipping contacts, for detecting a reversal."""
     for b in range(d.count[NBLOCK]):
         if d.block_kind[b] == CONE and slips(d, b):
             row = d.block_row[b]
@@ -120,7 +120,7 @@ def follow_slips(m, d):
 
 @kernel
 def go_behind_break(m, d, bounds):
-    """Where a law may jump at this time, start the next step just behind it, with a first step size."""
+    """Start the next step just behind a break, with a first step size, if a law may jump at this time."""
     behind = behind_break(d.time, bounds)
     if behind > d.time:
         d.time = behind

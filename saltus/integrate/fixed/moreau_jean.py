@@ -82,7 +82,7 @@ def note_step(m, d, h):
 @only_with("constraint", otherwise="False")
 @kernel
 def finds_violations(m, d, h):
-    """Whether `uncorrected_step` has left positions that violate constraints; qstep [nv] ← what corrects them."""
+    """Whether `uncorrected_step` left positions that violate constraints; qstep [nv] ← their correction."""
     return d.count[NBLOCK] > 0 and position_correction(m, d, h) == 1
 
 

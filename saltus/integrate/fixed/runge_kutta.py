@@ -53,7 +53,7 @@ def step(m, d, h, tableau):
 @only_with("sleep")
 @kernel
 def clear_stages_of_sleep(m, d, stages):
-    """Saved state, displacement and slopes of what sleeps ← those of rest: some of it may wake between the stages."""
+    """Saved state, displacement and slopes of sleeping trees ← those of rest: some may wake between the stages."""
     if d.awake_count[SAVED] != d.awake_count[LISTED]:
         for k in range(m.nq):
             d.qpos_saved[k] = d.qpos[k]
@@ -68,7 +68,7 @@ def clear_stages_of_sleep(m, d, stages):
 @only_with("sleep")
 @kernel
 def fall_asleep_at(m, d):
-    """Let trees fall asleep by their velocities at the start of the step, where they were then."""
+    """Let trees fall asleep by their velocities at the start of the step, at their positions then."""
     for k in awake_coordinates(m, d):
         d.qpos[k] = d.qpos_saved[k]
     for i in awake_dofs(m, d):
@@ -76,7 +76,7 @@ def fall_asleep_at(m, d):
     before = d.awake_count[LISTED]
     fall_asleep(m, d)
     if d.awake_count[LISTED] != before:
-        place_everything(m, d)  # the last stage was elsewhere
+        place_everything(m, d)  # the last stage had other positions
 
 
 @kernel

@@ -32,7 +32,7 @@ from saltus.solve.status import CONTACTS_FULL, NOT_CONVERGED, OK
 
 ITERATIONS = 60
 LINEAR = 1e-3  # tolerance of conjugate gradients
-TOLERANCE = 1e-13  # of an iteration's change of velocity, relative to the largest velocity
+TOLERANCE = 1e-13  # tolerance of an iteration's change of velocity, relative to the largest velocity
 
 
 @kernel
@@ -91,8 +91,8 @@ def rows(m, d, h):
 def solve_step(m, d, h):
     """qacc [nv] ← the accelerations a of the step; returns a status.
 
-    They minimise a convex cost. Each Newton step is solved to the tolerance of conjugate gradients; steps are repeated
-    until their change is rounding.
+    The accelerations minimise a convex cost. Each Newton step is solved to the tolerance of conjugate gradients; steps
+    are repeated until their change is rounding.
     """
     live = 0.0 * d.time < 1.0
     last = 0.0 * d.time + 1e300
@@ -135,7 +135,7 @@ def final_forces(m, d):
 def turn_free_bodies(m, d, h):
     """Accelerations of free bodies with the velocity derivative of their gyroscopic forces.
 
-    For free bodies without attached bodies and active constraints; others keep theirs. Writes qacc [nv].
+    Only free bodies without attached bodies and active constraints are changed. Writes qacc [nv].
     """
     if m.has_freebody:
         # right-hand side M a, and A = M + h ∂bias/∂v of free bodies
@@ -150,7 +150,7 @@ def turn_free_bodies(m, d, h):
             d.lower[k] = d.M[k] + h * d.lower[k]
         # A⁻¹ M a
         unsymmetric_solve(m, d, d.metric_force)
-        # taken by free bodies without active constraints
+        # used by free bodies without active constraints
         mark_constrained(m, d)
         for i in range(m.nv):
             d.qacc[i] = d.metric_change[i]

@@ -83,7 +83,7 @@ def predict(m, d, h):
     """Predicted actuator states at the midpoint, and constraint rows at q ⊕ h/2 v."""
     predict_activations(m, d, h)
     displace(m, d.qpos_saved, 0.5 * h, d.qvel_saved, d.qpos)
-    if not has(m, "event"):  # with events located the active set is enforced with the forces
+    if not has(m, "event"):  # with located events the active set is enforced with the forces
         soft_rows(m, d)
 
 
@@ -122,7 +122,7 @@ def evaluate(m, d, h, start):
     d.time = start + 0.5 * h
     row_drifts(m, d)
     position_stage(m, d, 0)
-    if has(m, "adhere"):  # contacts that stick attract where their rows are
+    if has(m, "adhere"):  # adhesive contacts attract at the positions of their rows
         grip(m, d)
     # forces f + f_e there
     newton_euler_forward(m, d, d, 0, 1)
@@ -157,7 +157,7 @@ def imbalance(m, d):
 
 @kernel
 def tangent(m, d, h):
-    """The Newton matrix: M ← M + h²/4 K + h/2 D of joints at the current state; the same of deformable bodies."""
+    """The Newton matrix: M ← M + h²/4 K + h/2 D of joints at the current state; also the part of deformable bodies."""
     joint_inertia(m, d)
     joint_stiffness(m, d)
     for i in range(m.nv):

@@ -2,9 +2,9 @@
 
     (M - h D) a = f(q, v),   v' = v + h a,   q' = q ⊕ h v',   D = df/dv
 
-One linear solve: the first Newton iteration of the implicit equation. D contains dampers, actuators, the medium and the
-bias forces, within the sparsity pattern of M, and all damping of deformable bodies; it has the sign of the force, so
-that damping makes it negative. MuJoCo 4.0 has no elastic bodies under this method.
+A step is one linear solve: the first Newton iteration of the implicit equation. D contains dampers, actuators, fluid
+forces and the bias forces, within the sparsity pattern of M, and all damping of deformable bodies; it has the sign of
+the force, so that damping makes it negative. MuJoCo 4.0 has no elastic bodies under this method.
 """
 
 from saltus.dynamics.awake.walks import awake_dofs, awake_entries
@@ -63,7 +63,7 @@ def solve_with_derivative(m, d, h, fast):
 def derivative(m, d, fast):
     """-D in lower and upper [nC], except for the diagonals qfrc_damper_slope and qfrc_actuator_slope [nv].
 
-    If `fast`, the bias contributes for free bodies without attached bodies alone, and the rest is made symmetric.
+    If `fast`, the bias contributes only for free bodies without attached bodies, and the rest is made symmetric.
     """
     # Coriolis, centrifugal and gyroscopic forces
     if fast and not m.has_freebody:

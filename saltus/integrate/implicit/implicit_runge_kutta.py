@@ -28,7 +28,7 @@ from saltus.solve.status import NOT_CONVERGED, OK
 from saltus.spatial.fields import load3, store3
 from saltus.spatial.quaternions import dexp
 
-DIFFERENCE = 1.5e-8  # relative step of the Jacobian's finite differences; affects the speed of convergence alone
+DIFFERENCE = 1.5e-8  # relative step of the Jacobian's finite differences; affects only the speed of convergence
 TOLERANCE = 1e-14
 RESOLVED = 1e-3  # rad, m in a step: motion to be resolved to nine digits
 ITERATIONS = 50
@@ -158,7 +158,7 @@ def residual(m, d, h, tableau, start):
 
 @kernel
 def angular_velocities(m, d):
-    """On ball and free joints, qvel ← dexp(Θ) k, with k in qvel and Θ in step_tangent."""
+    """qvel ← dexp(Θ) k on ball and free joints, with k in qvel and Θ in step_tangent."""
     for j in range(m.njnt):
         kind = m.jnt_type[j]
         if kind == FREE or kind == BALL:

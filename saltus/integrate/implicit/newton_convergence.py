@@ -5,7 +5,7 @@ from saltus.number.conditions import has
 from saltus.number.functions import absolute, maximum
 from saltus.number.kernels import kernel, only_with
 
-RESOLVED = 1e-9  # of the largest velocity: smaller changes may be rounding, where forces cancel
+RESOLVED = 1e-9  # relative to the largest velocity: smaller changes may be rounding, where forces cancel
 LEAST = 1e-3  # rad, m in a step: motion to be resolved to nine digits
 
 

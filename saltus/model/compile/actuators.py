@@ -67,7 +67,7 @@ class Actuators(NamedTuple):
 
 
 def supported_actuator(m: mujoco.MjModel, k: int) -> bool:
-    """Whether actuator k is simulated: all but plugins and laws that are callbacks of the user's."""
+    """Whether actuator k is simulated: not with plugins or user callbacks."""
     callbacks = (
         (m.actuator_dyntype[k], DYN_USER),
         (m.actuator_gaintype[k], GAIN_USER),
@@ -77,9 +77,9 @@ def supported_actuator(m: mujoco.MjModel, k: int) -> bool:
 
 
 def actuators(m: mujoco.MjModel, muscles: Mapping[int, HillMuscle] | None = None) -> Actuators:
-    """Fields, sizes and features of the actuators; with actuation disabled none of them acts.
+    """Fields, sizes and features of the actuators; none acts if actuation is disabled.
 
-    `muscles`: those whose law is replaced.
+    `muscles`: actuators whose law is replaced.
     """
     flags = mujoco.mjtDisableBit
     clamp = not m.opt.disableflags & flags.mjDSBL_CLAMPCTRL.value
@@ -131,7 +131,7 @@ def actuators(m: mujoco.MjModel, muscles: Mapping[int, HillMuscle] | None = None
 
 
 def actuator_values(m: Any) -> dict[str, np.ndarray]:
-    """Parameters and limits, with an axis of simulations first where the fields of `m` have one."""
+    """Parameters and limits of actuators, with a leading axis of simulations if the fields of `m` have one."""
     names = "dynprm forcerange actrange ctrlrange gear acc0 lengthrange"
     return {
         **{f"actuator_{name}": getattr(m, f"actuator_{name}") for name in names.split()},
@@ -141,7 +141,7 @@ def actuator_values(m: Any) -> dict[str, np.ndarray]:
 
 
 def _affine(constant, prm, keep):
-    """Parameters of an affine law, with those that a constant one does not read as zeros."""
+    """Parameters of an affine law; those that a constant law does not read are zero."""
     prm = prm.copy()
     prm[..., constant, keep:] = 0.0
     return prm
@@ -181,7 +181,7 @@ def _transmission(m, k) -> tuple[int, list[int]]:
     reference = chains.ancestors(int(m.site_bodyid[other]))
     if kind == TRN_SLIDERCRANK:
         return SLIDER_CRANK, sorted(moved | reference)
-    # what moves both does not count
+    # degrees of freedom that move both have no effect
     return (ROTATION_OF_SITE if kind == TRN_SO3 else SITE_REFERENCE), sorted(moved ^ reference)
 
 
@@ -201,9 +201,9 @@ def _slots(m, k) -> list[int]:
 
 
 def setpoint_periods(m: Any) -> np.ndarray:
-    """Periods (rad times gear) [..., nactuator] of setpoints of servos on angles without ends, 0 for others.
+    """Periods (rad times gear) [..., nactuator] of angular setpoints of servos without limits, 0 for others.
 
-    As in MuJoCo.
+    MuJoCo's rules decide which setpoints are periodic.
     """
     gear = m.actuator_gear[..., m.actuator_outadr, :]
     turned = np.where(_turns_about_site(m, gear), np.linalg.norm(gear[..., 3:], axis=-1), 0.0)

@@ -20,7 +20,7 @@ from saltus.model.sensor_enums import (
 
 GEOMETRY = (RANGEFINDER, CAMPROJECTION, INSIDESITE, GEOMDIST, GEOMNORMAL, GEOMFROMTO)
 DISTANCES = (GEOMDIST, GEOMNORMAL, GEOMFROMTO)
-RAY_KINDS = (PLANE, SPHERE, CAPSULE, ELLIPSOID, CYLINDER, BOX)  # types of geom whose rays have kernels here
+RAY_KINDS = (PLANE, SPHERE, CAPSULE, ELLIPSOID, CYLINDER, BOX)  # types of geom with ray kernels here
 
 
 class Sight(NamedTuple):
@@ -32,7 +32,7 @@ class Sight(NamedTuple):
 
 
 def sight(m: mujoco.MjModel) -> Sight:
-    """Fields, sizes and features of cameras and of what sensors of geometry, contact and the past need."""
+    """Fields, sizes and features of cameras, rays, distances, contact sensors and delayed sensors."""
     plain = "mode bodyid targetbodyid projection resolution pos pos0 poscom0 mat0"
     values: dict[str, Any] = {f"cam_{f}": getattr(m, f"cam_{f}") for f in plain.split()}
     mats = np.zeros((m.ncam, 9))
@@ -50,7 +50,7 @@ def sight(m: mujoco.MjModel) -> Sight:
 
 
 def visible(m: mujoco.MjModel) -> np.ndarray:
-    """Which geoms rays can meet: those whose colour, or material, is not wholly transparent."""
+    """Mask of geoms that rays can meet: those with a colour, or material, that is not wholly transparent."""
     colour, material = m.geom_rgba[:, 3] != 0, m.geom_matid
     if m.nmat == 0:
         return colour
@@ -58,7 +58,7 @@ def visible(m: mujoco.MjModel) -> np.ndarray:
 
 
 def _lens(m, c) -> list[float]:
-    """Focal lengths of camera c for projections (pixels); those of its rays (pixels, or pixels per m) and centre."""
+    """Focal lengths of camera c for projections (pixels) and rays (pixels, or pixels per m), and the rays' centre."""
     width, height = (float(n) for n in m.cam_resolution[c])
     sensor, intrinsic, pixels = m.cam_sensorsize[c], m.cam_intrinsic[c], np.float32(m.cam_resolution[c])
     if sensor.all():  # in single precision, as in MuJoCo
@@ -68,13 +68,13 @@ def _lens(m, c) -> list[float]:
         focal = [0.5 / np.tan(m.cam_fovy[c] * np.pi / 360.0) * height] * 2
         centre = [width / 2.0, height / 2.0]
     if m.cam_projection[c] == ORTHOGRAPHIC:
-        extent = float(m.cam_fovy[c])  # its height (m), and width: pixels are square in square images alone
+        extent = float(m.cam_fovy[c])  # height (m) and width of the image; pixels are square only in square images
         return [*focal, width / extent, height / extent, width / 2.0, height / 2.0]
     return [*focal, *focal, *centre]
 
 
 def _features(m) -> set[str]:
-    """Words for the kernels that the model's sensors need."""
+    """Feature keys of the kernels that the model's sensors need."""
     if m.nsensor == 0 or m.opt.disableflags & mujoco.mjtDisableBit.mjDSBL_SENSOR.value:
         return set()
     kinds, features = set(m.sensor_type.tolist()), set()

@@ -28,7 +28,7 @@ class Fluid(NamedTuple):
 def fluid_forces(m: mujoco.MjModel, poses: dict[str, np.ndarray], left_out: frozenset[str] = frozenset()) -> Fluid:
     """Fields, sizes and features of fluid forces; `poses`: of inertial frames and geoms in their bodies.
 
-    Bodies that nothing moves and bodies without mass feel nothing.
+    Bodies that cannot move and bodies without mass have none.
     """
     shapes: list[dict[str, Any]] = []
     if present(m) and "fluid" not in left_out:
@@ -50,7 +50,7 @@ def present(m: mujoco.MjModel) -> bool:
 
 
 def _shapes(m, b, poses):
-    """What stands for body b in the medium: its box of inertia, or ellipsoids for the geoms that ask for it."""
+    """Shapes of body b for fluid forces: its equivalent inertia box, or ellipsoids of geoms that ask for them."""
     geoms = [g for g in range(m.body_geomadr[b], m.body_geomadr[b] + m.body_geomnum[b]) if m.geom_fluid[g, 0] > 0]
     if geoms:
         return [{"body": b, **_ellipsoid(m, g), **_frame(poses, "geom", g)} for g in geoms]
@@ -68,7 +68,7 @@ def _box(m, b):
     """Drag of the box with the body's mass and moments of inertia, axis by axis."""
     moments, density = m.body_inertia[b], max(m.opt.density, 0.0)
     squares = np.maximum(np.roll(moments, -1) + np.roll(moments, 1) - moments, MINVAL)
-    r = np.sqrt(1.5 * squares / m.body_mass[b])  # half its sides
+    r = np.sqrt(1.5 * squares / m.body_mass[b])  # half sides of the box
     next_r, last_r = np.roll(r, -1), np.roll(r, 1)
     return {
         "kind": FLUID_BOX,
@@ -104,7 +104,7 @@ def _ellipsoid(m, g):
 
 
 def semi_axes(m: mujoco.MjModel, g: int) -> np.ndarray:
-    """Semi-axes (m) [3] of the ellipsoid that stands for geom g."""
+    """Semi-axes (m) [3] of the ellipsoid that replaces geom g."""
     a, b, c = m.geom_size[g]
     if m.geom_type[g] == SPHERE:
         return np.array([a, a, a])

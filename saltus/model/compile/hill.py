@@ -44,12 +44,12 @@ ISOMETRIC_SLOPE, CONCENTRIC_SLOPE, ECCENTRIC_SLOPE = 5.0, 0.25, 0.15
 
 @dataclass(frozen=True)
 class HillMuscle:
-    """A muscle whose fibres pull on an elastic tendon in series: the law of an actuator, given to `saltus.load`.
+    """Muscle with fibres in series with an elastic tendon: an actuator law for `saltus.load`.
 
         saltus.load(source, muscles={"biceps": saltus.HillMuscle(624.3, 0.1157, 0.2723)})
 
-    replaces the force law of the actuator "biceps". Its transmission is kept: its length (times gear) is the length of
-    the muscle-tendon unit, and the muscle's force shortens it. Its control is the excitation, 0 to 1. Its states are
+    replaces the force law of the actuator "biceps". The transmission is kept: its length (times gear) is the length of
+    the muscle-tendon unit, and the muscle's force shortens it. The control is the excitation, 0 to 1. The states are
     activation and fibre length, the latter in units of the optimal one.
 
     Parameters, with the names and defaults of OpenSim's Millard2012EquilibriumMuscle where it has them:
@@ -58,8 +58,8 @@ class HillMuscle:
         tendon_slack_length: m, the tendon's length at which it begins to carry force.
         pennation_angle: rad, between fibres and tendon at the optimal length; the muscle keeps its width.
         max_contraction_velocity: optimal lengths a second, fastest shortening (Zajac 1989: 10).
-        activation_time_constant, deactivation_time_constant: s, of the activation that follows the excitation.
-        fiber_damping: force in units of the greatest at the fastest contraction, of a damper beside the fibres.
+        activation_time_constant, deactivation_time_constant: s, of the activation's response to excitation.
+        fiber_damping: force at the fastest contraction, relative to the greatest, of a damper parallel to the fibres.
         tendon_strain_at_max_force: tendon's strain at the greatest isometric force (Maganaris & Paul 2002: 0.049).
         passive_strain_at_max_force: fibres' strain beyond the optimal length at which they resist as much (0.7).
         max_eccentric_force: force in lengthening faster than the fastest shortening, in units of the isometric (1.4).
@@ -116,8 +116,8 @@ _BOUNDS = {
 def corner(x0, y0, slope0, x1, y1, slope1, curviness):
     """A C-shaped quintic Bézier curve between two points with given slopes, as polynomials: x and y [12].
 
-    The tangents meet in a corner, which the curve comes the nearer the greater the curviness (0 to 1); its second
-    derivative is zero at both ends, so that pieces join twice differentiably (Millard et al. 2013, appendix).
+    The tangents meet in a corner; the curve comes closer to it with greater curviness (0 to 1). Its second derivative
+    is zero at both ends, so that pieces join twice differentiably (Millard et al. 2013, appendix).
     """
     c = 0.1 + 0.8 * curviness
     meet = (y1 - y0 - x1 * slope1 + x0 * slope0) / (slope0 - slope1)
@@ -197,11 +197,11 @@ def segments(muscle: HillMuscle) -> list[list[float]]:
     ]
 
 
-# ---------------------------------------------------------------- into the kernels' Model
+# ---------------------------------------------------------------- the kernels' Model
 
 
 def find_muscles(m: mujoco.MjModel, muscles: Mapping[str, HillMuscle]) -> dict[int, HillMuscle]:
-    """The muscles by actuator; OptionError for what cannot be one."""
+    """The muscles by actuator; OptionError for unsuitable actuators."""
     found = {}
     for name, muscle in muscles.items():
         if not isinstance(muscle, HillMuscle):
@@ -229,14 +229,14 @@ def _has_length(m, k) -> bool:
 
 
 def count_states(m: mujoco.MjModel, muscles: Mapping[int, HillMuscle]) -> int:
-    """States that the muscles have beyond those that MuJoCo gives their actuators."""
+    """Number of states of the muscles beyond MuJoCo's activations."""
     return sum(int(m.actuator_actnum[k] == 0) + int(not muscle.rigid_tendon) for k, muscle in muscles.items())
 
 
 def replace_laws(m: mujoco.MjModel, muscles: Mapping[int, HillMuscle], values: dict, sizes: dict) -> None:
-    """Give actuators the law of muscles, in the fields and sizes of the kernels' Model.
+    """Give actuators the laws of muscles, in the fields and sizes of the kernels' Model.
 
-    An activation state that MuJoCo's law has keeps its place; further states follow MuJoCo's, actuator by actuator.
+    Activation states of MuJoCo's laws keep their places; further states follow all of MuJoCo's, actuator by actuator.
     """
     changed = "dyntype gaintype biastype dynprm gainprm biasprm actadr actnum slot period"
     fields: dict[str, Any] = {f: np.array(values[f"actuator_{f}"]) for f in changed.split()}

@@ -30,7 +30,7 @@ COUNTS = ("nq", "nv", "nu", "na", "nactuator", "nbody", "njnt", "ngeom", "nsite"
 
 
 class Part(Protocol):
-    """The part of the kernels' Model that one subject adds."""
+    """One subject's part of the kernels' Model."""
 
     @property
     def values(self) -> dict[str, Any]: ...
@@ -53,7 +53,7 @@ def kernel_model(
     listed: bool = True,
     sleeps: bool = False,
 ) -> Struct:
-    """The kernels' Model of an MjModel, with numbers of a kind ("float64", "float32"). What flags switch off is zero.
+    """The kernels' Model of an MjModel with numbers of a kind ("float64", "float32"); disabled features are zero.
 
     `timestep` (s): of the simulation; `left_out`: kinds of features that are ignored; `muscles`: laws that replace
     those of actuators; `vary`: fields that will differ from lane to lane (see `saltus.model.vary`). `listed`: pairs of
@@ -99,34 +99,34 @@ def kernel_model(
 
 
 class UserLaws(NamedTuple):
-    """Laws that users give, as a kernels' Model knows them; see `saltus.dynamics.user_laws`."""
+    """User-defined laws in the form of the kernels' Model; see `saltus.dynamics.user_laws`."""
 
-    controller: str = ""  # its word
-    states: int = 0  # of the controller
-    equations: str = ""  # their word
-    events: str = ""  # the word of functions and actions of events
+    controller: str = ""  # feature key of the controller
+    states: int = 0  # number of the controller's states
+    equations: str = ""  # feature key of equations of motion
+    events: str = ""  # feature key of functions and actions of events
     motions: PrescribedMotions = PrescribedMotions()
-    method: str = ""  # the word of a method of fixed steps with which events are located
-    hard: HardLaw | None = None  # numbers of the hard law of contact
-    touch: str = ""  # the word of a law of contact
+    method: str = ""  # feature key of a fixed-step method that locates events
+    hard: HardLaw | None = None  # numbers of the hard contact law
+    touch: str = ""  # feature key of a contact law
     sleeps: bool = False  # whether trees may fall asleep
-    reads: frozenset[str] = frozenset()  # feature keys of what the controller reads beyond what steps compute
+    reads: frozenset[str] = frozenset()  # feature keys of fields that the controller reads and steps do not compute
 
 
 NO_LAWS = UserLaws()
 
 
 def why_all_pairs(laws: UserLaws, vary: frozenset[str]) -> str:
-    """Why a simulation needs a list of all pairs of geoms that may touch; "" where it does not."""
+    """Reason why a simulation needs a list of all pairs of geoms that may touch; "" if it does not."""
     if laws.hard is not None:
         return "hard contact"
     if laws.motions.carriers:
         return "a prescribed motion of a mocap body"
-    return "a contact law of the user's" if laws.touch else "fields that vary" if vary else ""
+    return "a user-defined contact law" if laws.touch else "fields that vary" if vary else ""
 
 
 def with_laws(base: Struct, laws: UserLaws) -> Struct:
-    """A copy of the kernels' Model with the user's laws: their feature keys, and their states at the end of `act`."""
+    """A copy of the kernels' Model with user-defined laws: feature keys, and states at the end of `act`."""
     if laws.hard is not None:
         base = with_hard(*without_idle(base, laws.motions, laws.hard))
     keys = {laws.controller, "actuation"} if laws.controller else set()
@@ -157,13 +157,13 @@ def _options(m) -> dict[str, int]:
         "opt_refsafe": int(not off(m, FLAGS.mjDSBL_REFSAFE)),
         "opt_multiccd": int(not off(m, FLAGS.mjDSBL_MULTICCD)),
         "opt_warmstart": int(not off(m, FLAGS.mjDSBL_WARMSTART)),
-        # as in MuJoCo, which leaves out all passive forces where springs and dampers are both disabled
+        # as in MuJoCo, which disables all passive forces if springs and dampers are both disabled
         "opt_adhesion": int(not (off(m, FLAGS.mjDSBL_SPRING) and off(m, FLAGS.mjDSBL_DAMPER))),
     }
 
 
 def _switches(m, values) -> dict[str, int]:
-    """Whether there is anything that a step need not look at otherwise."""
+    """Switches that tell whether a step needs to consider a feature at all."""
     damped = bool(np.any(values["dof_damping"]) or np.any(values["dof_dampingpoly"]))
     return {
         "implicit_damping": int(damped and not off(m, FLAGS.mjDSBL_EULERDAMP)),
@@ -173,9 +173,9 @@ def _switches(m, values) -> dict[str, int]:
 
 
 def _keeps_bodies(parts) -> int:
-    """Whether forces read orientations and velocities of all bodies, which steps else keep only where bodies need them.
+    """Whether forces read orientations and velocities of all bodies; else steps keep them only if bodies need them.
 
-    Equalities do, actuators between two places, tendons with inertia, fluid forces, and deformable bodies.
+    Equalities, actuators between two sites, tendons with inertia, fluid forces, and deformable bodies do.
     """
     between = (parts["actuators"].values["out_obj2"] >= 0).any()
     armed, moved = "tendon_armature" in parts["tendons"].features, "fluid" in parts["fluid"].features
@@ -184,9 +184,9 @@ def _keeps_bodies(parts) -> int:
 
 
 def _features(m, parts) -> frozenset[str]:
-    """Feature keys of what steps need compiled."""
+    """Feature keys that steps need compiled."""
     read = ["constraints", "passing", "tendons", "actuators", "fluid", "flexes"]
-    if "sensor_delay" in parts["sight"].features:  # steps read such sensors
+    if "sensor_delay" in parts["sight"].features:  # steps read delayed sensors
         read += ["sensors", "sight"]
     words = set().union(*[parts[name].features for name in read])
     words |= {"mocap"} if m.nmocap else set()
@@ -197,14 +197,14 @@ def _features(m, parts) -> frozenset[str]:
 
 
 def _copied(m) -> dict[str, Any]:
-    """Fields that are MuJoCo's."""
+    """Fields that are copied from MuJoCo."""
     own = ("qpos0", "qpos_spring", "dof_bodyid", "dof_jntid", "dof_parentid")
     shared = [f for f in MODEL.fields if f.startswith(("body_", "jnt_", "geom_", "site_")) and hasattr(m, f)]
     return {f: getattr(m, f) for f in (*shared, *own)}
 
 
 def _coupled(parents):
-    """M's rows: each dof's parents on the way to the root in ascending order, itself last; which have more."""
+    """Rows of M: each dof's ancestors in ascending order, itself last; and rows with more than the diagonal."""
     rows: list[list[int]] = []
     for parent in parents:
         i = len(rows)

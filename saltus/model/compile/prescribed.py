@@ -1,4 +1,4 @@
-"""Prescribed motions in the kernels' Model: what they move, and what is left out because it could move nothing."""
+"""Prescribed motions in the kernels' Model, and constraints that are left out because nothing could move there."""
 
 from typing import Any, NamedTuple, TypeAlias
 
@@ -16,7 +16,7 @@ More: TypeAlias = tuple[dict[str, Any], dict[str, int], set[str]]  # values, siz
 class PrescribedMotions(NamedTuple):
     """Joints and mocap bodies whose motions are prescribed, by their numbers.
 
-    `rescaled`: the sum of all dofs' inertias over that of the free ones, by which solvers measure their errors.
+    `rescaled`: ratio of the sum of all dofs' inertias to that of the free ones, which scales errors of solvers.
     """
 
     joints: tuple[int, ...] = ()
@@ -25,7 +25,7 @@ class PrescribedMotions(NamedTuple):
 
 
 def prescribed(base: Struct, motions: PrescribedMotions) -> More:
-    """Joints whose motions are prescribed."""
+    """Fields of joints with prescribed motions."""
     if not motions.joints:
         return {}, {}, set()
     joints = list(motions.joints)
@@ -36,7 +36,7 @@ def prescribed(base: Struct, motions: PrescribedMotions) -> More:
 
 
 def carriers(base: Struct, motions: PrescribedMotions) -> More:
-    """Mocap bodies whose motions are prescribed: movers, under any law of contact."""
+    """Fields of mocap bodies with prescribed motions: movers, under any contact law."""
     if not motions.carriers:
         return {}, {}, set()
     sizes = {"ncarrier": len(motions.carriers), "nmover": base.nmocap, "nmover_motion": base.nmocap}
@@ -49,12 +49,12 @@ def carriers(base: Struct, motions: PrescribedMotions) -> More:
 
 
 def without_idle(base: Struct, motions: PrescribedMotions, law: HardLaw) -> tuple[Struct, HardLaw]:
-    """The kernels' Model and its law without contacts, limits and dry friction that act on prescribed joints alone.
+    """The kernels' Model and its law without contacts, limits and dry friction that act only on prescribed joints.
 
-    Hard constraints there would have no degree of freedom to act on.
+    Hard constraints would have no free degree of freedom there.
 
     Raises:
-        OptionError: an equality acts on prescribed joints alone.
+        OptionError: an equality acts only on prescribed joints.
     """
     if not motions.joints:
         return base, law
@@ -68,7 +68,7 @@ def without_idle(base: Struct, motions: PrescribedMotions, law: HardLaw) -> tupl
     if not keep["neq"].all():
         number = int(base.views["eq_id"][~keep["neq"]][0])
         raise OptionError(
-            f"motions: equality {number} acts on joints with prescribed motions alone, which it cannot move; leave out "
+            f"motions: equality {number} acts only on joints with prescribed motions, which it cannot move; leave out "
             "one of their motions, or the equality (active='false')"
         )
     if all(kept.all() for kept in keep.values()):
@@ -91,12 +91,12 @@ def without_idle(base: Struct, motions: PrescribedMotions, law: HardLaw) -> tupl
 
 
 def _kept(numbers: tuple[float, ...], keep: np.ndarray) -> tuple[float, ...]:
-    """The numbers of a law that are kept; it may have none at all."""
+    """The selected numbers of a law, which may have none."""
     return tuple(np.array(numbers)[keep].tolist()) if numbers else numbers
 
 
 def _prescribed_dofs(base: Struct, motions: PrescribedMotions) -> np.ndarray:
-    """Which degrees of freedom are prescribed [nv]."""
+    """Mask of the prescribed degrees of freedom [nv]."""
     found = np.zeros(base.nv, bool)
     found[base.views["jnt_dofadr"][list(motions.joints)]] = True
     return found

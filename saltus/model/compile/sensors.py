@@ -49,7 +49,7 @@ from saltus.model.sensor_enums import (
     VELOCIMETER,
 )
 
-# the feature keys of families whose kernels not every model needs compiled
+# feature keys of families whose kernels are compiled only if needed
 WORDS = {
     ON_LIMITS: "sense_limit",
     ON_FRAMES: "sense_frame",
@@ -84,9 +84,9 @@ class Sensors(NamedTuple):
 
 
 def sensors(m: mujoco.MjModel, left_out: frozenset[str] = frozenset()) -> Sensors:
-    """Fields, sizes and features of the sensors; where they are disabled there are none, and their data are zeros.
+    """Fields, sizes and features of the sensors; none if sensors are disabled, with zeros for their data.
 
-    Tactile sensors read zeros where the kinds of features that are left out have them.
+    Tactile sensors read zeros if their kind of feature is left out.
     """
     off = bool(m.opt.disableflags & mujoco.mjtDisableBit.mjDSBL_SENSOR.value)
     plain = "type datatype objtype objid reftype refid dim adr cutoff delay intprm historyadr"
@@ -131,9 +131,9 @@ def _taxels(m) -> dict[str, Any]:
 
 
 def unfelt(m: mujoco.MjModel, s: int, pairs: Sequence[Pair], flexible: Sequence[FlexPair]) -> str:
-    """What tactile sensor s may touch and cannot feel, as a text; "" for nothing.
+    """Description of an object that tactile sensor s may touch but cannot feel; "" if there is none.
 
-    Meshes without a distance field are not felt, as in MuJoCo. `pairs`, `flexible`: that may touch.
+    Meshes without a distance field are not felt, as in MuJoCo. `pairs`, `flexible`: pairs that may touch.
     """
     own = m.body_weldid[m.geom_bodyid] == m.body_weldid[m.geom_bodyid[m.sensor_refid[s]]]
     others = [b if own[a] else a for a, b in ((p.geom1, p.geom2) for p in pairs) if own[a] or own[b]]

@@ -1,6 +1,6 @@
-"""Trees that may fall asleep, in the kernels' Model: who belongs to which tree, and what cannot sleep here.
+"""Sleep in the kernels' Model: the trees of bodies and constraints, and features that prevent sleep.
 
-Policies and lengths are those that MuJoCo's compiler has found (its documentation, Simulation: Sleeping islands).
+Policies and lengths are those of MuJoCo's compiler (its documentation, Simulation: Sleeping islands).
 """
 
 from typing import Any, NamedTuple
@@ -20,7 +20,7 @@ NEVER = (POLICY.mjSLEEP_NEVER.value, POLICY.mjSLEEP_AUTO_NEVER.value)
 
 
 class Sleep(NamedTuple):
-    """What the kernels' Model knows of it."""
+    """Values, sizes and features of trees that may fall asleep."""
 
     values: dict[str, Any]
     sizes: dict[str, int]
@@ -33,7 +33,7 @@ def is_flagged(m: mujoco.MjModel, left_out: frozenset[str]) -> bool:
 
 
 def why_awake(m: mujoco.MjModel, left_out: frozenset[str]) -> str:
-    """With what in a model nothing can sleep; "" for nothing."""
+    """Part of a model that prevents sleep; "" if there is none."""
     if m.nflex:
         return "deformable bodies"
     if np.isin(m.eq_type, TENDON).any():
@@ -45,7 +45,7 @@ def why_awake(m: mujoco.MjModel, left_out: frozenset[str]) -> str:
 
 
 def sleep(m: mujoco.MjModel, values: dict[str, Any], sizes: dict[str, int]) -> Sleep:
-    """Fields and sizes; `values`, `sizes`: those of the Model without it."""
+    """Fields and sizes of sleep; `values`, `sizes`: those of the Model without sleep."""
     tree = body_trees(m)
     mocap = mocap_below(m)
     carried = mocap >= 0
@@ -84,7 +84,7 @@ def sleep(m: mujoco.MjModel, values: dict[str, Any], sizes: dict[str, int]) -> S
 
 
 def body_trees(m: mujoco.MjModel) -> np.ndarray:
-    """The tree of each body [nbody]; of the others whether they are moved from outside, or carry trees."""
+    """The tree of each body [nbody]; codes for bodies outside trees, see `saltus.model.enums`."""
     tree = np.where(m.body_treeid < 0, STILL, m.body_treeid)
     moved = (m.body_mocapid[m.body_rootid] >= 0) & (tree < 0)
     for b in range(m.nbody - 1, 0, -1):
@@ -100,7 +100,7 @@ def mocap_below(m: mujoco.MjModel) -> np.ndarray:
 
 
 def tendon_trees(m: mujoco.MjModel, t: int) -> tuple[int, int]:
-    """The two trees that a tendon joins; one between more of them is always awake."""
+    """The two trees that a tendon joins; tendons between more trees are always awake."""
     if m.tendon_treenum[t] > 2:
         return MOVED, STILL
     found = [int(x) for x in np.ravel(m.tendon_treeid)[2 * t : 2 * t + m.tendon_treenum[t]]]
@@ -113,7 +113,7 @@ def _two(found) -> tuple[int, int]:
 
 
 def _trees_of_chain(values, of_dofs, chain) -> tuple[int, int]:
-    """The trees of a list of degrees of freedom; more than two are always awake."""
+    """The trees of a list of degrees of freedom; lists with more than two trees are always awake."""
     first = values["chain_adr"][chain]
     dofs = values["chain_dof"][first : first + values["chain_num"][chain]]
     found = sorted({int(of_dofs[i]) for i in dofs})
@@ -121,7 +121,7 @@ def _trees_of_chain(values, of_dofs, chain) -> tuple[int, int]:
 
 
 def _equality_trees(m, tree, i) -> tuple[int, int]:
-    """The trees, or what their codes stand for, that an equality constraint joins."""
+    """The trees, or codes of bodies outside trees, that an equality constraint joins."""
     first, second = int(m.eq_obj1id[i]), int(m.eq_obj2id[i])
     if m.eq_type[i] == JOINT:
         return _two([tree[m.jnt_bodyid[j]] for j in (first, second) if j >= 0])

@@ -21,10 +21,10 @@ class Tendons(NamedTuple):
 
 
 def tendons(m: mujoco.MjModel, left_out: frozenset[str] = frozenset()) -> Tendons:
-    """Fields, sizes and features of the tendons; without what they do by themselves if "tendon" is left out.
+    """Fields, sizes and features of the tendons; without their own forces if "tendon" is left out.
 
-    An element of a fixed tendon is a joint with its coefficient. One of a spatial tendon is the path between two
-    successive sites, by way of a sphere or cylinder where there is one, with the inverse of the pulley's divisor.
+    An element of a fixed tendon is a joint with its coefficient. An element of a spatial tendon is the path between two
+    successive sites, optionally around a sphere or cylinder, with the inverse of the pulley's divisor.
     """
     paths = [_fixed(m, t) if m.wrap_type[m.tendon_adr[t]] == WRAP_JOINT else _spatial(m, t) for t in range(m.ntendon)]
     elements = [element for path in paths for element in path]
@@ -61,7 +61,7 @@ _ELEMENT = ("path_type", "path_obj1", "path_obj2", "path_geom", "path_side", "pa
 
 
 def parameters(m: Any, left_out: frozenset[str] = frozenset()) -> dict[str, np.ndarray]:
-    """Springs, dampers and inertia, with what actuators add through their gear; what flags switch off is zero."""
+    """Springs, dampers and inertia of tendons, including actuators' through their gear; disabled ones are zero."""
     names = ("stiffness", "stiffnesspoly", "damping", "dampingpoly", "armature")
     values = {f"tendon_{name}": getattr(m, f"tendon_{name}") for name in names}
     if "tendon" in left_out:
@@ -92,9 +92,9 @@ def tendon_dofs(m: mujoco.MjModel, t: int | np.integer) -> list[int]:
 def inertia_parents(m: mujoco.MjModel, left_out: frozenset[str]) -> np.ndarray:
     """For each degree of freedom, the last one before it that the inertia matrix or its factor couples it with; or -1.
 
-    That is its parent in the tree, but where tendons with inertia couple branches: then it is the parent in the
-    elimination tree of M's pattern, on whose ways to the root lie all entries (George & Liu, Computer Solution of Large
-    Sparse Positive Definite Systems (1981), chapter 5).
+    This is the parent in the tree. If tendons with inertia couple branches, it is the parent in the elimination tree of
+    M's pattern, whose paths to the root contain all entries (George & Liu, Computer Solution of Large Sparse Positive
+    Definite Systems (1981), chapter 5).
     """
     coupled: list[set[int]] = [{int(p)} - {-1} for p in m.dof_parentid]
     for t in np.flatnonzero(parameters(m, left_out)["tendon_armature"]):
@@ -136,7 +136,7 @@ def _spatial(m, t) -> list[tuple]:
 
 
 def _common_dof(m, path) -> int:
-    """The last degree of freedom that moves all of a spatial tendon alike, and so not its length; -1 for none."""
+    """The last degree of freedom that moves all of a spatial tendon rigidly, keeping its length; -1 for none."""
     bodies = {int(m.site_bodyid[s]) for kind, *sites, _, _, _ in path if kind != WRAP_JOINT for s in sites}
     bodies |= {int(m.geom_bodyid[g]) for _, _, _, g, _, _ in path if g >= 0}
     ways = [ChainTable(m).ancestors(b) for b in bodies]

@@ -1,6 +1,6 @@
-"""Bodies, joints and degrees of freedom in the kernels' Model, and what is attached to bodies.
+"""Bodies, joints and degrees of freedom in the kernels' Model, and frames attached to bodies.
 
-Real fields of `m` may have an axis of simulations before their own, and so has what follows from these.
+Real fields of `m` may have a leading axis of simulations, and so have quantities derived from them.
 """
 
 from typing import Any
@@ -18,12 +18,12 @@ FLAGS = mujoco.mjtDisableBit
 
 
 def off(m: Any, flag: mujoco.mjtDisableBit) -> bool:
-    """Whether a flag of the file switches something off."""
+    """Whether a flag of the file disables something."""
     return bool(m.opt.disableflags & flag.value)
 
 
 def bodies(m, poses) -> dict[str, Any]:
-    """Masses of bodies, their places in the tree, and how geoms and sites are turned in them."""
+    """Numbering of bodies in the tree, gravity compensation, and flags of bodies and geoms."""
     previous = np.arange(m.nbody) - 1
     inertia = _body_inertia(m, poses["body_iquat"])
     forceless = off(m, FLAGS.mjDSBL_SPRING) and off(m, FLAGS.mjDSBL_DAMPER)
@@ -43,7 +43,7 @@ def bodies(m, poses) -> dict[str, Any]:
 
 
 def tree_values(m: Any, poses: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """Inertia of bodies, frames attached to them, springs and dampers of joints: what may vary in batches."""
+    """Inertia of bodies, attached frames, springs and dampers of joints: values that may vary in batches."""
     spring, damper = not off(m, FLAGS.mjDSBL_SPRING), not off(m, FLAGS.mjDSBL_DAMPER)
     armature, damping, poly = _dof_parameters(m)
     massive = m.body_subtreemass > MINVAL
@@ -71,7 +71,7 @@ def joints(m) -> dict[str, Any]:
 
 
 def dofs(m) -> dict[str, Any]:
-    """How degrees of freedom belong together."""
+    """Flags of degrees of freedom: of free bodies, diagonal in M, first of a set that rotates together."""
     return {
         "dof_freebody": _free_body_dofs(m),
         "dof_simple": m.dof_simplenum > 0,
@@ -88,7 +88,7 @@ def _last_dofs(m):
 
 
 def attached_poses(m):
-    """Poses in their bodies of inertial frames, geoms and sites.
+    """Poses of inertial frames, geoms and sites in their bodies.
 
     Frames that coincide to 1e-6 count as equal, as in MuJoCo: its compiler marks them, its kinematics copies the other.
     """
@@ -102,7 +102,7 @@ def attached_poses(m):
 
 
 def _same_frames(pos, quat, same, inertial_pos, inertial_quat):
-    """Positions and orientations with those marked as the body's or the inertial frame's replaced by these."""
+    """Positions and orientations, with frames marked as the body's or the inertial frame replaced by these."""
     marks = mujoco.mjtSameFrame
     body, inertia = same == marks.mjSAMEFRAME_BODY, same == marks.mjSAMEFRAME_INERTIA
     body_turn, inertia_turn = same == marks.mjSAMEFRAME_BODYROT, same == marks.mjSAMEFRAME_INERTIAROT
@@ -127,7 +127,7 @@ def _body_inertia(m, quats):
 
 
 def _free_body_dofs(m):
-    """1 for the degrees of freedom of free bodies that nothing is attached to."""
+    """1 for the degrees of freedom of free bodies without children."""
     flag = np.zeros(m.nv, int)
     for b in range(1, m.nbody):
         alone = m.body_jntnum[b] == 1 and m.jnt_type[m.body_jntadr[b]] == FREE
@@ -138,7 +138,7 @@ def _free_body_dofs(m):
 
 
 def _leading_dofs(m):
-    """1 for the first of each set of degrees of freedom whose axes turn together: a hinge, a slide, three rotations."""
+    """1 for the first of each set of degrees of freedom with common rotation: a hinge, a slide, three rotations."""
     leads = np.zeros(m.nv, int)
     for j in range(m.njnt):
         leads[m.jnt_dofadr[j]] = 1
@@ -148,7 +148,7 @@ def _leading_dofs(m):
 
 
 def _dof_parameters(m):
-    """Armature, damping and its polynomial of each dof, with what actuators add through their gear."""
+    """Armature, damping and damping polynomial of each dof, including actuators' through their gear."""
     square = m.actuator_gear[..., m.actuator_outadr, 0] ** 2
     added = m.actuator_armature * square, m.actuator_damping * square, m.actuator_dampingpoly * square[..., None]
     own = m.dof_armature, m.dof_damping, m.dof_dampingpoly

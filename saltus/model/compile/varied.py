@@ -1,4 +1,4 @@
-"""What the kernels' Model must allow for where fields differ from simulation to simulation."""
+"""Features and flags of the kernels' Model for fields that differ between simulations."""
 
 import re
 from typing import Any, NamedTuple
@@ -8,14 +8,14 @@ import numpy as np
 
 from saltus.model.compile.tree import FLAGS, off
 
-# fields from which the parameters of soft constraints follow
+# fields that determine the parameters of soft constraints
 OF_CONTACTS = re.compile(
     r"(geom|pair)_(friction|solmix|margin|gap)$|opt\.impratio$|\w+_sol(ref|imp|reffriction)(_\w+)?$"
 )
 
 
 class GeneralCase(NamedTuple):
-    """Flags of the kernels' Model that exclude nothing which the fields could become."""
+    """Flags of the kernels' Model that allow for all values that the fields may take."""
 
     values: dict[str, Any]
     sizes: dict[str, int]
@@ -23,7 +23,7 @@ class GeneralCase(NamedTuple):
 
 
 def general_case(m: mujoco.MjModel, vary: frozenset[str], values: dict[str, Any], sizes: dict[str, int]) -> GeneralCase:
-    """Flags for these fields; what kernels left out by them because all values were zero, or the identity, is there."""
+    """Flags for varying fields, without shortcuts for values that are zero, or the identity, in the model itself."""
     own: dict[str, Any] = {}
     if vary & {"body_inertia", "body_iquat"}:
         own["body_diagonal"] = np.zeros(m.nbody, int)

@@ -14,7 +14,7 @@ from saltus.model.contact.contact_parameters import Law, one_law, soft_laws
 from saltus.model.enums import BOX, CAPSULE, CYLINDER, ELLIPSOID, HFIELD, MESH, PLANE, SDF, SPHERE, pair_types
 from saltus.number.functions import MINVAL
 
-MOST_OF_PAIR = 50  # contacts that MuJoCo's functions may return (mjMAXCONPAIR)
+MOST_OF_PAIR = 50  # most contacts that MuJoCo's functions return (mjMAXCONPAIR)
 LEAST_FRICTION = 1e-5
 
 
@@ -28,7 +28,7 @@ class Pair:
 
 
 def pairs(m: mujoco.MjModel) -> list[Pair]:
-    """All pairs of geoms that may touch, by bodies, then geoms; those that the file names as often as it does."""
+    """All pairs of geoms that may touch, by bodies, then geoms; named pairs as often as the file names them."""
     found = pairs_of_file(m)
     named = {key for key, _ in found}
     for b1, b2 in touching_bodies(m):
@@ -83,7 +83,7 @@ def by_type(m: mujoco.MjModel, g1: int, g2: int, explicit: int) -> Pair:
 
 
 def most_contacts(kind: int) -> int:
-    """How many contacts two geoms have at most, whose pair is of a kind (`saltus.model.enums.pair_kind`)."""
+    """Largest number of contacts of a pair of geoms of a kind (`saltus.model.enums.pair_kind`)."""
     kinds = pair_types(kind)
     if HFIELD in kinds or SDF in kinds:
         return MOST_OF_PAIR
@@ -114,9 +114,9 @@ OWN |= {35: "hull", 55: "hull", 56: "hull"}
 
 
 def pair_feature(kind: int, meshes: bool = True) -> str:
-    """What a kind of pair (ten times the first type and the second) needs compiled; "" for what contacts all have.
+    """Feature of a kind of pair (ten times the first type plus the second); "" if it needs none of its own.
 
-    `meshes`: kernels of our own can collide the model's meshes (see `saltus.model.contact.hulls.are_known`).
+    `meshes`: kernels here can collide the model's meshes (see `saltus.model.contact.hulls.are_known`).
     """
     if MESH in pair_types(int(kind)) and not meshes:
         return "foreign"
@@ -132,23 +132,23 @@ def law_of(m: mujoco.MjModel, pair: Pair, safe_timestep: float) -> Law:
 
 
 def laws_of(m: Any, pairs: Sequence[Pair], safe_timestep: float) -> dict[str, np.ndarray]:
-    """The parameters of the laws of contact of pairs of geoms, by the names of `Law`, the pairs on the last axis.
+    """Parameters of the contact laws of pairs of geoms, by the names of `Law`, with the pairs on the last axis.
 
-    Fields of `m` may have an axis of simulations before their own, and so has what follows from these.
+    Fields of `m` may have a leading axis of simulations, and so has the result.
     """
     return laws(m, parameters_of(m, pairs), safe_timestep)
 
 
 def law(m: mujoco.MjModel, values: dict, safe_timestep: float) -> Law:
-    """The law of contact with given dim, solref, solimp, friction, solreffriction, margin, gap, adhesion."""
+    """The contact law with given dim, solref, solimp, friction, solreffriction, margin, gap, adhesion."""
     return one_law(laws(m, values, safe_timestep))
 
 
 def laws(m: Any, values: dict, safe_timestep: float) -> dict[str, np.ndarray]:
-    """The parameters of laws of contact [...] with the parameters [...] that `parameters` gives."""
+    """Parameters of contact laws [...] from the parameters [...] that `parameters` gives."""
     friction = np.maximum(values["friction"], LEAST_FRICTION)
     regular = np.sqrt(1.0 / np.maximum(MINVAL, m.opt.impratio))
-    regular = regular[..., None] if np.ndim(regular) else regular  # of simulations, whose pairs come after them
+    regular = regular[..., None] if np.ndim(regular) else regular  # axes of simulations come before that of pairs
     return {
         **soft_laws(values["solref"], values["solimp"], safe_timestep, solreffriction=values["solreffriction"]),
         "dim": np.asarray(values["dim"]),
@@ -161,17 +161,17 @@ def laws(m: Any, values: dict, safe_timestep: float) -> dict[str, np.ndarray]:
 
 
 def _only(values: dict[str, np.ndarray]) -> Law:
-    """The law where there is one."""
+    """The single law of arrays of laws with one entry."""
     return one_law({name: value[0] for name, value in values.items()})
 
 
 def parameters(m: mujoco.MjModel, pair: Pair) -> dict:
-    """dim, solref, solimp, friction, solreffriction, margin, gap, adhesion of a pair: its own in the file, or mixed."""
+    """Parameters dim, solref, solimp, friction, solreffriction, margin, gap, adhesion of a pair: its own, or mixed."""
     return {name: value[0] for name, value in parameters_of(m, [pair]).items()}
 
 
 def parameters_of(m: Any, pairs: Sequence[Pair]) -> dict[str, np.ndarray]:
-    """The same for pairs [n], which are on the axis before the numbers of each."""
+    """Parameters as `parameters` gives them for pairs [n], on the axis before that of each parameter's numbers."""
     first, second = (surface(m, "geom", [getattr(pair, name) for pair in pairs]) for name in ("geom1", "geom2"))
     values = mixed(first, second)
     explicit = np.array([pair.explicit for pair in pairs], int)
@@ -183,7 +183,7 @@ def parameters_of(m: Any, pairs: Sequence[Pair]) -> dict[str, np.ndarray]:
 
 
 def overridden(m: Any, values: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """Parameters of contact, with those that the file's options put in the place of all."""
+    """Parameters of contacts, replaced by those of the file's options if it overrides them."""
     if m.opt.enableflags & mujoco.mjtEnableBit.mjENBL_OVERRIDE.value:
         new = dict(solref=m.opt.o_solref, solimp=m.opt.o_solimp, friction=m.opt.o_friction, margin=m.opt.o_margin)
         new["solreffriction"] = m.opt.o_solref
@@ -191,11 +191,11 @@ def overridden(m: Any, values: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     return values
 
 
-VECTORS = ("solref", "solimp", "friction", "solreffriction")  # parameters of several numbers
+VECTORS = ("solref", "solimp", "friction", "solreffriction")  # parameters with several numbers
 
 
 class Surface(NamedTuple):
-    """What geoms or deformable bodies bring to the laws of their contacts: arrays [...] and [..., numbers]."""
+    """Contact parameters of geoms or deformable bodies: arrays [...] and [..., numbers]."""
 
     condim: np.ndarray
     priority: np.ndarray
@@ -239,7 +239,7 @@ def mixed(a: Surface, b: Surface) -> dict[str, np.ndarray]:
 
 
 def _ruling(a: Surface, b: Surface, name: str, mixture: np.ndarray) -> np.ndarray:
-    """What the surface of the higher priority says; the mixture where both have the same."""
+    """Parameter of the surface with the higher priority; the mixture for equal priorities."""
     first, second = a.priority > b.priority, b.priority > a.priority
     if name in VECTORS:
         first, second = first[..., None], second[..., None]
@@ -247,7 +247,7 @@ def _ruling(a: Surface, b: Surface, name: str, mixture: np.ndarray) -> np.ndarra
 
 
 def _share(mix1: np.ndarray, mix2: np.ndarray) -> np.ndarray:
-    """Weight of the first surface."""
+    """Weight of the first surface in a mixture."""
     some1, some2 = mix1 >= MINVAL, mix2 >= MINVAL
     total = np.where(some1 & some2, mix1 + mix2, 1.0)
     return np.where(some1 & some2, mix1 / total, np.where(some1, 1.0, np.where(some2, 0.0, 0.5)))

@@ -1,6 +1,6 @@
-"""Parameters of soft constraints for the kernels: each distinct set once.
+"""Parameters of soft constraints for the kernels, without duplicates.
 
-A file gives them as `solref` and `solimp`; MuJoCo's documentation (Computation: Parameters) says what they mean. With
+A file gives them as `solref` and `solimp`; MuJoCo's documentation (Computation: Parameters) defines them. With
 T the time constant, z the damping ratio and w = solimp[1], the reference acceleration's stiffness and damping are
 
     K = 1 / (w² T² z²),  B = 2 / (w T)          for solref = (T, z), both positive,
@@ -22,7 +22,7 @@ DEFAULT_SOLREF = 0.02, 1.0
 
 @dataclass(frozen=True)
 class Law:
-    """One set of parameters; those after `impedance` matter to contacts alone."""
+    """A set of parameters; those after `impedance` apply only to contacts."""
 
     stiffness: float
     damping: float
@@ -34,14 +34,14 @@ class Law:
     friction: tuple[float, ...] = (0.0,) * 5
     mu: float = 0.0
     adhesion: float = 0.0  # N
-    restitution: float = 0.0  # of the hard law
+    restitution: float = 0.0  # for the hard law
     tangential: float = 0.0
     direct: bool = False  # stiffness and damping are given, not a time constant and a damping ratio
 
 
 @dataclass
 class LawTable:
-    """Laws in order of their first use; with `distinct` each use has a law of its own."""
+    """Laws in order of their first use; with `distinct` each use has its own law."""
 
     distinct: bool = False
     laws: list[Law] = field(default_factory=list)
@@ -54,7 +54,7 @@ class LawTable:
         return self._place[law]
 
     def indices(self, values: Mapping[str, np.ndarray]) -> list[int]:
-        """Numbers of laws, given by the arrays of their parameters, each with an axis of laws first."""
+        """Numbers of laws, from the arrays of their parameters, each with a leading axis of laws."""
         columns = [value.tolist() for value in values.values()]
         rows = [dict(zip(values, map(_plain, row), strict=True)) for row in zip(*columns, strict=True)]
         return [self.index(Law(**row)) for row in rows]
@@ -69,8 +69,8 @@ class LawTable:
 def reference(solref: ArrayLike, width_impedance: ArrayLike, safe_timestep: float) -> tuple[np.ndarray, np.ndarray]:
     """(K in 1/s², B in 1/s) [...] of the reference acceleration, for solref [..., 2].
 
-    Parameters of mixed sign are replaced by the default, time constants under `safe_timestep` (two steps, or 0 where
-    the flag `refsafe` is off) by that, both as MuJoCo does.
+    As in MuJoCo, parameters of mixed sign are replaced by the default, and time constants are at least `safe_timestep`
+    (two steps, or 0 if the flag `refsafe` is off).
     """
     first, second = np.moveaxis(np.asarray(solref, float), -1, 0)
     w = np.asarray(width_impedance, float)
@@ -81,11 +81,11 @@ def reference(solref: ArrayLike, width_impedance: ArrayLike, safe_timestep: floa
         standard = 1.0 / np.maximum(MINVAL, w * w * time * time * second * second), 2.0 / np.maximum(MINVAL, w * time)
         direct = -first / np.maximum(MINVAL, w * w), -second / np.maximum(MINVAL, w)
     stiffness, damping = (np.where(first > 0, x, y) for x, y in zip(standard, direct, strict=True))
-    return stiffness[()], damping[()]  # numbers for one law
+    return stiffness[()], damping[()]  # plain numbers for a single law
 
 
 def impedance_parameters(solimp: ArrayLike) -> np.ndarray:
-    """solimp [..., 5] within its limits."""
+    """solimp [..., 5], clamped to its limits."""
     low, high = IMPEDANCE_RANGE
     return np.clip(np.asarray(solimp, float), [low, low, 0.0, low, 1.0], [high, high, np.inf, high, np.inf])
 
@@ -93,9 +93,9 @@ def impedance_parameters(solimp: ArrayLike) -> np.ndarray:
 def soft_laws(
     solref: ArrayLike, solimp: ArrayLike, safe_timestep: float, *, solreffriction: ArrayLike = (0.0, 0.0)
 ) -> dict[str, np.ndarray]:
-    """Stiffness, damping, tangential damping, impedance and format of the laws of a file's parameters [..., 2 and 5].
+    """Stiffness, damping, tangential damping, impedance and format of laws from a file's parameters [..., 2 and 5].
 
-    `solreffriction`: of the damping across the normal; zeros and mixed signs mean the normal's.
+    `solreffriction`: parameters of the tangential damping; zeros and mixed signs mean those of the normal.
     """
     solref, tangent = np.asarray(solref, float), np.asarray(solreffriction, float)
     impedance = impedance_parameters(solimp)
@@ -112,13 +112,13 @@ def soft_laws(
 
 
 def soft_law(solref: ArrayLike, solimp: ArrayLike, safe_timestep: float, **contact: Any) -> Law:
-    """The law of a file's parameters."""
+    """The law for a file's parameters."""
     tangent = contact.pop("solreffriction", (0.0, 0.0))
     return one_law(soft_laws(solref, solimp, safe_timestep, solreffriction=tangent) | contact)
 
 
 def one_law(values: Mapping[str, Any]) -> Law:
-    """A law of its parameters, which are arrays of one law or plain numbers."""
+    """A law from its parameters: arrays with one entry, or plain numbers."""
     return Law(**{name: _plain(np.asarray(value).tolist()) for name, value in values.items()})
 
 

@@ -1,4 +1,4 @@
-"""Convex hulls of meshes as kernels read them: vertices, edges, polygons, and where to begin to climb.
+"""Convex hulls of meshes in the kernels' form: vertices, edges, polygons, and starting points of hill climbing.
 
 MuJoCo's compiler computes the hulls, and merges triangles in one plane to polygons.
 """
@@ -13,10 +13,10 @@ from saltus.model.enums import HFIELD, MESH
 from saltus.number.intrinsics.blocks import AT_ONCE
 
 FACES = ("hull_faceadr", "hull_face", "hull_normal", "hull_corneradr", "hull_corner")
-# pairs of which it is remembered what parted them, and most lanes (see `saltus.contact.convex.last_axis`)
+# most pairs with remembered separating axes, and most lanes (see `saltus.contact.convex.last_axis`)
 LAST_PAIRS, LAST_LANES = 256, 16
-MOST_CORNERS = 128  # of a face
-CELLS = 16  # along each edge of the cube whose surface holds where climbs begin
+MOST_CORNERS = 128  # most corners of a face
+CELLS = 16  # cells along each edge of the cube whose surface holds the starting points of climbs
 
 
 NO_HULLS: dict[str, Any] = dict.fromkeys(
@@ -25,7 +25,7 @@ NO_HULLS: dict[str, Any] = dict.fromkeys(
 
 
 def hulls(m: mujoco.MjModel, geoms: Iterable[int]) -> dict[str, Any]:
-    """Fields of the hulls of the meshes among `geoms`, which all have one."""
+    """Fields of the hulls of the meshes among `geoms`, each of which has a hull."""
     meshes = sorted({int(m.geom_dataid[g]) for g in geoms if m.geom_type[g] == MESH})
     number = {mesh: k for k, mesh in enumerate(meshes)}
     parts = [_hull(m, mesh) for mesh in meshes]
@@ -50,7 +50,7 @@ def hulls(m: mujoco.MjModel, geoms: Iterable[int]) -> dict[str, Any]:
 
 
 def boxes_and_hulls(m: mujoco.MjModel, features: set[str], geoms: Iterable[int]) -> dict[str, Any]:
-    """Fields of boxes and of hulls, where pairs of geoms need them for the features that they have."""
+    """Fields of boxes and of hulls, as far as the features of pairs of geoms need them."""
     geoms = list(geoms)
     fields = any(m.geom_type[g] == HFIELD for g in geoms)
     searched = fields or features & {"field", "hull"}
@@ -66,7 +66,7 @@ def boxes_and_hulls(m: mujoco.MjModel, features: set[str], geoms: Iterable[int])
 def boxes(m: mujoco.MjModel) -> np.ndarray:
     """The boxes about geoms [ngeom, 6] (m): centres and half sizes in the geoms' frames.
 
-    Those of height fields are as high as their data, MuJoCo's as high as the file says that they may be.
+    Boxes of height fields are as high as their data; MuJoCo's have the largest height that the file allows.
     """
     boxes = m.geom_aabb.copy()
     for g in np.flatnonzero(m.geom_type == HFIELD):
@@ -79,7 +79,7 @@ def boxes(m: mujoco.MjModel) -> np.ndarray:
 
 
 def are_known(m: mujoco.MjModel) -> bool:
-    """Whether MuJoCo's compiler has made the hulls of all meshes that may touch, with faces of not too many corners."""
+    """Whether MuJoCo's compiler has made the hulls of all meshes that may touch, and no face has too many corners."""
     touching = (m.geom_type == MESH) & ((m.geom_contype != 0) | (m.geom_conaffinity != 0))
     touching[m.pair_geom1] |= m.geom_type[m.pair_geom1] == MESH
     touching[m.pair_geom2] |= m.geom_type[m.pair_geom2] == MESH
@@ -92,7 +92,7 @@ def are_known(m: mujoco.MjModel) -> bool:
 
 
 def _hull(m, mesh: int) -> tuple[np.ndarray, list[np.ndarray]]:
-    """Vertices of the hull [n, 3] (m) and the neighbours of each."""
+    """Vertices of a mesh's hull [n, 3] (m) and the neighbours of each."""
     adr = int(m.mesh_graphadr[mesh])
     n = int(m.mesh_graph[adr])
     edgeadr, verts, edges = np.split(m.mesh_graph[adr + 2 :], [n, 2 * n])
@@ -107,7 +107,7 @@ def _hull(m, mesh: int) -> tuple[np.ndarray, list[np.ndarray]]:
 
 
 def _blocks(others: np.ndarray, own: int) -> np.ndarray:
-    """The neighbours of a vertex in blocks [n, AT_ONCE] of which the last is filled with its own number."""
+    """The neighbours of a vertex in blocks [n, AT_ONCE], the last one padded with the vertex's own number."""
     filled = np.full((-(-len(others) // AT_ONCE), AT_ONCE), own)
     filled.flat[: len(others)] = others
     return filled

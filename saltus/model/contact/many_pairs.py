@@ -1,7 +1,7 @@
-"""Which geoms may touch, as filters instead of a list of pairs: for worlds of many bodies.
+"""Filters that decide which geoms may touch, in place of a list of pairs: for worlds of many bodies.
 
-A filter is a few numbers of each geom and body, so that its size and the time to make it are proportional to their
-number. What it lets through are the pairs of `saltus.model.contact.collisions.pairs`.
+A filter has a few numbers for each geom and body, so that its size and the time to make it are proportional to their
+number. Filters accept the pairs of `saltus.model.contact.collisions.pairs`.
 """
 
 import itertools
@@ -18,12 +18,12 @@ Ints = NDArray[np.int64]
 
 
 class Filters(NamedTuple):
-    """Masks of geoms, and what keeps bodies from touching."""
+    """Masks of geoms, and pairs of bodies that may not touch."""
 
     contype: Ints  # [ngeom]
     conaffinity: Ints  # [ngeom]
     weld: Ints  # [nbody] the first body of those welded together
-    parent: Ints  # [nbody] of such a first body, what it moves relative to; -1 where the two may touch
+    parent: Ints  # [nbody] for such a first body, the body that it moves relative to; -1 if the two may touch
     excluded: Ints  # [n, 2] pairs of bodies, the lower number first, ascending
 
 
@@ -52,31 +52,31 @@ def _colliding(m) -> list[Pair]:
 
 
 class Kinds:
-    """Kinds of geoms: those that the filters do not tell apart by their own numbers."""
+    """Kinds of geoms: sets that the filters do not distinguish by the geoms' own numbers."""
 
     def __init__(self, m: mujoco.MjModel, f: Filters, *others: Ints):
-        unbounded = (m.geom_type <= HFIELD).astype(int)  # do not touch each other
+        unbounded = (m.geom_type <= HFIELD).astype(int)  # planes and height fields do not touch each other
         table = np.stack([unbounded, f.contype, f.conaffinity, *others], axis=1)
         self.rows, kinds = np.unique(table, axis=0, return_inverse=True)
         self.of_geom = kinds.reshape(-1)
         self.counts = np.bincount(self.of_geom, minlength=len(self.rows))
 
     def match(self, kind: int, kinds: Ints) -> NDArray[np.bool_]:
-        """Whether geoms of a kind may touch those of others, as far as their own numbers say."""
+        """Whether geoms of a kind may touch those of others, by their own numbers."""
         unbounded, contype, conaffinity = self.rows[:, :3].T
         masks = (contype[kind] & conaffinity[kinds]) | (contype[kinds] & conaffinity[kind])
         return (masks != 0) & ~((unbounded[kind] != 0) & (unbounded[kinds] != 0))
 
 
 def count_pairs(m: mujoco.MjModel, enough: int = 0) -> int:
-    """How many pairs of geoms may touch. A number not above `enough` may be too large, but is then not above it."""
+    """Number of pairs of geoms that may touch; a result up to `enough` is only an upper bound."""
     f = filters(m)
     kinds = Kinds(m, f)
     every = np.arange(len(kinds.rows))
     total = 0
     for k in range(len(kinds.rows)):
         total += int(kinds.counts[k]) * int(kinds.counts[kinds.match(k, every)].sum())
-        total -= int(kinds.counts[k]) * int(kinds.match(k, every[[k]])[0])  # a geom and itself
+        total -= int(kinds.counts[k]) * int(kinds.match(k, every[[k]])[0])  # remove pairs of a geom with itself
     total = total // 2 + m.npair
     if total <= enough:
         return total
@@ -87,7 +87,7 @@ def count_pairs(m: mujoco.MjModel, enough: int = 0) -> int:
 
 
 def passes(m: mujoco.MjModel, f: Filters, kinds: Kinds, g1: int, g2: int) -> bool:
-    """Whether the filters let two geoms touch."""
+    """Whether the filters accept a pair of geoms."""
     b1, b2 = sorted(int(m.geom_bodyid[g]) for g in (g1, g2))
     if not _bodies_pass(f, b1, b2) or not kinds.match(int(kinds.of_geom[g1]), kinds.of_geom[[g2]])[0]:
         return False
@@ -95,7 +95,7 @@ def passes(m: mujoco.MjModel, f: Filters, kinds: Kinds, g1: int, g2: int) -> boo
 
 
 def first_pair(m: mujoco.MjModel) -> Pair:
-    """The first pair of the list, by bodies, then geoms, of which there is one."""
+    """The first pair in the order of bodies, then geoms; there must be one."""
     f, named = filters(m), _colliding(m)
     kinds = Kinds(m, f)
     order = lambda g: (*sorted(int(b) for b in m.geom_bodyid[list(g)]), *g)  # noqa: E731
@@ -119,12 +119,12 @@ def _bodies_pass(f, b1, b2) -> bool:
 
 
 def _between(kinds, one, other) -> int:
-    """How many pairs of geoms of two sets match."""
+    """Number of matching pairs of geoms of two sets."""
     return sum(int(kinds.match(int(k), kinds.of_geom[other]).sum()) for k in kinds.of_geom[one])
 
 
 def _groups(m, f) -> dict[int, Ints]:
-    """The geoms of bodies that are welded together, by their first body."""
+    """The geoms of bodies that are welded together, by the first of these bodies."""
     of_geom = f.weld[m.geom_bodyid]
     order = np.argsort(of_geom, kind="stable")
     first = np.flatnonzero(np.diff(of_geom[order], prepend=-1))
@@ -132,7 +132,7 @@ def _groups(m, f) -> dict[int, Ints]:
 
 
 def _of_the_same_body(m, f, kinds) -> int:
-    """Matching pairs of geoms that do not move relative to each other."""
+    """Number of matching pairs of geoms that do not move relative to each other."""
     total = 0
     for geoms in _groups(m, f).values():
         if len(geoms) > 1:
@@ -144,7 +144,7 @@ def _of_the_same_body(m, f, kinds) -> int:
 
 
 def _of_parents(m, f, kinds) -> int:
-    """Matching pairs of geoms of bodies and what these move relative to."""
+    """Number of matching pairs of geoms of a body and its parent."""
     groups, total = _groups(m, f), 0
     for weld, geoms in groups.items():
         if f.parent[weld] in groups:
@@ -153,7 +153,7 @@ def _of_parents(m, f, kinds) -> int:
 
 
 def _of_excluded(m, f, kinds) -> int:
-    """Matching pairs of geoms of bodies that the file excludes, and that could touch otherwise."""
+    """Number of matching pairs of geoms of excluded pairs of bodies that could touch otherwise."""
     of_body = lambda b: np.arange(m.body_geomadr[b], m.body_geomadr[b] + m.body_geomnum[b])  # noqa: E731
     pairs = [(int(a), int(b)) for a, b in f.excluded if _bodies_pass(f, a, b)]
     return sum(_between(kinds, of_body(a), of_body(b)) for a, b in pairs)

@@ -1,11 +1,11 @@
-"""Seams: where geoms that move as one touch each other, so that parts of their surfaces are not those of their union.
+"""Seams: contacts between geoms that move together, which hide parts of their surfaces.
 
 A neighbour of a geom is a box, convex mesh or plane on the same body, or on one welded to it, that touches or overlaps
-it. Its half-spaces n x ≤ o are listed in the geom's frame, and each pair of geoms that may touch has the neighbours of
-both that the other geom may touch too. For what follows from them see `saltus.contact.seams`.
+it. The neighbour's half-spaces n x ≤ o are listed in the geom's frame, and each pair of geoms that may touch has the
+neighbours of both that the other geom may touch too. For their use see `saltus.contact.seams`.
 
-Gaps and steps between neighbours up to `FLUSH` of the smaller one's least half width, and at most `FLUSH` metres, count
-as none.
+Gaps and steps between neighbours up to `FLUSH` of the smaller one's least half width, and at most `FLUSH` metres, are
+ignored.
 """
 
 from typing import Any, NamedTuple
@@ -25,7 +25,7 @@ Matrix = NDArray[np.float64]
 
 
 class Piece(NamedTuple):
-    """A convex geom in the frame of the body that it moves with: half-spaces, corners, a box about it."""
+    """A convex geom in the frame of the body that it moves with: half-spaces, corners, bounding box."""
 
     normals: Reals  # [n, 3]; none for shapes without flat faces
     offsets: Reals  # [n] m
@@ -36,7 +36,7 @@ class Piece(NamedTuple):
 
 
 class Seams(NamedTuple):
-    """Fields of the kernels' Model about seams, and their sizes; no sizes above 0 where there are no neighbours."""
+    """Fields of the kernels' Model about seams, and their sizes, which are 0 without neighbours."""
 
     values: dict[str, Any]
     sizes: dict[str, int]
@@ -60,7 +60,7 @@ def seams(base: Struct) -> Seams:
     poses = {g: geom_pose(v, g) for g in near}
     for c in np.flatnonzero((first >= 0) & (second >= 0)):
         if PLANE in (v["geom_type"][first[c]], v["geom_type"][second[c]]):
-            continue  # a point of either is one of the union, and the normal is the plane's
+            continue  # any point belongs to the union, and the normal is the plane's
         for side, (own, other) in enumerate(((int(first[c]), int(second[c])), (int(second[c]), int(first[c])))):
             others = [b for b in near.get(own, ()) if b in partners[other]]
             if not others:
@@ -91,7 +91,7 @@ def seams(base: Struct) -> Seams:
 
 
 def flush_pairs(base: Struct) -> list[tuple[int, int]]:
-    """Pairs of geoms, welded to each other and touching, that have a face in one plane and that a third may touch."""
+    """Pairs of touching geoms welded to each other that have a coplanar face and may touch a common third geom."""
     partners = _partners(base)
     found = []
     for a, others in _neighbours(base, sorted(partners)).items():
@@ -102,7 +102,7 @@ def flush_pairs(base: Struct) -> list[tuple[int, int]]:
 
 
 def in_one_plane(a: Piece, b: Piece) -> bool:
-    """Whether two pieces have faces with the same normal in one plane."""
+    """Whether two pieces have coplanar faces with the same normal."""
     same = a.normals @ b.normals.T > 1.0 - FLUSH
     steps = np.abs(a.offsets[:, None] - b.offsets[None, :])
     return bool((same & (steps <= min(flush(a), flush(b)))).any())
@@ -128,7 +128,7 @@ class _Table:
         self.planes: list[np.ndarray] = []
 
     def add(self, piece: Piece, pose: tuple[Reals, Matrix]) -> int:
-        """Add a piece's half-spaces in the axes of a pose; returns its number."""
+        """Add a piece's half-spaces in the axes of a pose; returns the piece's number."""
         pos, mat = pose
         self.first.append(sum(self.count))
         self.count.append(len(piece.offsets))
@@ -138,12 +138,12 @@ class _Table:
 
 
 def flush(piece: Piece) -> float:
-    """The width (m) of gaps and steps at a piece that count as none."""
+    """The width (m) of gaps and steps at a piece that are ignored."""
     return FLUSH * min(piece.width, 1.0)
 
 
 def _neighbours(base: Struct, geoms: list[int]) -> dict[int, list[int]]:
-    """For each geom the boxes, meshes and planes that move with it and touch or overlap it."""
+    """For each geom, the boxes, meshes and planes that move with it and touch or overlap it."""
     v = base.views
     groups: dict[int, list[int]] = {}
     for g in geoms:
@@ -156,7 +156,7 @@ def _neighbours(base: Struct, geoms: list[int]) -> dict[int, list[int]]:
         low, high = np.array([p.low for p in pieces]), np.array([p.high for p in pieces])
         for k, (g, piece) in enumerate(zip(members, pieces, strict=True)):
             if int(v["geom_type"][g]) == PLANE:
-                continue  # no edges, and what covers it stands on it
+                continue  # planes have no edges, and geoms that cover them stand on them
             others = np.flatnonzero((low <= piece.high + FLUSH).all(axis=1) & (high >= piece.low - FLUSH).all(axis=1))
             found = [members[i] for i in others if i != k and len(pieces[i].offsets) and touch(pieces[i], piece)]
             if found:
@@ -165,7 +165,7 @@ def _neighbours(base: Struct, geoms: list[int]) -> dict[int, list[int]]:
 
 
 def touch(flat: Piece, other: Piece) -> bool:
-    """Whether none of the faces of one piece parts it from another by more than the gap that counts as none."""
+    """Whether no face of one piece separates it from another by more than the ignored gap."""
     if not len(other.corners):
         return True
     least = (flat.normals @ other.corners.T).min(axis=1)
@@ -173,7 +173,7 @@ def touch(flat: Piece, other: Piece) -> bool:
 
 
 def piece_of(base: Struct, g: int) -> Piece:
-    """A geom in the frame of the body that it moves with."""
+    """A geom as a piece in the frame of the body that it moves with."""
     v = base.views
     pos, mat = geom_pose(v, g)
     kind, size = int(v["geom_type"][g]), np.asarray(v["geom_size"][g], float)
@@ -207,7 +207,7 @@ def _hull(v: Any, hull: int) -> tuple[Reals, Reals, Reals]:
 
 
 def geom_pose(v: Any, g: int) -> tuple[Reals, Matrix]:
-    """Position (m) and rotation of a geom in the frame of the first of the bodies that are welded together."""
+    """Position (m) and rotation of a geom in the frame of the first of the bodies welded together."""
     pos, mat = np.array(v["geom_pos"][g], float), np.array(v["geom_mat"][g], float).reshape(3, 3)
     b = int(v["geom_bodyid"][g])
     while b != int(v["body_weldid"][b]):

@@ -1,4 +1,4 @@
-"""Thicknesses and speeds of geoms, which decide whether one passes another between two steps."""
+"""Thicknesses and speeds of geoms, for detecting geoms that pass each other between two steps."""
 
 import mujoco
 import numpy as np
@@ -9,7 +9,7 @@ from saltus.number.structs import Struct
 
 
 def thicknesses(m: mujoco.MjModel) -> NDArray[np.float64]:
-    """The least extent (m) of each geom; that of planes and height fields, which have an inside below, is infinite."""
+    """The least extent (m) of each geom; infinite for planes and height fields, whose inside has no lower end."""
     size, least = m.geom_size, m.geom_aabb[:, 3:].min(axis=1, initial=np.inf)
     kind = m.geom_type - mujoco.mjtGeom.mjGEOM_PLANE + PLANE
     least = np.where((kind == SPHERE) | (kind == CAPSULE), size[:, 0], least)
@@ -29,7 +29,7 @@ def geom_motion(m: mujoco.MjModel, d: mujoco.MjData) -> tuple[NDArray[np.float64
 
 
 def geom_pairs(m: mujoco.MjModel, struct: Struct) -> NDArray[np.intp]:
-    """Geoms that may touch [n, 2], for the kernels' Model; where pairs are not listed, all of different bodies."""
+    """Geoms that may touch [n, 2], for the kernels' Model; all pairs of different bodies if pairs are not listed."""
     views = struct.views
     if "broad" in struct.layout.features:
         geoms = np.asarray(views["collider"], np.intp)

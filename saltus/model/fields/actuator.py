@@ -39,23 +39,23 @@ MODEL = {  # fixed
 
 STATE = {  # state: kept from step to step
     **reals("act", shape=("nact_room",)),
-    **reals("history", shape=("nhistory",)),  # of delayed controls and sensors
+    **reals("history", shape=("nhistory",)),  # values of delayed controls and sensors
 }
 
 INPUTS = {  # inputs
     **reals("userdata", shape=("nuserdata",)),
-    **reals("control_prm", shape=("ncontrol_prm",)),  # of a controller in the time loop
+    **reals("control_prm", shape=("ncontrol_prm",)),  # parameters of a controller in the time loop
     **reals("ctrl", shape=("nu",)),
 }
 
-VELOCITY = {  # of this velocity and these inputs
+VELOCITY = {  # depends on velocities and inputs
     **reals("actuator_length", "actuator_velocity", "actuator_force", shape=("nout",)),
     **reals("moment", shape=("nmoment",)),  # dL/dq of the actuators' lengths, along moment_dof
     **reals("act_dot", shape=("nact_room",)),
     **reals("input", shape=("nu",)),  # controls after delay, limits and slew
 }
 
-HILL = {  # of the Model, with Hill-type muscles with an elastic tendon
+HILL = {  # fields of the Model for Hill-type muscles with an elastic tendon
     **reals("hill_prm", shape=("nhill", 8)),
     # segments of curves, as polynomials of a parameter from 0 to 1: x and y, six coefficients each
     **reals("hill_segment", shape=("nhillsegment", 12)),

@@ -9,7 +9,7 @@ Each block of rows has a law between its forces (or impulses) r and its velociti
     COULOMB     three rows: 0 ≤ u_N ⟂ r_N ≥ 0,  |r_T| ≤ μ r_N,  and where u_T ≠ 0: r_T = -μ r_N u_T / |u_T|
     BOUNDED     one row:    |r| ≤ μ,  and where u ≠ 0: r = -μ u / |u|
 
-The rows of a COULOMB block are the normal and two tangents at right angles. W [N, N] is kept flat, W[i, j] at i N + j.
+The rows of a COULOMB block are the normal and two orthogonal tangents. W [N, N] is stored flat, W[i, j] at i N + j.
 """
 
 from saltus.number.structs import Field, Layout, ints, lane_reals, reals
@@ -31,7 +31,7 @@ FIELDS = {
     **_all("real", _BLOCK, "mu", "restitution", "tangential"),
     **_all("real", _SQUARE, "W"),
     **_all("real", _ROW, "q"),
-    # its solution: force (N, N m) or impulse, acceleration or velocity
+    # solution: force (N, N m) or impulse, acceleration or velocity
     **_all("real", _ROW, "r", "u"),
     **_all("int", _ONE, "iterations"),
     # work, in scaled quantities A z + b = y (see `saltus.solve.cone.problem`)
@@ -58,13 +58,13 @@ FIELDS = {
     **_all("real", _ROW, "whole_b", "whole_scale", "whole_z"),
 }
 
-SCRATCH = {  # of the solvers, beside the problem
+SCRATCH = {  # scratch of the solvers
     **ints("hard_block", "hard_place", shape=("nhardrow",)),  # rows of a cone problem: block, index among all rows
-    # of the current cone, in one lane: old forces, residuals; its block of the matrix; that of
-    # friction, its factor, right-hand side, solution
+    # current cone, in one lane: old forces, residuals; its block of the matrix; the block of friction, its factor,
+    # right-hand side, solution
     **lane_reals("cone_old", "cone_gap", "cone_b", "cone_v", "cone_w", shape=("ncone_work",)),
     **lane_reals("cone_block", "cone_A", "cone_L", shape=("ncone_work", 6)),
-    # the same for friction that is solved in all lanes together
+    # block of friction, factor, right-hand side, solution for all lanes together
     **reals("slip_old", "slip_gap", "slip_b", "slip_v", "slip_w", shape=("ncone_work",)),
     **reals("slip_A", "slip_L", shape=("ncone_work", 6)),
 }
@@ -73,7 +73,7 @@ PROBLEM = Layout("ConeProblem", FIELDS)
 
 
 def cone_sizes(blocks, rows):
-    """The sizes of `FIELDS` for up to so many blocks and rows; nothing at all for no blocks."""
+    """The sizes of `FIELDS` for up to `blocks` blocks with `rows` rows; 0 without blocks."""
     some = 1 if blocks else 0
     sizes = {"nhardcount": 2 * some, "nhardone": some}
     return sizes | {"nhardblock": blocks, "nhardrow": rows, "nhardsquare": rows * rows}

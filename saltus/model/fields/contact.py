@@ -20,8 +20,8 @@ MODEL = {  # fixed
     **reals("law_friction", shape=("nlaw", 5)),
     **reals(
         "law_restitution", "law_tangential", shape=("nlaw",)
-    ),  # of the hard law: restitution, normal and tangential
-    # contacts that stick: force (N), whether it attracts (no flag has disabled it), capacity for those in the gap
+    ),  # for the hard law: restitution, normal and tangential
+    # adhesive contacts: force (N), whether it attracts (no flag disables it), capacity for contacts in the gap
     **reals("law_adhesion", shape=("nlaw",)),
     **ints("opt_adhesion", "ntether"),
     # collision pairs, lower geom type first; the geom of a deformable body is -1, as are the flexes of pairs of
@@ -33,10 +33,10 @@ MODEL = {  # fixed
     ),
     **ints("collision_moves", shape=("ncollision",)),  # a geom has a surface velocity
     **ints("collision_foreign", shape=("ncollision",)),  # detected by MuJoCo's functions
-    # centre and half sizes of a box about each geom, in its own axes, where searches for contacts look at it first (m)
+    # centre and half sizes (m) of a bounding box of each geom, in its axes, for the first test of contact searches
     **reals("geom_aabb", shape=("ngeom_foreign", 6)),
-    # convex hulls of meshes: that of each geom, or its height field, or -1; vertices (m), blocks of their neighbours
-    # with x, y, z (m) of all, and the vertices where climbs begin (see `saltus.model.contact.hulls`)
+    # convex hulls of meshes: hull of each geom, or its height field, or -1; vertices (m), blocks of their neighbours
+    # with x, y, z (m) of all, and start vertices of hill climbing (see `saltus.model.contact.hulls`)
     **ints("geom_hull", shape=("ngeom_hull",)),
     **ints("hull_vertadr", shape=("nhulladr",)),
     **reals("hull_vert", shape=("nhullvert", 3)),
@@ -44,7 +44,7 @@ MODEL = {  # fixed
     **ints("hull_edge", shape=("nhulledge", 8)),
     **reals("hull_star", shape=("nhulledge", 24)),
     **ints("hull_seed", shape=("nhullseed",)),
-    # their faces, as polygons: those about each vertex, normals, corners counterclockwise as seen from outside
+    # faces of hulls, as polygons: those at each vertex, normals, corners counterclockwise as seen from outside
     **ints("hull_faceadr", shape=("nhullvertadr",)),
     **ints("hull_face", shape=("nhullface",)),
     **reals("hull_normal", shape=("nhullnormal", 3)),
@@ -55,9 +55,9 @@ MODEL = {  # fixed
     **ints("hfield_nrow", "hfield_ncol", "hfield_adr", shape=("nfield",)),
     **reals("hfield_data", shape=("nfielddata",)),
     **ints("opt_multiccd"),  # whether convex shapes may have several contacts
-    # seams, under hard contact: for the first and the second geom of each pair four numbers, the first place in the
-    # list of neighbours and how many there are, its first half-space and how many; the width of gaps that count as none
-    # (m). Of each piece in the list the half-spaces, n and o of n x ≤ o (m) in the geom's axes
+    # seams, under hard contact: for the first and the second geom of each pair four numbers: first place in the list of
+    # neighbours and their number, first half-space and number of half-spaces; width of ignored gaps (m); for each piece
+    # in the list its half-spaces, n and o of n x ≤ o (m) in the geom's axes
     **ints("seam_pair", shape=("nseampair", 8)),
     **reals("seam_tolerance", shape=("nseampair", 2)),
     **ints("seam_list", shape=("nseamlist",)),
@@ -71,7 +71,7 @@ MODEL = {  # fixed
     **reals("chain_translation", "chain_rotation", shape=("nchain",)),  # inverse inertias: 1/kg, 1/(kg m²)
 }
 
-POSITION = {  # of this position
+POSITION = {  # depends on positions
     # contacts: distance (m), position (m) and frame (normal from the first geom to the second, two tangents) in
     # world axes; contact_block: block of rows, -1 for none; contact_matched: with located
     # events, whether it has a slot
@@ -81,7 +81,7 @@ POSITION = {  # of this position
     **reals("contact_pos", shape=("nconmax", 3)),
     **reals("contact_frame", shape=("nconmax", 9)),
     **reals("seam_push", shape=("nseampush",)),  # multipliers of the half-spaces of a neighbour at a point
-    # contacts that stick: block of the row of one in the gap, -1 for none; the attraction's generalised forces
+    # adhesive contacts: block of the row of a contact in the gap, -1 for none; the attraction's generalised forces
     **ints("contact_tether", shape=("ntether",)),
     **reals("qfrc_adhesion", shape=("nv",)),
     # user-defined contact law: force on the second geom in the contact frame (N); generalised forces
@@ -91,9 +91,9 @@ POSITION = {  # of this position
     **ints("foreign_functions", "foreign_model", "foreign_data"),
     **ints("foreign_geom_xpos", "foreign_geom_xmat", "foreign_geom_xquat", "foreign_contacts"),
     **ints("foreign_count", shape=(16,)),
-    # by pairs of convex shapes that were looked at: how far apart they were at least (m), and where (see
-    # `saltus.contact.convex.last_gap`); by lanes too: a direction that parted them, the points it touches;
-    # a vertex of a hull that was lowest on a plane, with its face, and the other corners that counted
+    # for examined pairs of convex shapes: lower bound of their distance (m), and their relative pose then (see
+    # `saltus.contact.convex.last_gap`); also for lanes: a separating direction with its support points; the lowest
+    # vertex of a hull on a plane, with its face, and the other corners in contact
     **ints("last_pair", shape=("nlastpair",)),
     **reals("last_gap", shape=("nlastpair",)),
     **reals("last_pose", shape=("nlastpair", 18)),

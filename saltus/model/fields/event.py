@@ -22,13 +22,13 @@ STATE = {  # state: kept from step to step
     **reals("mode", shape=("nmode",)),
     **reals("slip", shape=("nmode", 3)),
     **reals("slot_place", shape=("nslot", 3)),  # positions of active points in the frame of the second geom (m)
-    # on height fields: what of the field an active point is on, the normal there in the field's axes
+    # on height fields: feature of the field with the active point, the normal there in the field's axes
     **reals("slot_feature", shape=("nslot_field",)),
     **reals("slot_normal", shape=("nslot_field", 3)),
     **reals("impact_time", shape=("nmode", 4)),
     **reals("modes_known", shape=("nevent_state",)),
     # rows of the active set when its constraints were last satisfied, their rank, and the number of its forces in
-    # shared_force (N, N m), which are those of the last evaluation where they are not unique; zeros if not known
+    # shared_force (N, N m), which are those of the last evaluation if they are not unique; zeros if unknown
     **reals("active_rank", shape=("nevent_state", 3)),
     **reals("shared_force", shape=("nrow_event",)),
     # accumulation point of impacts: time (s), 0 for none; speed of the last impact (m/s)
@@ -39,16 +39,16 @@ STATE = {  # state: kept from step to step
     **reals("dense", shape=("ndense",)),
 }
 
-USER_STATE = {  # state too
-    **reals("event_side", shape=("nuserevent",)),  # sides of the user's event functions: 1 above zero, -1 below
-    **reals("actuation_state", shape=("nactuation_state",)),  # discrete, changed at events alone
+USER_STATE = {  # state: kept from step to step
+    **reals("event_side", shape=("nuserevent",)),  # signs of user-defined event functions: 1 above zero, -1 below
+    **reals("actuation_state", shape=("nactuation_state",)),  # discrete, changed only at events
 }
 
 SCRATCH = {  # scratch
     # with located events: contact of each point, -1 for none; item with a mode of each block, -1 for none; gap of
     # each item (m, rad); rows: velocity J v, d(J v)/dt at constant v, and the Delassus operator J M⁻¹ Jᵀ
     **ints("slot_contact", shape=("nslot",)),
-    **ints("contact_feature", shape=("ncon_field",)),  # what of a height field each contact is on
+    **ints("contact_feature", shape=("ncon_field",)),  # feature of a height field with each contact
     **ints("block_item", shape=("nblock_event",)),
     **ints("mode_before", shape=("nmode",)),
     **reals("gap", shape=("nmode",)),
@@ -59,19 +59,19 @@ SCRATCH = {  # scratch
     **reals("slot_rate", "slot_reached", shape=("nslot", 6)),
     # L⁻ᵀ Jᵀ of all rows, with M = Lᵀ D L, followed by L⁻ᵀ of the smooth forces
     **reals("row_half", shape=("nrow_half",)),
-    # entries of each of these rows that are not zero: how many, and at which degrees of freedom
+    # nonzero entries of each of these rows: their number, and their degrees of freedom
     **ints("half_num", shape=("nrow_event",)),
     **ints("half_dof", shape=("nrow_half",)),
-    **reals("row_inverse", shape=("nv_event",)),  # of the current row or forces, multiplied by D⁻¹ or M⁻¹
+    **reals("row_inverse", shape=("nv_event",)),  # current row or forces, multiplied by D⁻¹ or M⁻¹
     **reals("qpos_kept", shape=("nq_event",)),
     **reals("qpos_start", shape=("nq_event",)),
     **reals("qvel_start", shape=("nv_event",)),
-    **reals("qvel_jump", shape=("nv_event",)),  # of the constraints' impulses in a time step with impacts
+    **reals("qvel_jump", shape=("nv_event",)),  # change by the constraints' impulses in a time step with impacts
     **reals("act_start", shape=("nact_event",)),
     # event functions at the current state, and at the end of the searched part of a step; the event log
     **reals("event_value", "event_after", shape=("nevent",)),
     **reals("event_look", shape=("nevent_look",)),  # samples at the ends of all parts of a step
-    **reals("event_seen", shape=("nuserevent", 2)),  # earlier samples of the user's functions
+    **reals("event_seen", shape=("nuserevent", 2)),  # earlier samples of user-defined functions
     **ints("event_hit", shape=("nevent",)),
     **ints("event_count", shape=("nevent_count",)),
     **reals("event_error", shape=("nevent_state",)),  # error of the trial step, relative to the tolerance
@@ -94,7 +94,7 @@ WRITTEN_BY = {
 
 
 def sizes_without_events():
-    """Sizes that a Model without located events has: all 0."""
+    """Sizes of a Model without located events: all 0."""
     names = (
         "nslot nslotpair nmode nevent nevent_state nevent_count nevent_log nblock_event nrow_event nrow_half nv_event "
         "nslot_field ncon_field nq_event nevent_look nuserevent ndense nactuation_state npast ntouch nv_touch nmover"

@@ -1,4 +1,4 @@
-"""The fields of Model and Data that deformable bodies have, as kernels see them."""
+"""Fields of deformable bodies in Model and Data."""
 
 from saltus.number.structs import ints, reals
 
@@ -22,11 +22,11 @@ MODEL = {
     **ints("nrod"),
     **ints("rod_vert", shape=("nrod", 3)),
     **reals("rod_stiffness", "rod_rayleigh", shape=("nrod",)),
-    # those between nodes (see `saltus.model.flex.cells`), which are vertices after all others. Nodes along an axis to
-    # a cell, 0 for none between nodes; first node; nodes along each axis. Of vertices where their nodes and weights
-    # are, and the place with cells of length 1; of elements first and last nodes that move them. Of cells their nodes,
-    # with places at rest (m) and slopes of the deformation (1/m), blocks of the stiffness between a node and itself or
-    # a later one (N/m), time constants (s)
+    # interpolated bodies (see `saltus.model.flex.cells`), whose nodes are vertices after all others. Order of cells, 0
+    # without interpolation; first node; nodes along each axis. Vertices: addresses of their nodes and weights, place
+    # with cells of length 1; elements: first and last nodes that move them. Cells: nodes, with places at rest (m) and
+    # slopes of the deformation (1/m), blocks of the stiffness between a node and itself or a later one (N/m), time
+    # constants (s)
     **ints("nflexvert_cell", "nflexelem_cell", "nnodeweight", "ncell", "ncellvert", "ncellblock", "ncellwork"),
     **ints("flex_order", "flex_nodeadr", shape=("nflex",)),
     **ints("flex_nodes", shape=("nflex", 3)),
@@ -40,33 +40,33 @@ MODEL = {
     **ints("cell_vert", shape=("ncellvert",)),
     **reals("cell_rest", "cell_gradient", shape=("ncellvert", 3)),
     **reals("cell_stiffness", shape=("ncellblock", 9)),
-    # those edges whose length is held: by which equality, which edge, what moves them, inverse inertia (1/kg)
+    # edges of fixed length: equality, edge, chain, inverse inertia (1/kg)
     **ints("nedgerow"),
     **ints("edgerow_eq", "edgerow_edge", "edgerow_chain", shape=("nedgerow",)),
     **reals("edgerow_invweight", shape=("nedgerow",)),
-    # where all of them join particles: the first degree of freedom of each, the lower first, -1 for what stands
-    # still; where the entries of their Jacobian begin
+    # if all of these edges join particles: the first degree of freedom of both, the lower first, -1 for fixed ends;
+    # addresses of the entries of their Jacobian
     **ints("edgerows_alike"),
     **ints("edgerow_dof", shape=("nedgerow", 2)),
     **ints("edgerow_J", shape=("nedgerow",)),
-    # where they touch: vertices and elements of each; flexelem_vert: corners among all vertices, -1 for none;
-    # flexelem_body: their bodies, -1 between nodes; flexelem_active: near enough to the surface; radius around
+    # contacts: vertices and elements of each flex; flexelem_vert: corners among all vertices, -1 for none;
+    # flexelem_body: their bodies, -1 if interpolated; flexelem_active: near enough to the surface; radius around
     # vertices, edges and faces (m)
     **ints("nflex", "nflexelem", "nflexrun", "nselfbucket"),
     **ints("flex_dim", "flex_vertadr", "flex_vertnum", "flex_elemadr", "flex_elemnum", shape=("nflex",)),
     **reals("flex_radius", "flex_skin", shape=("nflex",)),  # skin: see `saltus.contact.flex.self_collision`
     **ints("flexelem_vert", "flexelem_body", shape=("nflexelem", 4)),
     **ints("flexelem_active", shape=("nflexelem",)),
-    # of pairs that may touch: their flexes, -1 for geoms
+    # pairs that may touch: their flexes, -1 for geoms
     **ints("collision_flex1", "collision_flex2", shape=("ncollision",)),
-    # room for contacts of deformable bodies, for what moves them all, and one; for those of which few count
+    # capacities: contacts of deformable bodies, degrees of freedom that move all of them, and one; contacts to reduce
     **ints("nflexcon", "nflexdof", "nside", "nflexfew"),
 }
 
 DATA = {
-    # positions (m), velocities (m/s) and forces (N) of vertices in world axes; of edges the difference of their ends
-    # (m), length (m), its rate (m/s), growth of its square (m²), damping's share in that (m²), tension over length
-    # (N/m) of springs and of dampers
+    # positions (m), velocities (m/s) and forces (N) of vertices in world axes; edges: difference of their ends (m),
+    # length (m), its rate (m/s), growth of its square (m²), damping's share in that (m²), tension over length (N/m) of
+    # springs and of dampers
     **reals("flexvert_xpos", "flexvert_xvel", "flexvert_spring", "flexvert_damper", shape=("nflexvert", 3)),
     **reals("flexedge_span", shape=("nflexedge", 3)),
     **reals(
@@ -78,31 +78,32 @@ DATA = {
     # direction (N/m), stiffness along it over the square of the length (N/m³); blocks of vertices (upper triangles)
     **reals("flexedge_gain", "flexedge_hold", "flexedge_axial", shape=("nflexedge_pcg",)),
     **reals("flexvert_block", shape=("nflexvert_pcg", 6)),
-    # of cells of nodes the rotation; of the one at work displacements (m) and loads (N) of its nodes, in its axes
+    # cells of nodes: rotation; displacements (m) and loads (N) of the current cell's nodes, in its axes
     **reals("cell_rotation", shape=("ncell", 9)),
     **reals("cell_shift", "cell_load", shape=("ncellwork", 3)),
-    # of contacts: elements (of the first and the second object) or vertex that touch, -1 for none; degrees of freedom
-    # that move each, as lists
+    # contacts: touching elements (of the first and the second object) or vertex, -1 for none; degrees of freedom that
+    # move each, as lists
     **ints("contact_elem", shape=("nflexcon", 2)),
     **ints("contact_vert", shape=("nflexcon",)),
     **ints("flex_dof", shape=("nflexdof",)),
-    # of the contact at work: bodies that move with it, which side they are of (1 the second, -1 the first), weights
+    # current contact: bodies that move with it, their side (1 the second, -1 the first), weights
     **ints("side_body", "side_sign", shape=("nside",)),
     **reals("side_weight", shape=("nside",)),
-    # where few contacts of many count: whether each does, and its distance from those that do (m²)
+    # contact reduction: whether each contact is kept, and its squared distance from those that are (m²)
     **reals("contact_kept", "contact_apart", shape=("nflexfew",)),
-    # boxes (m): around all vertices, around runs of elements; flex_boxed: the latter are made
+    # boxes (m): around all vertices, around runs of elements; flex_boxed: the latter are computed
     **ints("flex_boxed", shape=("nflex",)),
     **reals("flex_lower", "flex_upper", shape=("nflex", 3)),
     **reals("flexrun_lower", "flexrun_upper", shape=("nflexrun", 3)),
-    # contacts that MuJoCo finds: address of what calls it; by lane how many, -1 if not known, and which
-    # is next; pair, elements and vertex as one number, and what they are (see `saltus.contact.mujoco.flex_collision`)
+    # contacts that MuJoCo finds: address of the function that calls it; for each lane their number, -1 if not known,
+    # and the next one; pair, elements and vertex as one number, and their data (see
+    # `saltus.contact.mujoco.flex_collision`)
     **ints("flexforeign_call"),
     **ints("flexforeign_count", "flexforeign_place", shape=(16,)),
     **ints("flexforeign_pair", "flexforeign_key", shape=("nflexforeign", 16)),
     **reals("flexforeign_number", shape=("nflexforeign", 13)),
-    # where they may touch themselves: pairs of elements near each other, whether and for which places of vertices they
-    # were listed; lower and upper ends of elements (m), their cells in a grid (`saltus.contact.flex.self_collision`)
+    # self-collision: pairs of elements near each other, whether they are listed, and the vertex positions of that list;
+    # lower and upper ends of elements (m), their cells in a grid (`saltus.contact.flex.self_collision`)
     **ints("flexnear_made", "flexnear_num", shape=("nselfflex",)),
     **ints("flexnear_elem", shape=("nselfnear", 2)),
     **reals("flexvert_near", shape=("nselfvert", 3)),

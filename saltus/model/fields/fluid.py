@@ -3,7 +3,7 @@
 from saltus.number.structs import ints, reals
 
 MODEL = {  # fixed
-    # the medium: shapes that it acts on, in ascending order of bodies: kind (see `saltus.model.compile.fluid`),
+    # shapes for fluid forces, in ascending order of bodies: kind (see `saltus.model.compile.fluid`),
     # frame in the body; Stokes resistance (N s/m, N m s); quadratic drag (kg/m) and angular drag (kg m²); Kutta
     # (kg/m) and Magnus (kg) lift; added mass and inertia (kg, kg m²); shape of the sections
     **ints("nfluid"),
@@ -23,7 +23,7 @@ MODEL = {  # fixed
     **reals("opt_wind", shape=(1, 3)),
 }
 
-VELOCITY = {  # of this velocity and these inputs
+VELOCITY = {  # depends on velocities and inputs
     **reals("qfrc_fluid", shape=("nv",)),
 }
 

@@ -1,9 +1,9 @@
-"""What integrators keep and work with."""
+"""Fields of integrators: memory between steps, and scratch."""
 
 from saltus.number.structs import ints, reals
 
 STATE = {  # state: kept from step to step
-    **reals("memory", shape=("nmemory",)),  # of integrators with memory between steps
+    **reals("memory", shape=("nmemory",)),  # memory of integrators between steps
     # slopes at the state, from which an adaptive method continues (first same as last)
     **reals("fsal_qacc", shape=("nv_fsal",)),
     **reals("fsal_act", shape=("nact_fsal",)),
@@ -12,7 +12,7 @@ STATE = {  # state: kept from step to step
 SCRATCH = {  # scratch
     **reals("qpos_saved", shape=("nq",)),
     **reals("qvel_saved", "qacc_saved", shape=("nv",)),
-    # the tangent vector from the step's start, and the same divided by the step
+    # tangent vector from the step's start, and this vector divided by the step
     **reals("step_tangent", "qstep", shape=("nv",)),
     **reals("stage_qvel", "stage_qacc", shape=("nstage_nv",)),
     **reals("act_saved", "act_dot_saved", shape=("nact_room",)),
@@ -25,7 +25,7 @@ SCRATCH = {  # scratch
     **reals("momentum", "momentum_rate", "momentum_saved", shape=("nv_newton",)),  # N m s, N s; N m, N
     **reals("stage_unknown", "stage_residual", "stage_trial", shape=("nnewton",)),
     **reals("jacobian", shape=("nnewton_square",)),
-    # start of a step of a method with fixed steps
+    # start of a step of fixed length
     **ints("nmemory"),
 }
 

@@ -1,6 +1,6 @@
-"""Pairs of geoms that may pass each other within one step of fixed length, and those that were seen to do so.
+"""Pairs of geoms that may pass each other within one step of fixed length, and recorded passages.
 
-All sizes are 0 where nothing can, or where steps are searched for contacts.
+All sizes are 0 if no pair can pass, or if steps are searched for contacts.
 """
 
 from saltus.number.structs import ints, reals
@@ -12,10 +12,10 @@ BOUND, NEXT = 0, 1  # places in passing_level
 MODEL = {  # fixed
     # pairs of geoms, degrees of freedom, geoms, pairs that are kept: their numbers
     **ints("npassing", "npassingdof", "npassinggeom", "npassed"),
-    # sum of half thicknesses of both geoms (m); infinite where one has an inside that does not end
+    # sum of half thicknesses of both geoms (m); infinite if one has an unbounded inside
     **reals("passing_least", shape=("npassing",)),
-    # how far a speed of one moves a geom, at most, relative to the thickness of a pair that it moves against each
-    # other (1/m or 1 times seconds); whether it is the last of its tree
+    # degrees of freedom: largest motion of a geom per speed, relative to the thickness of a pair with relative motion
+    # (1/m or 1 times seconds); whether it is the last of its tree
     **reals("passing_reach", shape=("npassingdof",)),
     **ints("passing_last", shape=("npassingdof",)),
 }
@@ -24,8 +24,8 @@ SCRATCH = {  # scratch
     # poses of geoms at the start of a step
     **reals("passing_pos", shape=("npassinggeom", 3)),
     **reals("passing_mat", shape=("npassinggeom", 9)),
-    # steps for which no look is needed, or below zero in which one is; pairs that passed since they were last read; the
-    # bound of motion at the last look, and the time at which the next step is to begin (s)
+    # number of next steps without checks, or if negative with checks; pairs that passed since they were last read;
+    # bound of motion at the last check, and start time of the next step (s)
     **ints("passing_count", shape=("npassed",)),
     **reals("passing_level", shape=("npassed",)),
     # pairs that passed, and the time at the start of the step (s)

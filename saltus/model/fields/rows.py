@@ -3,22 +3,22 @@
 from saltus.number.structs import ints, reals
 
 MODEL = {  # fixed
-    # limits: first those of joints, then of tendons
+    # limits of joints, then of tendons
     **ints("njntlimit"),
     **ints("limit_obj", "limit_law", "limit_chain", shape=("nlimit",)),
     **reals("limit_range", shape=("nlimit", 2)),
     **reals("limit_margin", "limit_invweight", shape=("nlimit",)),
-    # dry friction: first of degrees of freedom, then of tendons
+    # dry friction of degrees of freedom, then of tendons
     **ints("ndoffriction"),
     **ints("friction_obj", "friction_law", "friction_chain", shape=("nfriction",)),
     **reals("friction_loss", "friction_invweight", shape=("nfriction",)),
     # equality constraints that are active; eq_obj: bodies, joints or sites; eq_site: they are sites
     **ints("eq_id", "eq_type", "eq_obj1", "eq_obj2", "eq_site", "eq_law", "eq_chain", shape=("neq",)),
     **reals("eq_data", shape=("neq", 11)),
-    **reals("eq_invweight", shape=("neq", 2)),  # of translation and rotation
+    **reals("eq_invweight", shape=("neq", 2)),  # inverse inertias of translation and rotation
 }
 
-VELOCITY = {  # of this velocity and these inputs
+VELOCITY = {  # depends on velocities and inputs
     # blocks of rows: kind, number of rows, first row, address in J, chain, length of the chain, constraint, law
     **ints(
         *["block_kind", "block_dim", "block_row", "block_J", "block_chain", "block_num", "block_id", "block_law"],
@@ -32,11 +32,11 @@ VELOCITY = {  # of this velocity and these inputs
         *["row_pos", "row_velocity", "row_D", "row_aref", "row_residual", "row_search", "row_force", "row_loss"],
         shape=("nrowmax",),
     ),
-    # weights in the Hessian: of a single row, of the edges u₀ + μ u and u₀ - μ u of a pyramid
+    # weights in the Hessian: for a single row, for the edges u₀ + μ u and u₀ - μ u of a pyramid
     **reals("row_upper", "row_lower", shape=("nrowmax",)),
-    # what mocap bodies with prescribed motions add to velocities or accelerations of rows (m/s, m/s²; rad)
+    # contribution of prescribed motions of mocap bodies to velocities or accelerations of rows (m/s, m/s²; rad)
     **reals("row_carried", shape=("nrow_carried",)),
-    **reals("block_weight", shape=("nblock_weight",)),  # [6, 6] of the current block
+    **reals("block_weight", shape=("nblock_weight",)),  # weights [6, 6] of the current block
 }
 
 #: Fields of MODEL that may differ from simulation to simulation of a batch.

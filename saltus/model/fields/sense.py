@@ -17,13 +17,13 @@ MODEL = {  # fixed
     **ints("body_geomadr", "body_geomnum", shape=("nbody",)),
     **ints("site_type", shape=("nsite",)),
     **reals("site_size", shape=("nsite", 3)),
-    # taxels, the points at which tactile sensors feel: of each sensor the first and how many; position (m) and two
+    # taxels, the points of tactile sensors: first taxel and number of taxels of each sensor; position (m) and two
     # tangents in the axes of the sensor's geom; the body to which each body is welded
     **ints("ntaxel"),
     **ints("sensor_taxeladr", "sensor_taxelnum", shape=("nsensor",)),
     **reals("taxel_pos", shape=("ntaxel", 3)),
     **reals("taxel_tangents", shape=("ntaxel", 6)),
-    # cameras: cam_focal (pixels) of projections; cam_lens: of rays (pixels, or pixels per m), and their centre
+    # cameras: cam_focal (pixels) for projections; cam_lens: for rays (pixels, or pixels per m), and their centre
     **ints("ncam"),
     **ints("cam_mode", "cam_bodyid", "cam_targetbodyid", "cam_projection", shape=("ncam",)),
     **ints("cam_resolution", shape=("ncam", 2)),
@@ -34,8 +34,9 @@ MODEL = {  # fixed
     **reals("cam_lens", shape=("ncam", 4)),
 }
 
-VELOCITY = {  # of this velocity and these inputs
-    # sensors, and what they read of bodies: external wrenches, wrenches through joints (N m, N), subtree momenta
+VELOCITY = {  # depends on velocities and inputs
+    # sensors, and quantities of bodies that they read: external wrenches, wrenches through joints (N m, N), subtree
+    # momenta
     **reals("sensordata", shape=("nsensordata",)),
     **reals("cfrc_ext", "cfrc_int", shape=("nbody_sense", 6)),
     **reals("subtree_linvel", "subtree_angmom", shape=("nbody_sense", 3)),

@@ -1,11 +1,11 @@
-"""Trees that may fall asleep: how they do, and lists of what is awake.
+"""Trees that may fall asleep: their state, and lists of awake objects.
 
-All sizes are 0 where nothing sleeps.
+All sizes are 0 if nothing may sleep.
 """
 
 from saltus.number.structs import ints, reals
 
-#: Lists of what is awake: the size of each, 0 where nothing sleeps.
+#: Lists of awake objects: the size of each, 0 if nothing may sleep.
 LISTS = (
     ("tree", "ntree_sleep"),
     ("body", "nbody_sleep"),
@@ -38,7 +38,7 @@ MODEL = {  # fixed
     # trees on mocap bodies: number of the mocap body, and of the tree among them; -1 for others
     **ints("tree_mocap", "tree_carried", shape=("ntree_sleep",)),
     **ints("ncarried_sleep"),
-    # the tree of each body, and the two of what joins them; for none, see `saltus.model.enums`
+    # the tree of each body, and the two trees of objects that join them; codes for none: see `saltus.model.enums`
     **ints("body_treeid", shape=("nbody_sleep",)),
     **ints("limit_trees", shape=("nlimit_sleep", 2)),
     **ints("friction_trees", shape=("nfriction_sleep", 2)),
@@ -52,17 +52,17 @@ MODEL = {  # fixed
 }
 
 STATE = {  # state: kept from step to step
-    # below 0: awake, and for how many more steps a tree must be slow before it may fall asleep (-1: ready); else
-    # asleep, and the next of those that sleep and wake together
+    # below 0: awake, minus the number of slow steps before a tree may fall asleep (-1: ready); otherwise asleep, and
+    # the next of the trees that sleep and wake together
     **reals("tree_asleep", shape=("ntree_sleep",)),
-    **reals("qpos_asleep", shape=("nq_sleep",)),  # positions of those asleep, when they fell asleep (m, rad)
-    # of trees on mocap bodies: the poses of these then (m, quaternion)
+    **reals("qpos_asleep", shape=("nq_sleep",)),  # positions at which sleeping trees fell asleep (m, rad)
+    # trees on mocap bodies: the poses of these bodies at that time (m, quaternion)
     **reals("carried_pos", shape=("ncarried_sleep", 3)),
     **reals("carried_quat", shape=("ncarried_sleep", 4)),
 }
 
-POSITION = {  # of this position
-    # numbers of what is awake, ascending (see `saltus.dynamics.awake`), and how many
+POSITION = {  # depends on positions
+    # numbers of awake objects, ascending (see `saltus.dynamics.awake`), and their counts
     **{name: field for kind, size in LISTS for name, field in ints(f"awake_{kind}", shape=(size,)).items()},
     **ints("awake_count", shape=(25,)),
     # geoms that are not awake, in cells of their own level of the grid and of coarser ones: cell, level, place in
@@ -71,7 +71,7 @@ POSITION = {  # of this position
     **ints("still_level", "still_geom", "still_next", shape=("nstill",)),
     **ints("still_first", shape=("nstillbucket",)),
     **ints("tree_awake", shape=("ntree_sleep",)),
-    **reals("qpos_placed", shape=("nq_sleep",)),  # positions with which what sleeps was placed (m, rad)
+    **reals("qpos_placed", shape=("nq_sleep",)),  # positions at which sleeping trees were placed (m, rad)
     # islands, while trees fall asleep: a lower tree that rows couple a tree with, or the tree itself; by the lowest
     # tree of an island: whether some tree of it is not ready, and the last tree found
     **ints("tree_joined", "tree_blocked", "tree_last", shape=("ntree_sleep",)),

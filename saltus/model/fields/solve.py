@@ -1,4 +1,4 @@
-"""Options, and what the solvers of soft constraints and implicit forces work with."""
+"""Options, and work of the solvers of soft constraints and implicit forces."""
 
 from saltus.number.structs import ints, lane_reals, reals
 
@@ -6,8 +6,8 @@ MODEL = {  # fixed
     # for the dual problem: a chain's degrees of freedom with all their ancestors, and kinematic trees (a single one
     # where islands are disabled)
     **ints("ntree"),
-    # unknowns of an island with a dense matrix, at most; islands that are solved at once, with how many unknowns and
-    # entries of matrices
+    # most unknowns of an island with a dense matrix; islands that are solved together, with their numbers of unknowns
+    # and matrix entries
     **ints("ndense", "nproblem", "nitem", "nisland_A"),
     **ints("support_adr", "support_num", shape=("nsupport",)),
     **ints("support_dof", shape=("nsupportdof",)),
@@ -15,7 +15,7 @@ MODEL = {  # fixed
     # worlds of many trees: number of trees; first degree of freedom and number of them, address of the tree's block of
     # the Hessian; the tree of each degree of freedom
     **ints("nsolvertree", "ndomaintree"),
-    # trees and degrees of freedom of an island whose Hessian is one dense matrix, at most
+    # most trees and degrees of freedom of an island whose Hessian is one dense matrix
     **ints("nfewtrees", "ndensedof"),
     **ints("tree_dofadr", "tree_dofnum", "tree_blockadr", shape=("nsolvertree",)),
     **ints("tree_of_dof", shape=("nv_trees",)),
@@ -28,7 +28,7 @@ MODEL = {  # fixed
     # treatment of simultaneous impacts (see `saltus.solve.impact.law`)
     **reals("opt_gap_tolerance", "opt_speed_tolerance", "opt_bounce_height"),
     **reals("opt_dense_events", "opt_dense_time", "opt_dense_step"),
-    **reals("opt_overlap_depth"),  # m, rad: starts that overlap by less are moved apart
+    **reals("opt_overlap_depth"),  # m, rad: bodies that overlap by less at the start are moved apart
     **ints("opt_impact_law", "opt_impact_treatment", "opt_dense"),
 }
 
@@ -55,34 +55,33 @@ SCRATCH = {  # scratch
     **reals("solve_least", "solve_least_before", shape=("nv_constraint",)),
     **ints("edge_mark", shape=("nv_constraint",)),
     **reals("hessian", "hessian_before", shape=("nhessian",)),  # lower triangles, row by row
-    # sparsity pattern of each row without its diagonal: as bits, as lists; the chains that it comes from
+    # sparsity pattern of each row without its diagonal: as bits, as lists; the chains that determine it
     **ints("hessian_bits", shape=("nhessian_bits",)),
     **ints("hessian_num", shape=("nv_hessian",)),
     **ints("hessian_col", shape=("nhessian",)),
     **ints("hessian_chain", shape=("nblockmax",)),
     # worlds of many trees (see `saltus.solve.soft.trees.tree_pairs`): first pair of each upper tree, and one past
-    # the last; lower tree of each pair and address of its block; of each block of rows: its pair, how many of its
-    # degrees of freedom are of the lower tree, its trees; counts and orders for sorting; what has changed since the
-    # last assembly
+    # the last; lower tree of each pair and address of its block; for each block of rows: its pair, the number of its
+    # degrees of freedom in the lower tree, its trees; counts and orders for sorting; changes since the last assembly
     **ints("near_adr", "near_count", shape=("nsolvertree_end",)),
     **ints("near_tree", "near_place", "pair_fresh", shape=("ntreepair",)),
     **ints("tree_fresh", shape=("nsolvertree",)),
     **ints("block_pair", "block_split", shape=("nblock_trees",)),
     **ints("block_trees", "block_order", shape=("nblock_trees", 2)),
     # constraint islands (see `saltus.solve.soft.trees.islands`): the island of each tree; first tree of each island in
-    # the list of trees, and one past the last; blocks of rows likewise; where the degrees of freedom of each tree begin
-    # if they are in the order of that list
+    # the list of trees, and one past the last; first block of rows of each, and one past the last; first degree of
+    # freedom of each tree in the order of that list
     **ints("island_of_tree", "island_tree", "island_dofadr", shape=("nsolvertree",)),
     **ints("island_treeadr", "island_blockadr", shape=("nsolvertree_end",)),
-    # runs of trees, and of blocks, that are neighbours: first of each island; the first of each run, and one past the
+    # runs of adjacent trees, and of adjacent blocks: first run of each island; the first of each run, and one past the
     # last
     **ints("island_treerunadr", "island_blockrunadr", shape=("nsolvertree_end",)),
     **ints("tree_run", shape=("nsolvertree", 2)),
     **ints("block_run", shape=("nblock_trees", 2)),
     **ints("island_block", shape=("nblock_trees",)),
-    # domains of large islands (see `saltus.solve.soft.trees.domains`): where groups of trees begin, from the island's
-    # first tree on; the groups of each phase; whether all trees touch but those of adjacent slabs; the group of each
-    # tree, and whether it separates; scratch for sorting
+    # domains of large islands (see `saltus.solve.soft.trees.domains`): starts of groups of trees, from the island's
+    # first tree on; the groups of each phase; whether trees touch only those of adjacent slabs; the group of each tree,
+    # and whether it is in a separator; scratch for sorting
     **ints("group_adr", shape=("nsolvertree_end",)),
     **ints("phase_adr", shape=("nsolvertree", 4)),
     **ints("slabs_near", shape=("nsolvertree",)),
@@ -96,7 +95,7 @@ SCRATCH = {  # scratch
     **ints("row_treeblock", shape=("nblock_twice",)),
     **reals("tree_sum", shape=("nsolvertree", 4)),
     **reals("row_sum", shape=("nblock_trees", 4)),
-    **reals("group_sum", shape=("nsolvertree", 8)),  # those of two groups are not in one cache line
+    **reals("group_sum", shape=("nsolvertree", 8)),  # sums of two groups are in different cache lines
     # blocks of the Hessian by columns: of trees, and of pairs, a column for each degree of freedom of the lower tree;
     # factors (see `saltus.solve.soft.trees.block_factor`)
     **reals("tree_hessian", "tree_factor", "tree_rest", shape=("ntreeblock",)),
@@ -120,21 +119,21 @@ SCRATCH = {  # scratch
     # the island of each tree, by the number of its first tree; items, as block, index in it and number of the unknown
     **reals("tree_island", shape=("ntree",)),
     **ints("dual_item", shape=("nitem", 3)),
-    # islands, each in one lane, that are solved at once (see `saltus.solve.soft.dual.island`); of each the state of the
-    # generator of random numbers, iterations since the restart of the extrapolation, scale and improvement of the cost;
-    # the order of updates
+    # islands that are solved together, each in one lane (see `saltus.solve.soft.dual.island`): state of the random
+    # number generator, iterations since the restart of the extrapolation, scale and improvement of the cost; the order
+    # of updates
     **ints("problem", shape=("nproblem", 5)),
     **ints("problem_random", "problem_momentum", shape=("nproblem",)),
     **lane_reals("problem_scale", "problem_improvement", shape=("nproblem",)),
     **ints("dual_order", shape=("nitem",)),
-    # their unknowns, by columns that are named there; b and gradients of the cost; matrices A + R; Gᵀ of the last one
-    # taken up, row by row
+    # unknowns of these islands, in columns named in that module; b and gradients of the cost; matrices A + R; Gᵀ of the
+    # island that was added last, row by row
     **lane_reals("unknown", shape=("nitem", 8)),
     **lane_reals("island_b", shape=("nitem",)),
     **lane_reals("island_gap", shape=("nitem",)),
     **lane_reals("island_A", shape=("nisland_A",)),
     **lane_reals("island_G", shape=("nisland_G",)),
-    **ints("island_row", shape=("nv_dual",)),  # where the row of each degree of freedom begins
+    **ints("island_row", shape=("nv_dual",)),  # address of the row of each degree of freedom
 }
 
 #: Fields of MODEL that may differ from simulation to simulation of a batch.

@@ -1,11 +1,11 @@
-"""Time stepping: what a step leaves for the next."""
+"""Time stepping: data that a step leaves for the next one."""
 
 from saltus.number.structs import ints, reals
 
 STATE = {  # state: kept from step to step
     # warm start of time stepping: forces of the blocks of the previous step (see
     # `saltus.solve.stepping.warm_start`), their modes, numbers among the points of a pair, forces on the second
-    # geom (N, world axes); whether modes are those of the step that led here (see `saltus.solve.stepping.modes`)
+    # geom (N, world axes); whether modes are those of the step to this state (see `saltus.solve.stepping.modes`)
     **reals("past_count", "past_known"),
     **reals("past_number", "past_mode", "past_slot", shape=("npast",)),
     **reals("past_place", "past_push", shape=("npast", 3)),
@@ -18,7 +18,7 @@ SCRATCH = {  # scratch
     # loads are indeterminate (see `saltus.solve.stepping.least_forces`)
     **ints("block_past", "block_slot", "past_found", "block_free", shape=("npast",)),
     **reals("block_mode", shape=("npast",)),
-    # forces of the rows, and Gᵀ of them, two sweeps ago
+    # forces of the rows, and Gᵀ times these, two sweeps ago
     **reals("cycle_force", shape=("nrow_dual",)),
     **reals("cycle_y", shape=("nv_dual",)),
 }

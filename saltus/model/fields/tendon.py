@@ -22,7 +22,7 @@ MODEL = {  # fixed
     **reals("path_factor", shape=("npath",)),
 }
 
-POSITION = {  # of this position
+POSITION = {  # depends on positions
     # tendons: length and velocity (m, m/s; rad, rad/s), and dL/dq along tendon_dof
     **reals("ten_length", "ten_velocity", shape=("ntendon",)),
     **reals("ten_J", shape=("ntenJ",)),

@@ -81,8 +81,8 @@ STATE = {  # state: kept from step to step
 POSES = {  # inputs
     **reals("mocap_pos", shape=("nmocap", 3)),
     **reals("mocap_quat", shape=("nmocap", 4)),
-    # under hard contact, where mocap bodies move: velocities as users see them (m/s, rad/s; world axes), and how each
-    # moves, see `saltus.dynamics.tree.movers`; mover_given: 1 where its velocity was given
+    # moving mocap bodies under hard contact: velocities as users see them (m/s, rad/s; world axes), and their motion,
+    # see `saltus.dynamics.tree.movers`; mover_given: 1 if the velocity was given
     **reals("mocap_vel", "mover_vel", shape=("nmover", 6)),
     **reals("mover_pos", shape=("nmover", 3)),
     **reals("mover_quat", shape=("nmover", 4)),
@@ -94,12 +94,12 @@ FORCES = {  # inputs
     **reals("xfrc_applied", shape=("nbody", 6)),  # force, torque about the body's centre of mass; world axes
 }
 
-STEP = {  # of the step
+STEP = {  # of the current step
     **ints("has_xfrc"),  # whether xfrc_applied is read at all; set before each call
     **reals("timestep"),  # s, of the simulation
 }
 
-POSITION = {  # of this position
+POSITION = {  # depends on positions
     **reals("xpos", "xipos", "subtree_com", shape=("nbody", 3)),
     **reals("xquat", shape=("nbody", 4)),
     **reals("xmat", "ximat", shape=("nbody", 9)),
@@ -114,7 +114,7 @@ POSITION = {  # of this position
     **reals("qLDiagInv", shape=("nv",)),
 }
 
-VELOCITY = {  # of this velocity and these inputs
+VELOCITY = {  # depends on velocities and inputs
     **reals("cvel", "cacc", "cfrc_body", shape=("nbody", 6)),
     **reals(
         *["qfrc_bias", "qfrc_spring", "qfrc_damper", "qfrc_gravcomp", "qfrc_passive", "qfrc_actuator"],
@@ -127,9 +127,9 @@ VELOCITY = {  # of this velocity and these inputs
     # accelerations of mocap bodies (m/s², rad/s²; world axes)
     **reals("qacc_prescribed", "qfrc_prescribed", shape=("nv_motion",)),
     **reals("mover_acc", shape=("nmover_motion", 6)),
-    # bounds in a step: speed (m/s), acceleration (m/s²), turning (rad/s), its rate (rad/s²)
+    # bounds in a step: speed (m/s), acceleration (m/s²), angular speed (rad/s), its rate (rad/s²)
     **reals("mover_bound", shape=("nmover_motion", 4)),
-    # where the functions of prescribed motions lie in this process
+    # addresses of the functions of prescribed motions in this process
     **ints("motion_address", shape=("nmotion",)),
     **ints("carrier_address", shape=("ncarrier",)),
     **reals("energy", shape=(2,)),
@@ -138,7 +138,7 @@ VELOCITY = {  # of this velocity and these inputs
 SCRATCH = {  # scratch
     # articulated bodies
     **reals("artic_inertia", shape=("nbody", 21)),
-    # scratch of walks over the tree: what bodies hand to their parents (wrenches, momenta, accelerations)
+    # scratch of walks over the tree: quantities passed from bodies to parents (wrenches, momenta, accelerations)
     **reals("body_scratch", shape=("nbody", 6)),
     **reals("artic_column", shape=("nv", 6)),
     **reals("artic_invdiag", "artic_residual", shape=("nv",)),

@@ -18,7 +18,7 @@ SIZES |= {"ncell": "cell_vertadr", "ncellvert": "cell_vert", "ncellblock": "cell
 
 
 def cells(m: mujoco.MjModel, chosen: range) -> tuple[dict[str, Any], dict[str, int]]:
-    """Fields and sizes of the kernels' Model; without any where nothing is interpolated.
+    """Fields and sizes of interpolated flexes in the kernels' Model; empty if there are none.
 
     The nodes of all flexes count as vertices after all others.
     """
@@ -37,12 +37,12 @@ def cells(m: mujoco.MjModel, chosen: range) -> tuple[dict[str, Any], dict[str, i
 
 
 def node_counts(m: mujoco.MjModel, f: int) -> np.ndarray:
-    """Nodes along each axis [3]; (1, 1, 1) where nothing is interpolated."""
+    """Nodes along each axis [3]; (1, 1, 1) without interpolation."""
     return m.flex_cellnum[f] * m.flex_interp[f] + 1 if m.flex_interp[f] else np.ones(3, int)
 
 
 def most_nodes(m: mujoco.MjModel, f: int) -> int:
-    """How many nodes move an element of an interpolated flex at most."""
+    """Largest number of nodes that move an element of an interpolated flex."""
     span = _element_nodes(m, f)
     return int((span[:, 3:] - span[:, :3] + 1).prod(axis=1).max(initial=0))
 
@@ -64,7 +64,7 @@ def _grid(m, f) -> np.ndarray:
 
 
 def _weights(m, f, values) -> None:
-    """What moves the vertices and elements of a flex."""
+    """Append the nodes and weights of a flex's vertices, and the nodes of its elements."""
     number, order = int(m.flex_vertnum[f]), int(m.flex_interp[f])
     if not order:
         values["flexvert_nodeadr"] += [0] * number
@@ -96,7 +96,7 @@ def _element_nodes(m, f) -> np.ndarray:
 
 
 def _cells(m, f, values) -> None:
-    """Cells of a flex that resist being deformed: their nodes, and their stiffness between these."""
+    """Append the cells of a flex that resist deformation: their nodes, and the stiffness between these."""
     order, adr = int(m.flex_interp[f]), int(m.flex_stiffnessadr[f])
     if not order or adr < 0 or m.flex_rigid[f]:
         return
@@ -110,7 +110,7 @@ def _cells(m, f, values) -> None:
     damper = not m.opt.disableflags & mujoco.mjtDisableBit.mjDSBL_DAMPER.value
     for e, cell in enumerate(np.ndindex(*m.flex_cellnum[f])):
         square = m.flex_stiffness[adr + 9 * size * size * e :][: 9 * size * size].reshape(size, 3, size, 3)
-        if square[0, 0, 0, 0] == 0:  # nothing of the body is in it
+        if square[0, 0, 0, 0] == 0:  # the cell is outside the body
             continue
         own = numbers[tuple(slice(order * c, order * c + order + 1) for c in cell)].ravel()
         values["cell_vertadr"].append(len(values["cell_vert"]))
@@ -120,5 +120,5 @@ def _cells(m, f, values) -> None:
         values["cell_vert"] += list(m.nflexvert + m.flex_nodeadr[f] + own)
         values["cell_rest"] += list(rest[own])
         values["cell_gradient"] += list(parametric @ np.linalg.inv(rest[own].T @ parametric))
-        # MuJoCo has it negative
+        # negative in MuJoCo
         values["cell_stiffness"] += list(-square.transpose(0, 2, 1, 3)[blocks].reshape(-1, 9))

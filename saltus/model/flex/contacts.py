@@ -17,20 +17,20 @@ from saltus.model.tree.chains import ChainTable
 
 DISABLE = mujoco.mjtDisableBit
 WORDS = {ROPE: "flexrope", SHEET: "flexsheet", SOLID: "flexsolid"}  # features
-RUN = 32  # elements with numbers side by side that have a box around them; in most sheets they are side by side
-PER_OBJECT = 100  # contacts that there is room for beside one for each vertex
+RUN = 32  # consecutive elements with a common bounding box; in most sheets these are neighbours
+PER_OBJECT = 100  # capacity for contacts beyond one for each vertex
 
 
 class FlexPair(NamedTuple):
-    """A geom and a flex, two flexes (geom -1), or a flex and itself, which may touch."""
+    """Pair that may touch: a geom and a flex, two flexes (geom -1), or a flex and itself."""
 
     geom: int
-    flex1: int  # -1 where there is a geom
+    flex1: int  # -1 for a pair with a geom
     flex2: int
 
 
 def flex_pairs(m: mujoco.MjModel) -> list[FlexPair]:
-    """All pairs with flexes: with geoms by body, flex, geom; then flexes among each other; then with themselves."""
+    """All pairs with flexes: with geoms, by body, flex, geom; then between flexes; then with themselves."""
     flexes = range(m.nflex)
     geoms = [(int(m.geom_bodyid[g]), f, g) for f in flexes for g in range(m.ngeom) if _with_geom(m, g, f)]
     pairs = [FlexPair(g, -1, f) for _, f, g in sorted(geoms)]
@@ -39,12 +39,12 @@ def flex_pairs(m: mujoco.MjModel) -> list[FlexPair]:
 
 
 def touches(m: mujoco.MjModel) -> bool:
-    """Whether any flex may touch anything."""
+    """Whether any flex may touch an object."""
     return bool(m.nflex) and not m.opt.disableflags & DISABLE.mjDSBL_CONTACT.value and bool(flex_pairs(m))
 
 
 def order_of(m: mujoco.MjModel, pair: FlexPair) -> tuple[int, int]:
-    """Where a pair stands among those of bodies: a flex counts as one after all others, touching itself comes last."""
+    """Sort key of a pair among those of bodies: flexes follow all bodies, self-contacts come last."""
     if pair.flex1 == pair.flex2:
         return m.nbody + m.nflex, pair.flex2
     first = m.nbody + pair.flex1 if pair.geom < 0 else int(m.geom_bodyid[pair.geom])
@@ -52,7 +52,7 @@ def order_of(m: mujoco.MjModel, pair: FlexPair) -> tuple[int, int]:
 
 
 def flex_law(m: mujoco.MjModel, pair: FlexPair, safe_timestep: float) -> Law:
-    """The law of contact of a pair with a flex."""
+    """The contact law of a pair with a flex."""
     first = collisions.surface(m, "flex", pair.flex1) if pair.geom < 0 else collisions.surface(m, "geom", pair.geom)
     values = collisions.overridden(m, collisions.mixed(first, collisions.surface(m, "flex", pair.flex2)))
     if pair.flex1 == pair.flex2:
@@ -61,7 +61,7 @@ def flex_law(m: mujoco.MjModel, pair: FlexPair, safe_timestep: float) -> Law:
 
 
 def room(m: mujoco.MjModel, pairs: list[FlexPair]) -> int:
-    """How many contacts there is room for: every vertex on planes, and on other things, and in folds."""
+    """Capacity for contacts: every vertex on planes, on other objects, and in folds."""
     kinds = {(pair.flex2, _kind(m, pair)) for pair in pairs}
     return sum(int(m.flex_vertnum[f]) + PER_OBJECT for f, _ in kinds)
 
@@ -73,12 +73,12 @@ def feature_keys(m: mujoco.MjModel, pairs: list[FlexPair]) -> set[str]:
 
 
 def runs(m: mujoco.MjModel, nflex: int) -> int:
-    """How many boxes of runs of elements there is room for (see `saltus.contact.flex.broad_phase`)."""
+    """Number of bounding boxes of runs of elements, at most (see `saltus.contact.flex.broad_phase`)."""
     return m.nflexelem // RUN + nflex if nflex else 0
 
 
 def longest(m: mujoco.MjModel, chains: ChainTable, pairs: list[FlexPair]) -> int:
-    """How many degrees of freedom move a contact at most."""
+    """Largest number of degrees of freedom that move a contact."""
     geoms = {int(m.geom_bodyid[p.geom]) for p in pairs if p.geom >= 0}
     rigid = max((len(chains.ancestors(b)) for b in geoms), default=0)
     of = {f: corners(m, f) * _of_vertex(m, chains, f) for p in pairs for f in (p.flex1, p.flex2) if f >= 0}
@@ -86,12 +86,12 @@ def longest(m: mujoco.MjModel, chains: ChainTable, pairs: list[FlexPair]) -> int
 
 
 def sides(m: mujoco.MjModel, pairs: list[FlexPair]) -> int:
-    """How many bodies move with a contact at most."""
+    """Largest number of bodies that move with a contact."""
     return max((corners(m, p.flex2) + (1 if p.geom >= 0 else corners(m, p.flex1)) for p in pairs), default=0)
 
 
 def corners(m: mujoco.MjModel, f: int) -> int:
-    """How many vertices or nodes move an element at most."""
+    """Largest number of vertices or nodes that move an element."""
     return most_nodes(m, f) if m.flex_interp[f] else int(m.flex_dim[f]) + 1
 
 
@@ -109,7 +109,7 @@ def elements(m: mujoco.MjModel, chosen) -> dict[str, Any]:
     names = ("flex_dim", "flex_vertadr", "flex_vertnum", "flex_elemadr", "flex_elemnum", "flex_radius")
     values: dict[str, Any] = {name: getattr(m, name)[list(chosen)] for name in names}
     values["flexelem_vert"] = np.concatenate(vertices) if vertices else np.zeros((0, 4), int)
-    bodies = np.append(m.flex_vertbodyid, -1)  # of none as of interpolated vertices
+    bodies = np.append(m.flex_vertbodyid, -1)  # no body, as for interpolated vertices
     values["flexelem_body"] = bodies[values["flexelem_vert"]]
     values["flexelem_active"] = np.concatenate(active) if active else np.zeros(0, int)
     return values
@@ -135,12 +135,12 @@ def _with_itself(m, f) -> bool:
 
 
 def _moves(m, *flexes) -> bool:
-    """Whether any of these can move."""
+    """Whether any of these bodies can move."""
     return any(_free(m, _bodies(m, f)).any() for f in flexes)
 
 
 def _free(m, bodies) -> np.ndarray:
-    """Whether bodies have degrees of freedom, of their own or of what they are welded to."""
+    """Whether bodies have degrees of freedom, their own or those of the body that they are welded to."""
     return m.body_dofnum[m.body_weldid[bodies]] > 0
 
 
@@ -152,5 +152,5 @@ def _bodies(m, f) -> np.ndarray:
 
 
 def _of_vertex(m, chains, f) -> int:
-    """Degrees of freedom that move a vertex or node at most."""
+    """Largest number of degrees of freedom that move a vertex or node."""
     return max((len(chains.ancestors(int(b))) for b in np.unique(_bodies(m, f))), default=0)

@@ -1,8 +1,8 @@
 """Deformable bodies (flexes) in the kernels' Model: vertices, edges, and elasticity.
 
-Elements are linear. The energy of an element is a quadratic form of how much the squares of its edges' lengths have
-grown; bending is a quadratic form of the positions of two triangles' corners, but for a cubic term where the sheet is
-curved at rest (MuJoCo 4.0 documentation, Computation, "Deformable objects"; XML Reference, flex).
+Elements are linear. The energy of an element is a quadratic form of the growth of its edges' squared lengths; bending
+is a quadratic form of the positions of two triangles' corners, with a cubic term for sheets that are curved at rest
+(MuJoCo 4.0 documentation, Computation, "Deformable objects"; XML Reference, flex).
 """
 
 from typing import Any, NamedTuple
@@ -17,10 +17,10 @@ from saltus.model.flex.mujoco_contacts import skins
 
 DISABLE = mujoco.mjtDisableBit
 RECORD = {2: 21, 3: 24}  # numbers of an element in flex_stiffness
-EDGES = {SHEET: 3, SOLID: 6}  # of an element
+EDGES = {SHEET: 3, SOLID: 6}  # edges of an element
 HYPERELASTIC = 21  # place in a record of three dimensions; zero for the linear law
 BENDING = 17  # numbers of an edge in flex_bending
-ROD = 10  # of two segments of a rod, after their count
+ROD = 10  # numbers of two segments of a rod, after their count
 
 
 class Flexes(NamedTuple):
@@ -32,7 +32,7 @@ class Flexes(NamedTuple):
 
 
 def unsupported(m: mujoco.MjModel, f: int) -> str:
-    """What of flex f is not simulated, in words; "" if all is."""
+    """Description of a feature of flex f that is not simulated; "" if there is none."""
     if m.flex_interp[f] < 0:
         return "shells on interpolated nodes"
     if m.flex_interp[f] and m.flex_edgeequality[f]:
@@ -55,7 +55,7 @@ def unsupported(m: mujoco.MjModel, f: int) -> str:
 
 
 def flexes(m: mujoco.MjModel, left_out: frozenset[str] = frozenset()) -> Flexes:
-    """Fields, sizes and features of all flexes; without any where they are left out."""
+    """Fields, sizes and features of all flexes; empty if flexes are left out."""
     chosen = range(0) if "flex" in left_out else range(m.nflex)
     parts = [_flex(m, f) for f in chosen]
     names = ("flexvert_bodyid", "flexvert_pos", "flexedge_vert", "flexedge_length0", "flexedge_stiffness")
@@ -85,7 +85,7 @@ def _flex(m: mujoco.MjModel, f: int) -> dict[str, Any]:
     first, number = int(m.flex_vertadr[f]), int(m.flex_vertnum[f])
     springs = _springs(m)
     dampers = not m.opt.disableflags & DISABLE.mjDSBL_DAMPER.value
-    # edges between nodes have neither springs nor dampers of their own
+    # edges of interpolated flexes have neither springs nor dampers of their own
     count = 0 if m.flex_interp[f] else int(m.flex_edgenum[f])
     edges = slice(int(m.flex_edgeadr[f]), int(m.flex_edgeadr[f]) + count)
     free = ~m.flexedge_rigid[edges].astype(bool)
@@ -103,12 +103,12 @@ def _flex(m: mujoco.MjModel, f: int) -> dict[str, Any]:
 
 
 def edge_address(m: mujoco.MjModel, f: int) -> int:
-    """The number of the first edge of flex f in the kernels' Model, which has none of those between nodes."""
+    """Number of the first edge of flex f in the kernels' Model, which lacks edges of interpolated flexes."""
     return int(sum(m.flex_edgenum[k] for k in range(f) if not m.flex_interp[k]))
 
 
 def _unsupported_rod(m, f) -> str:
-    """What of a flex of one dimension is not simulated: all but rods without twist, straight and round."""
+    """Description of unsupported bending of a one-dimensional flex: rods must be straight, round and without twist."""
     if m.flex_dim[f] != ROPE or m.flex_bendingadr[f] < 0:
         return ""
     records = _rod_records(m, f)
@@ -117,7 +117,7 @@ def _unsupported_rod(m, f) -> str:
 
 
 def _own(m, f) -> bool:
-    """Whether elements of a flex resist being deformed: if its vertices are neither on one body nor between nodes."""
+    """Whether elements of a flex resist deformation: its vertices are neither on one body nor interpolated."""
     return not m.flex_rigid[f] and not m.flex_interp[f]
 
 
@@ -140,7 +140,7 @@ def _elements(m, f) -> dict[str, Any]:
 
 
 def _bends(m, f, rayleigh) -> dict[str, Any]:
-    """Pairs of triangles: edge and opposite corners, stiffness [10] (N/m), factor of their volume (N/m²)."""
+    """Pairs of triangles: edge and opposite corners, stiffness [10] (N/m), factor of the volume (N/m²)."""
     adr, count = int(m.flex_bendingadr[f]), 0
     if m.flex_dim[f] == SHEET and adr >= 0 and _own(m, f):
         count = int(m.flex_edgenum[f])
@@ -158,13 +158,13 @@ def _bends(m, f, rayleigh) -> dict[str, Any]:
 
 
 def _rod_records(m, f) -> np.ndarray:
-    """The numbers of pairs of a rod's segments: vertices [3], stiffness (J) at 4, kinds at other places."""
+    """Records of pairs of a rod's segments: vertices [3], stiffness (J) at 4, kinds at other places."""
     adr = int(m.flex_bendingadr[f])
     return m.flex_bending[adr + 1 : adr + 1 + ROD * int(m.flex_bending[adr])].reshape(-1, ROD)
 
 
 def _rods(m, f, rayleigh) -> dict[str, Any]:
-    """Pairs of segments of a rod that bend against each other: vertices [3], stiffness (J), time constant (s)."""
+    """Pairs of segments of a rod that bend relative to each other: vertices [3], stiffness (J), time constant (s)."""
     records = np.zeros((0, ROD))
     if m.flex_dim[f] == ROPE and m.flex_bendingadr[f] >= 0 and _own(m, f):
         records = _rod_records(m, f)

@@ -1,4 +1,4 @@
-"""The bundled models by name; without MuJoCo, so that a shell may complete them at once."""
+"""The bundled models by name; without MuJoCo, so that shells can complete names quickly."""
 
 from importlib import resources
 

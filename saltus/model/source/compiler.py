@@ -1,7 +1,7 @@
 """MuJoCo's compiler, and the memory that it reserves for MuJoCo's own simulations.
 
-Where a file does not say how much, that grows with the square of the degrees of freedom: a hundred GB for ten thousand
-free bodies. Saltus needs none of it.
+Unless a file sets it, this memory grows with the square of the degrees of freedom: a hundred GB for ten thousand free
+bodies. Saltus does not use it.
 """
 
 import mujoco
@@ -11,9 +11,9 @@ OUT_OF_MEMORY = "Could not allocate memory"
 
 
 def compile_spec(spec: mujoco.MjSpec) -> mujoco.MjModel:
-    """The compiled model, with ARENA bytes for MuJoCo's simulations where it would reserve more than there are.
+    """The compiled model, with ARENA bytes for MuJoCo's simulations if the default does not fit into memory.
 
-    Raises what MuJoCo's compiler does: ValueError, RuntimeError or mujoco.FatalError.
+    Raises the errors of MuJoCo's compiler: ValueError, RuntimeError or mujoco.FatalError.
     """
     try:
         return spec.compile()

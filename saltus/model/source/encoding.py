@@ -14,7 +14,7 @@ OPEN = re.compile(rb"""([\w:.-]+)\s*=\s*(?:"[^"]*|'[^']*)$""")
 
 
 def check_names(m: mujoco.MjModel, file: str | os.PathLike[str] | None = None) -> None:
-    """ModelError for a name in a compiled model that is not UTF-8."""
+    """Raise ModelError if a name in a compiled model is not UTF-8."""
     for name in m.names.split(b"\0"):
         try:
             name.decode()
@@ -24,7 +24,7 @@ def check_names(m: mujoco.MjModel, file: str | os.PathLike[str] | None = None) -
 
 
 def check_utf8(content: bytes, file: str | os.PathLike[str] | None = None) -> None:
-    """ModelError, with line, element and attribute, for the text of a file that is not UTF-8."""
+    """Raise ModelError, with line, element and attribute, if the text of a file is not UTF-8."""
     try:
         content.decode()
     except UnicodeDecodeError as error:

@@ -1,8 +1,8 @@
 """MuJoCo's compiler in a separate process, for untrusted text on which it may abort or never return.
 
-The helper process is reused for the next text, and replaced when it has died or was stopped. It is a fresh Python that
-imports only MuJoCo, so scripts need no `if __name__ == "__main__"`; a model takes some milliseconds more than in this
-process.
+The helper process is reused for the next text, and replaced when it has died or was stopped. Helpers are fresh Python
+processes that import only MuJoCo, so scripts need no `if __name__ == "__main__"`; a model takes some milliseconds more
+than in this process.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from saltus.errors import ModelError, OptionError
 from saltus.model.source.isolated_compiler_worker import read_message, write_message
 
 TIMEOUT = 30.0  # s
-LARGEST = 2**30  # bytes of a compiled model
-KEPT = 2  # idle helpers
+LARGEST = 2**30  # largest size of a compiled model (bytes)
+KEPT = 2  # number of idle helpers that are kept
 START = "import sys; sys.path[:] = {path!r}; from saltus.model.source.isolated_compiler_worker import serve; serve()"
 FILE = "model.mjb"
 
 
 class Compiled(NamedTuple):
-    """What became of a text or a file: MuJoCo's model, the name that it gives itself ("" for none), MJCF text."""
+    """Result of compiling a text or a file: MuJoCo's model, the model's own name ("" for none), MJCF text."""
 
     model: mujoco.MjModel
     name: str
@@ -47,8 +47,8 @@ def compile_apart(
 ) -> Compiled:
     """Compile MJCF or URDF, text (a str) or a file (a Path), in another process.
 
-    `assets`: the files that a text names, by name. `folder`: where they are otherwise; a text without either reads what
-    it names from the working directory. `timeout` (s): after which the compiler is stopped; None for `TIMEOUT`.
+    `assets`: the files that a text names, by name. `folder`: the folder of these files otherwise, by default the
+    working directory. `timeout` (s): time limit of the compiler; None for `TIMEOUT`.
 
     Raises:
         CompilerMessage: the compiler refuses it, or the compiled model is larger than `LARGEST`.
@@ -86,11 +86,11 @@ def _seconds(timeout: Any) -> float:
 
 
 def _asked(request: dict[str, Any], timeout: float, file: str | None) -> tuple[dict[str, Any], bytes]:
-    """A helper's answer. A helper that gives none is not used again."""
+    """A helper's answer; helpers that do not answer are not used again."""
     helper = _take()
     try:
         found = helper.ask(request, timeout)
-    except BaseException:  # Ctrl-C too: it may still be working
+    except BaseException:  # also Ctrl-C: the helper may still be working
         helper.end()
         raise
     if found is None:
@@ -123,11 +123,11 @@ class _Helper:
 
     @property
     def usable(self) -> bool:
-        """Whether it runs, and is this process's own and not that of the one that this was forked from."""
+        """Whether the helper runs and belongs to this process, not to the parent of a fork."""
         return self.parent == os.getpid() and self._process.poll() is None
 
     def ask(self, request: dict[str, Any], timeout: float) -> tuple[dict[str, Any], bytes] | None:
-        """Its answer; None where there is none within the time, or it died."""
+        """Return the helper's answer to a request; None after the time limit, or if the helper died."""
         found: list[tuple[dict[str, Any], bytes] | None] = []
         stdin, stdout = self._process.stdin, self._process.stdout
         assert stdin is not None and stdout is not None
@@ -143,9 +143,9 @@ class _Helper:
         return found[0] if found else None
 
     def end(self) -> int | None:
-        """Stop it and close what leads to it; its exit code where it had ended by itself, otherwise None."""
+        """Stop the helper and close its pipes; returns the exit code if it had ended by itself, otherwise None."""
         with contextlib.suppress(subprocess.TimeoutExpired):
-            self._code = self._process.wait(0.2)  # one that has just died needs a moment to be seen dead
+            self._code = self._process.wait(0.2)  # the exit of a process takes a moment to become visible
         if self._code is None:
             self._process.kill()
             self._process.wait()
@@ -156,7 +156,7 @@ class _Helper:
         return self._code
 
     def how(self) -> str:
-        """How it ended by itself."""
+        """Description of the way in which the helper ended by itself."""
         code = self._code or 0
         if code >= 0:
             return f"with code {code}"

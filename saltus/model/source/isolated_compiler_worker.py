@@ -1,6 +1,6 @@
 """The helper process that compiles models for `saltus.model.source.isolated_compiler`.
 
-It imports MuJoCo and no other large package. A message is a JSON text and bytes, each preceded by its length.
+The process imports MuJoCo and no other large package. A message is a JSON text and bytes, each preceded by its length.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ import numpy as np
 
 from saltus.model.source.compiler import compile_spec
 
-GRACE = 5.0  # s beyond the time limit, after which a helper whose parent is gone ends by itself
-MEMORY = 4 * 2**30  # bytes of address space
+GRACE = 5.0  # s beyond the time limit after which a helper without a parent ends by itself
+MEMORY = 4 * 2**30  # limit of the address space (bytes)
 
 
 def serve() -> None:
-    """Compile until there is nothing more to read. Ctrl-C is for the parent; what MuJoCo prints goes to stderr."""
+    """Compile until there is no more input. Ctrl-C is left to the parent; MuJoCo's output goes to stderr."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
@@ -38,7 +38,7 @@ def serve() -> None:
 
 
 def read_message(stream: IO[bytes]) -> tuple[dict[str, Any], bytes] | None:
-    """The next message; None at the end of the stream, or where it is cut off."""
+    """The next message; None at the end of the stream, or if it is truncated."""
     head = stream.read(16)
     if len(head) < 16:
         return None
@@ -54,7 +54,7 @@ def write_message(stream: IO[bytes], about: dict[str, Any], content: bytes = b""
 
 
 def _answer(request: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
-    """What came of a request: {"name", "xml"} and the model's bytes, or {"error"}."""
+    """Answer to a request: {"name", "xml"} and the model's bytes, or {"error"}."""
     try:
         spec = _spec(request)
         compiled = compile_spec(spec)
@@ -66,7 +66,7 @@ def _answer(request: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
         return {"name": spec.modelname, "xml": _xml(spec, request)}, image.tobytes()
     except MemoryError:
         return {"error": "MuJoCo's compiler ran out of memory"}, b""
-    except Exception as error:  # whatever MuJoCo raises
+    except Exception as error:  # MuJoCo may raise anything
         return {"error": " ".join(str(error).split()) or type(error).__name__}, b""
 
 
@@ -81,7 +81,7 @@ def _spec(request: dict[str, Any]) -> Any:
 
 
 def _xml(spec: Any, request: dict[str, Any]) -> str:
-    """MJCF text of what was read from a file; that of a text is known."""
+    """MJCF text of a model that was read from a file; the text of other requests is already known."""
     return spec.to_xml() if request["path"] is not None else ""
 
 
@@ -96,9 +96,9 @@ def _limit_memory() -> None:
 
 @contextlib.contextmanager
 def _ending_itself(timeout: float):
-    """End this process soon after its time limit, in case the parent has gone.
+    """End this process soon after its time limit, in case the parent has ended.
 
-    A thread of C does it, on all systems, which does not wait for MuJoCo to come back to Python.
+    A thread in C does it, on all systems, without waiting for MuJoCo to return to Python.
     """
     with open(os.devnull, "w") as nowhere:
         limit = min(timeout + GRACE, threading.TIMEOUT_MAX)

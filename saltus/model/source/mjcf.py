@@ -1,9 +1,9 @@
-"""MJCF, attribute by attribute: what the installed MuJoCo has, and what becomes of it.
+"""MJCF, attribute by attribute: attributes of the installed MuJoCo, and their treatment.
 
     python -m saltus.model.source.mjcf > docs/reference/mjcf.md
 
-The attributes are those of MuJoCo's schema. Each has a row in `saltus.model.source.mjcf_table`, so that one that is new
-in MuJoCo is reported as a gap.
+The attributes are those of MuJoCo's schema. Each has a row in `saltus.model.source.mjcf_table`, so that new attributes
+of MuJoCo are reported as gaps.
 """
 
 import itertools
@@ -23,7 +23,7 @@ class Attribute(NamedTuple):
     row: Row
 
 
-# elements of <default> that stand for others
+# elements of <default> that represent others
 STANDS_FOR = {
     "mesh": "asset/mesh",
     "texture": "asset/texture",
@@ -52,7 +52,7 @@ def schema() -> dict[str, list[str]]:
 
 
 def standing_for(element: str) -> str:
-    """The element that one of <default> sets the attributes of; others stand for themselves."""
+    """The element whose attributes an element of <default> sets; otherwise the element itself."""
     section, _, rest = element.partition("/")
     if section != "default" or not rest:
         return element
@@ -61,7 +61,7 @@ def standing_for(element: str) -> str:
 
 
 def attributes() -> tuple[list[Attribute], list[str]]:
-    """All attributes of the installed MuJoCo with their rows, and what has none or several: "element attribute"."""
+    """All attributes of the installed MuJoCo with their rows, and "element attribute" of those without a single row."""
     rows: dict[tuple[str, str], list[Row]] = {}
     for row in TABLE:
         for element, name in itertools.product(row.elements.split(), row.attributes.split()):

@@ -1,4 +1,4 @@
-"""What becomes of every attribute of MJCF: whether it is simulated, refused, or has no effect on motion."""
+"""Treatment of every attribute of MJCF: simulated, refused, or without effect on motion."""
 
 from typing import NamedTuple
 
@@ -98,8 +98,13 @@ TABLE = (
         SIMULATED,
         "",
     ),
-    Row("option/flag", "multiccd", SIMULATED, "for all that has several contacts on edges and faces of convex shapes"),
-    Row("option/flag", "nativeccd", SIMULATED, "for pairs that MuJoCo's functions collide; ours as if it were on"),
+    Row("option/flag", "multiccd", SIMULATED, "for pairs with several contacts on edges and faces of convex shapes"),
+    Row(
+        "option/flag",
+        "nativeccd",
+        SIMULATED,
+        "for pairs that MuJoCo's functions collide; others as if it were on",
+    ),
     Row("option/flag", "diagexact", REFUSED, "constraint inertias computed at each state", "diagexact"),
     Row("option/flag", "speculative", REFUSED, "contacts of bodies that would touch within the step", "speculative"),
     Row(
@@ -220,7 +225,7 @@ TABLE = (
     ),
     Row("body/geom", "group", SIMULATED, "with `inertiagrouprange`; otherwise visual only"),
     Row("body/geom", "fluidshape fluidcoef", SIMULATED, "fluid forces", "fluid"),
-    Row("body/geom contact/pair", "adhesion", SIMULATED, "contacts that stick, under the soft law", "adhesion"),
+    Row("body/geom contact/pair", "adhesion", SIMULATED, "adhesive contacts, under the soft law", "adhesion"),
     Row("body/geom", f"castshadow material rgba {LABELS}", IRRELEVANT, f"{SEEN}, {NAMED}"),
     Row("body/site", f"{POSE} fromto class", SIMULATED, "location of tendons, actuators, equalities and sensors"),
     Row("body/site", "type size mesh", SIMULATED, "used by sensors and inside wrapping of tendons"),

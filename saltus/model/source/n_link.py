@@ -9,11 +9,11 @@ from saltus.errors import OptionError
 
 __all__ = ["n_link"]
 
-# a body needs a positive inertia; this one lies below the rounding of any link worth simulating
+# a body needs a positive inertia; this one is below the rounding of realistic links
 POINT_MASS_INERTIA = 1e-15
 MOST = 10_000  # links
 
-Link = tuple[float, float, float, float]  # mass, length, centre of mass as a fraction of it, inertia about that
+Link = tuple[float, float, float, float]  # mass, length, centre of mass as a fraction of the length, inertia about it
 
 FILE = """\
 <!--
@@ -40,7 +40,7 @@ FILE = """\
 
 
 class LinkOptions(TypedDict, total=False):
-    """What can be said of the links; see `n_link`."""
+    """Parameters of the links; see `n_link`."""
 
     m: float | Sequence[float]
     l: float | Sequence[float]  # noqa: E741
@@ -62,7 +62,7 @@ def n_link(
     pivot: tuple[float, float] | None = None,
     timestep: float = 0.01,
 ) -> str:
-    """MJCF text of a planar pendulum of `n` links, with the tutorial's parameters where none are given.
+    """MJCF text of a planar pendulum of `n` links, by default with the tutorial's parameters.
 
     m [kg], l [m], d [-] and inertia [kg m²] hold for every link, or are sequences of n values, from the pivot outwards:
     the mass, the length, the centre of mass as a fraction of the length, and the moment of inertia about the centre of
@@ -107,7 +107,7 @@ def _bodies(links: list[Link], x: float, y: float) -> list[str]:
 
 
 def _link(i: int, place: str, mass: float, length: float, fraction: float, inertia: float) -> list[str]:
-    """Opening lines of link `i`: body, hinge, inertia and looks."""
+    """Opening lines of link `i`: body, hinge, inertia and appearance."""
     about_centre = max(inertia, POINT_MASS_INERTIA)
     colour = "" if i % 2 else ' rgba="0.95 0.7 0.2 1"'
     return [
@@ -120,7 +120,7 @@ def _link(i: int, place: str, mass: float, length: float, fraction: float, inert
 
 
 def _pivot(pivot: tuple[float, float]) -> tuple[float, float]:
-    """The place (x, y) as floats."""
+    """The position (x, y) of the pivot as floats."""
     try:
         x, y = pivot
     except (TypeError, ValueError):
@@ -129,7 +129,7 @@ def _pivot(pivot: tuple[float, float]) -> tuple[float, float]:
 
 
 def _per_link(name: str, value: float | Sequence[float], n: int, **bounds) -> list[float]:
-    """`value` as n checked floats: one number stands for every link."""
+    """`value` as n checked floats; a single number applies to every link."""
     if isinstance(value, str):
         raise OptionError(f"n_link: {name} must be a number or {n} numbers, not {value!r}")
     try:
@@ -154,7 +154,7 @@ def _count(n) -> int:
 
 
 def _number(name: str, value, *, low: float = -math.inf, open_low: bool = False) -> float:
-    """`value` as a finite float, at least `low` (above it, where `open_low`)."""
+    """`value` as a finite float, at least `low` (greater than it with `open_low`)."""
     try:
         number = float(value)
     except (TypeError, ValueError):

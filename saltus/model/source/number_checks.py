@@ -12,7 +12,7 @@ import numpy as np
 from saltus.errors import ModelError
 from saltus.model.features import name_of
 
-HUGE = 1e100  # in SI units: beyond it squares and products of three are no numbers
+HUGE = 1e100  # in SI units: squares and triple products of larger numbers overflow
 ELEMENTS = {  # prefix of MuJoCo's fields: (the element in a file, the kind of its name, the size that counts them)
     "body": ("body", "BODY", "nbody"),
     "jnt": ("joint", "JOINT", "njnt"),
@@ -32,17 +32,17 @@ ELEMENTS = {  # prefix of MuJoCo's fields: (the element in a file, the kind of i
     "sensor": ("sensor", "SENSOR", "nsensor"),
     "key": ("key", "KEY", "nkey"),
 }
-ATTRIBUTES = {  # where a file has another word
+ATTRIBUTES = {  # attributes with another name in files
     "body_ipos": "pos of inertial",
     "body_iquat": "quat of inertial",
     "body_inertia": "inertia",
     "actfrcrange": "actuatorfrcrange",
     "lengthspring": "springlength",
 }
-# fields in which infinity, or a number beyond all measure, means that there is no limit
+# fields in which infinity, or a huge number, means that there is no limit
 LIMITS = re.compile(r"range$|cutoff$")
-OWN = re.compile(r"_user$|^numeric_|^tuple_|^sensor_noise$")  # the user's own, which nothing reads
-# what MuJoCo computes from the rest, and says so by other numbers
+OWN = re.compile(r"_user$|^numeric_|^tuple_|^sensor_noise$")  # user data, never read
+# fields that MuJoCo computes from others
 DERIVED = re.compile(
     r"(pos|com|dir|mat|node|vert|weight|acc|length|_M)0$|lengthrange$|subtreemass$|^dof_length$|^(bvh|oct|efm0|flexedge)_"
     r"|^geom_(aabb|rbound)$|texcoord$|normal$"
@@ -51,7 +51,7 @@ _FIELDS = sorted(name for name, value in vars(mujoco.MjModel).items() if isinsta
 
 
 def check_numbers(m: mujoco.MjModel, file: str | os.PathLike[str] | None = None) -> None:
-    """ModelError, with element, name and attribute, for a number that is NaN, infinite, or larger than `HUGE`.
+    """Raise ModelError, with element, name and attribute, for a number that is NaN, infinite, or larger than `HUGE`.
 
     Ranges may be infinite; user data may hold any number.
     """
@@ -68,14 +68,14 @@ def check_numbers(m: mujoco.MjModel, file: str | os.PathLike[str] | None = None)
 
 
 def _bad(values: np.ndarray, limit: bool) -> int | None:
-    """Place of the first number, in the flattened array, that cannot be; None where there is none."""
+    """Flat index of the first invalid number in an array; None if there is none."""
     flat = values.reshape(-1)
     bad = np.isnan(flat) if limit else ~(abs(flat) <= min(HUGE, float(np.finfo(values.dtype).max)))
     return int(bad.argmax()) if bad.any() else None
 
 
 def _where(m: mujoco.MjModel, field: str, values: np.ndarray, place: int) -> tuple[str | None, str | None, str]:
-    """Element, name and attribute of a place in a field."""
+    """Element, name and attribute for a place in a field."""
     row = place // max(1, values.size // len(values))
     prefix, _, rest = field.partition("_")
     what = ATTRIBUTES.get(field, ATTRIBUTES.get(rest, rest))
@@ -91,7 +91,7 @@ def _where(m: mujoco.MjModel, field: str, values: np.ndarray, place: int) -> tup
 
 
 def _check_group(group: Any, element: str, file: str | os.PathLike[str] | None) -> None:
-    """The same for options and their like, which are attributes, and groups of them."""
+    """Raise ModelError for an invalid number among the attributes of options, statistics or visual settings."""
     for name in dir(group):
         if name.startswith("_") or callable(value := getattr(group, name)):
             continue

@@ -8,10 +8,10 @@ LONGEST = 2**27  # characters
 
 
 def self_contained(text: str) -> str:
-    """MJCF or URDF text as it was read here, so that MuJoCo's reader sees what was looked at and nothing else.
+    """MJCF or URDF text as parsed here, so that MuJoCo's reader sees exactly the checked content.
 
     Raises:
-        ModelError: it is no XML, or names a file: an include, a mesh, a texture. The message says which.
+        ModelError: the text is not XML, or names a file (an include, a mesh, a texture), which the message tells.
     """
     if len(text) > LONGEST:
         raise ModelError(f"the text of the model has {len(text)} characters")
@@ -21,7 +21,7 @@ def self_contained(text: str) -> str:
         raise ModelError(f"not XML: {error}") from None
     for element in root.iter():
         for attribute, value in element.attrib.items():
-            # file, filename of URDF, fileup and its like of textures: elements and attributes that MuJoCo may add, too
+            # file, filename of URDF, fileup and the like of textures; also covers attributes that MuJoCo may add
             if attribute.lower().startswith("file") or element.tag == "include":
                 raise ModelError(
                     f"the text of this model refers to a file ('{value}'), which loading a recording does not open; "

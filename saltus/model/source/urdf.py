@@ -7,7 +7,7 @@ import xml.parsers.expat
 from pathlib import Path
 from typing import NamedTuple
 
-SHOWN = 3  # names of those that have a part
+SHOWN = 3  # number of names that are shown
 MEANING = {
     "safety_controller": "soft limits, which a robot's own controller enforces; here joints move freely up to their "
     "hard limits",
@@ -20,18 +20,18 @@ MEANING = {
     "controller that you provide",
 }
 OTHER = "not part of URDF as MuJoCo reads it; without effect here"
-# elements by the one that they are in, where the compiler reads them or they do not move anything
+# elements, by their parents, that the compiler reads or that do not affect the motion
 READ = {
     "robot": {"link", "joint", "material", "mujoco"},
     "link": {"inertial", "visual", "collision"},
     "joint": {"parent", "child", "origin", "axis", "limit", "dynamics", "mimic"},
 }
 WHERE = (["robot"], ["robot", "link"], ["robot", "joint"])
-OF_JOINTS = {"safety_controller", "calibration"}  # which have the name of the joint that they are in
+OF_JOINTS = {"safety_controller", "calibration"}  # elements that are named after their joint
 
 
 class Dropped(NamedTuple):
-    """A part of a file that is passed over: of which kind, of which joints or by which names, and what that means."""
+    """An ignored part of a file: its kind, the names of its joints or elements, and the consequences."""
 
     kind: str
     names: tuple[str, ...]
@@ -39,7 +39,7 @@ class Dropped(NamedTuple):
 
     @property
     def which(self) -> str:
-        """The first few names, and how many more there are."""
+        """The first few names, and the number of further ones."""
         names = ", ".join(repr(name) for name in self.names[:SHOWN] if name)
         more = f" and {len(self.names) - SHOWN} more" if len(self.names) > SHOWN else ""
         return names + more
@@ -49,29 +49,29 @@ class Dropped(NamedTuple):
 
 
 def dropped(text: str | bytes) -> list[Dropped]:
-    """What a file holds beyond what is simulated, kind by kind; nothing where it is not URDF, or not XML."""
+    """Parts of a URDF text that are not simulated, by kind; empty if it is not URDF, or not XML."""
     found: dict[str, list[str]] = {}
     try:
         for kind, name in _passed_over(text):
             found.setdefault(kind, []).append(name)
     except xml.parsers.expat.ExpatError:
-        return []  # the compiler says what is wrong
+        return []  # the compiler reports the error
     return [Dropped(kind, tuple(dict.fromkeys(found[kind])), MEANING.get(kind, OTHER)) for kind in sorted(found)]
 
 
 def dropped_of_file(path: str | os.PathLike[str]) -> list[Dropped]:
-    """The same of a model's file; nothing where there is none."""
+    """Parts of a URDF file that are not simulated, by kind; empty if the file does not exist."""
     return dropped(Path(path).read_bytes()) if Path(path).is_file() else []
 
 
 def warning(parts: list[Dropped]) -> str:
-    """One sentence for all."""
+    """One sentence about all ignored parts."""
     return "elements of this URDF file are not simulated: " + "; ".join(map(str, parts))
 
 
 def _passed_over(text: str | bytes) -> list[tuple[str, str]]:
-    """(kind, name) of each part, in the order of the file."""
-    inside: list[tuple[str, str]] = []  # elements that are open, with their names
+    """(kind, name) of each ignored part, in the order of the file."""
+    inside: list[tuple[str, str]] = []  # open elements with their names
     found: list[tuple[str, str]] = []
 
     def begin(element: str, attributes: dict[str, str]) -> None:
@@ -84,7 +84,7 @@ def _passed_over(text: str | bytes) -> list[tuple[str, str]]:
             found.append(("velocity limit", owner))
         inside.append((element, own))
 
-    parser = xml.parsers.expat.ParserCreate("utf-8")  # whatever the file declares, as MuJoCo reads it
+    parser = xml.parsers.expat.ParserCreate("utf-8")  # regardless of the declared encoding, as in MuJoCo
     parser.StartElementHandler = begin
     parser.EndElementHandler = lambda _: inside.pop()
     parser.Parse(text, True)
@@ -92,7 +92,7 @@ def _passed_over(text: str | bytes) -> list[tuple[str, str]]:
 
 
 def _number(text: str) -> float:
-    """A number; zero, as for limits that are not given, where it is none."""
+    """A number of a file; zero, as for missing limits, if it is invalid."""
     try:
         return float(text)
     except ValueError:

@@ -27,7 +27,7 @@ class ChainTable:
         return self._index(("dofs", *dofs), (0, 0), list(dofs), [1.0] * len(dofs))
 
     def of_bodies(self, body1: int, body2: int, *, skip_common: bool) -> int:
-        """The chain between two bodies; without what moves both if `skip_common`."""
+        """The chain between two bodies; without degrees of freedom that move both if `skip_common`."""
         key = (body1, body2, skip_common)
         if key not in self.place:
             first, second = self.ancestors(body1), self.ancestors(body2)
@@ -37,7 +37,7 @@ class ChainTable:
         return self.place[key]
 
     def ancestors(self, body: int) -> set[int]:
-        """All degrees of freedom on the way from a body to the root."""
+        """All degrees of freedom on the path from a body to the root."""
         m, found = self.m, set()
         while body > 0:
             found |= set(range(m.body_dofadr[body], m.body_dofadr[body] + m.body_dofnum[body]))
@@ -78,7 +78,7 @@ def chain_values(m: Any, bodies: np.ndarray) -> dict[str, np.ndarray]:
 
 
 def _on_one_way(parents, dofs) -> bool:
-    """Whether each is an ancestor of the next, so that the inertia matrix couples them already."""
+    """Whether each degree of freedom is an ancestor of the next, so that the inertia matrix already couples them."""
     for lower, upper in itertools.pairwise(dofs):
         i = upper
         while i > lower:

@@ -9,7 +9,7 @@ import numpy as np
 
 from saltus.model.enums import SLIDE
 
-ORTHOGONAL = 1e-12  # cosines of angles between axes, at most
+ORTHOGONAL = 1e-12  # largest cosine of angles between axes
 
 
 def particles(m: mujoco.MjModel) -> np.ndarray:
@@ -27,7 +27,7 @@ def particles(m: mujoco.MjModel) -> np.ndarray:
 
 
 def _on_what_stands_still(m) -> np.ndarray:
-    """For each body, whether neither joints nor anybody from outside move its parent."""
+    """For each body, whether its parent is fixed: moved neither by joints nor from outside."""
     moved = m.body_weldid > 0
     for b in range(1, m.nbody):
         moved[b] |= m.body_mocapid[b] >= 0 or moved[m.body_parentid[b]]
@@ -37,7 +37,7 @@ def _on_what_stands_still(m) -> np.ndarray:
 
 
 def uncoupled(m: mujoco.MjModel, parents: np.ndarray) -> np.ndarray:
-    """For each degree of freedom the last one before it that M couples it with, if `parents` are those in the tree."""
+    """For each degree of freedom the last earlier one that M couples it with, if `parents` are those in the tree."""
     out = np.array(parents)
     for b in particles(m):
         first = int(m.body_dofadr[b])

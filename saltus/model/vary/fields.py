@@ -1,4 +1,4 @@
-"""Which of MuJoCo's fields may differ from simulation to simulation of a batch, and what they may be."""
+"""MuJoCo's fields that may differ between simulations of a batch, and checks of their values."""
 
 import re
 from collections.abc import Collection
@@ -12,7 +12,7 @@ from saltus.model.enums import FREE, HFIELD, MESH, PLANE, SDF
 from saltus.model.features import name_of
 from saltus.model.field_overrides import NOT_NEGATIVE, POSITIVE
 
-# by the kind of object: the fields, without the prefix
+# the fields, without the prefix, by the kind of object
 _OWN = {
     "body": "mass inertia pos quat ipos iquat",
     "jnt": "pos axis stiffness stiffnesspoly range margin solref solimp actfrcrange",
@@ -38,7 +38,7 @@ PREFIXES = {
     "pair": ("pair",),
 }
 OPTIONS = ("opt.gravity", "opt.magnetic", "opt.impratio")
-UNIT_TOLERANCE = 1e-9  # of lengths of axes and quaternions
+UNIT_TOLERANCE = 1e-9  # tolerance of the lengths of axes and quaternions
 #: The fields that may differ between the simulations of a batch, by MuJoCo's names.
 MAY_VARY = (*(f"{kind}_{name}" for kind, names in _OWN.items() for name in names.split()), *OPTIONS)
 
@@ -47,14 +47,14 @@ _WITHOUT_CONSTANTS = re.compile(
     r"\w+_(friction|sol\w+|margin|gap|stiffness|stiffnesspoly|damping|dampingpoly|frictionloss|range|actfrcrange|"
     r"gainprm|biasprm|dynprm|ctrlrange|forcerange|actrange|lengthrange|lengthspring|spring)$|opt\."
 )
-#: What mj_setConst derives and kernels read.
+#: Fields that mj_setConst derives and kernels read.
 CONSTANTS = ("body_subtreemass", "body_invweight0", "dof_invweight0", "tendon_length0", "tendon_invweight0")
 CONSTANTS += ("actuator_acc0", "eq_data", "body_sameframe", "geom_sameframe", "site_sameframe")
 CONSTANTS += ("cam_pos0", "cam_poscom0", "cam_mat0")
 
 
 def check_names(m: mujoco.MjModel, names: Collection[str]) -> tuple[str, ...]:
-    """The fields that are to vary, in one order; OptionError for one that does not exist, cannot vary or is empty."""
+    """The varying fields in a fixed order; OptionError for fields that do not exist, cannot vary or are empty."""
     for name in names:
         if name not in MAY_VARY:
             raise OptionError.unknown("field that may vary", name, MAY_VARY)
@@ -74,11 +74,11 @@ def needs_constants(names: Collection[str]) -> bool:
 
 
 def check_values(m: mujoco.MjModel, name: str, values: np.ndarray, index: np.ndarray) -> None:
-    """OptionError where values [n, ...] of a field cannot be, or would not act, in the simulations `index` [n]."""
+    """Raise OptionError for values [n, ...] of a field, in simulations `index` [n], that are invalid or ineffective."""
     if not np.isfinite(values).all():
         raise OptionError(f"{name} must be finite{_where(~np.isfinite(values), index)}")
     if name in (*POSITIVE, "geom_size") and (values <= 0).any() and name != "geom_size":
-        wrong = (values <= 0) & (value_of(m, name) > 0)  # the world has no mass
+        wrong = (values <= 0) & (value_of(m, name) > 0)  # the world body has no mass
         if wrong.any():
             raise OptionError(f"{name} must be positive{_where(wrong, index)}")
     if NOT_NEGATIVE.search(name) and (values < 0).any():
@@ -99,7 +99,7 @@ def check_values(m: mujoco.MjModel, name: str, values: np.ndarray, index: np.nda
 
 
 def _check_zeros(m: mujoco.MjModel, name: str, values: np.ndarray, index: np.ndarray) -> None:
-    """Things that are not there because their parameter is zero, or there because it is not."""
+    """Raise OptionError for parameters that become zero or nonzero, unlike in the model."""
     absent = {
         "dof_frictionloss": "no dry friction in the model file",
         "tendon_frictionloss": "no dry friction in the model file",
@@ -115,7 +115,7 @@ def _check_zeros(m: mujoco.MjModel, name: str, values: np.ndarray, index: np.nda
 
 
 def _check_same(m, kind: str, name: str, values: np.ndarray, index: np.ndarray, fixed: np.ndarray, why: str) -> None:
-    """OptionError where values of objects that are fixed differ from the model's."""
+    """Raise OptionError if values of fixed objects differ from the model's."""
     differs = (values != value_of(m, name)).any(axis=-1) & fixed
     if differs.any():
         i, k = (int(x) for x in np.argwhere(differs)[0])
@@ -123,7 +123,7 @@ def _check_same(m, kind: str, name: str, values: np.ndarray, index: np.ndarray, 
 
 
 def _where(wrong: np.ndarray, index: np.ndarray) -> str:
-    """The place of the first wrong number, [n, ...]."""
+    """The place of the first invalid number, [n, ...]."""
     found = np.argwhere(wrong)
     if not len(found):
         return ""

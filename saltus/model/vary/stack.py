@@ -1,4 +1,4 @@
-"""MuJoCo's models of many simulations: fields with an axis of simulations before their own axes."""
+"""MuJoCo's models of many simulations: fields with a leading axis of simulations."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -28,7 +28,7 @@ class Stack:
 
 
 class _Part:
-    """The options or statistics of such a model."""
+    """The options or statistics of a stacked model."""
 
     def __init__(self, own: Any, arrays: Mapping[str, np.ndarray], prefix: str):
         self._own, self._arrays, self._prefix = own, arrays, prefix
@@ -55,7 +55,7 @@ def put(m: mujoco.MjModel, arrays: Mapping[str, np.ndarray], i: int) -> None:
 
 
 def constants(m: mujoco.MjModel, arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """What MuJoCo derives from the values of each simulation [n, ...], by its own function mj_setConst.
+    """Constants that MuJoCo's mj_setConst derives from the values of each simulation [n, ...].
 
     `m`, a copy that may be written to, ends with the values of the last simulation.
     """
@@ -64,7 +64,7 @@ def constants(m: mujoco.MjModel, arrays: Mapping[str, np.ndarray]) -> dict[str, 
     derived = [name for name in CONSTANTS if np.size(getattr(m, name))]
     out = {name: np.zeros((n, *getattr(m, name).shape), getattr(m, name).dtype) for name in derived}
     out["stat.meaninertia"] = np.zeros(n)
-    # views of the model's memory, looked up once
+    # views of the model's memory, created once
     fields = [(value_of(m, name), values) for name, values in arrays.items() if not name.startswith("opt.")]
     results = [(out[name], getattr(m, name)) for name in derived]
     for i in range(n):

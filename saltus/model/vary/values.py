@@ -1,4 +1,4 @@
-"""The kernels' Model of many simulations: the values that follow from fields that vary."""
+"""The kernels' Model of many simulations: values derived from fields that vary."""
 
 from collections import defaultdict
 from typing import Any
@@ -27,10 +27,10 @@ _COPIED += ("cam_pos0", "cam_poscom0", "cam_mat0")
 
 
 def kernel_values(s: Stack, struct: Struct, left_out: frozenset[str], safe_timestep: float) -> dict[str, np.ndarray]:
-    """Fields of the kernels' Model that differ from simulation to simulation [n, ...].
+    """Fields of the kernels' Model that differ between simulations [n, ...].
 
-    `struct`: the Model of one of them, in which every constraint has a law of its own; `safe_timestep` (s) bounds the
-    time constants of soft constraints.
+    `struct`: the Model of one of them, in which every constraint has its own law; `safe_timestep` (s) bounds the time
+    constants of soft constraints.
     """
     poses = attached_poses(s)
     views = struct.views
@@ -60,7 +60,7 @@ def _shapes(struct: Struct) -> dict[str, tuple[int, ...]]:
 
 
 def _bounding_radii(s: Stack) -> np.ndarray:
-    """Radii of spheres about geoms (m); MuJoCo's own where sizes do not vary."""
+    """Bounding radii of geoms (m); MuJoCo's own if sizes do not vary."""
     if s.geom_size.ndim == 2:
         return s.geom_rbound
     x, y, z = np.moveaxis(s.geom_size, -1, 0)
@@ -99,21 +99,21 @@ def _laws(s: Stack, struct: Struct, safe: float) -> dict[str, np.ndarray]:
         if laws is None:
             continue
         if (laws["direct"] != views["law_direct"][places]).any():
-            raise OptionError("vary: solref must be stiffness and damping, or time constant and ratio, in all alike")
+            raise OptionError("vary: all solref must be (stiffness, damping), or all (time constant, damping ratio)")
         for name, value in laws.items():
             field = f"law_{name}"
             inner = struct.layout.shape(field, struct.sizes)[1:] if field in struct.layout.varied else None
             if inner is None or not len(places) or value.ndim == 1 + len(inner):
                 continue
             if field not in out:
-                own = views[field][..., 0]  # the same in all lanes
+                own = views[field][..., 0]  # equal in all lanes
                 out[field] = np.broadcast_to(own, (len(value), *own.shape)).copy()
             out[field][:, places] = value
     return out
 
 
 def _soft(s: Stack, names: str, k: np.ndarray, safe: float) -> dict[str, np.ndarray] | None:
-    """Laws of constraints; None where they are the model's own."""
+    """Laws of constraints; None if they are the model's own."""
     solref, solimp = (getattr(s, names.format(x)) for x in ("ref", "imp"))
     return soft_laws(solref[..., k, :], solimp[..., k, :], safe) if solref.ndim > 2 or solimp.ndim > 2 else None
 
@@ -128,7 +128,7 @@ def _pairs(s: Stack, geoms1: np.ndarray, geoms2: np.ndarray) -> list[Pair]:
 
 
 def _check_periods(s: Any, struct: Struct) -> None:
-    """OptionError where a servo of an angle would begin or cease to be periodic: MuJoCo tells it by its numbers."""
+    """Raise OptionError if a servo of an angle would become periodic or not periodic: MuJoCo decides by its values."""
     if not s.nactuator or all(getattr(s, f"actuator_{x}").ndim == 2 for x in ("gainprm", "biasprm", "gear")):
         return
     wrong = setpoint_periods(s) != struct.views["actuator_period"]

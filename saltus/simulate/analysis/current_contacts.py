@@ -11,20 +11,20 @@ from saltus.simulate import stepping
 from saltus.simulate.engine import loops
 from saltus.simulate.engine.engine import Engine
 
-NEAR = 0.03  # of the model's extent: how near an open point is shown
+NEAR = 0.03  # distance up to which open points are shown, relative to the model's extent
 
 
 def touching(engine: Engine) -> NDArray[Any]:
     """Contacts [n, 8] at the present state: position (m), force on the second geom (N, world axes), distance (m), mode.
 
-    The mode is 0 for open, 1 for sticking and 2 for slipping where events are located in time, -1 otherwise, and while
-    steps go over dense events. Open points are among them while they are near: nearer than 0.03 of the model's extent.
+    If events are located in time, the mode is 0 for open, 1 for sticking and 2 for slipping; otherwise, and while dense
+    events are stepped over, it is -1. Open points are included if they are nearer than 0.03 of the model's extent.
     """
     return touching_with_axes(engine)[0]
 
 
 def touching_with_axes(engine: Engine) -> tuple[NDArray[Any], NDArray[Any]]:
-    """The same, and the axes [n, 6] of each: the normal towards the second geom and the first tangent, world axes."""
+    """Contacts as `touching`, and axes [n, 6]: normal towards the second geom and first tangent, world axes."""
     if not engine.m.nconmax:
         return np.zeros((0, 8)), np.zeros((0, 6))
     if not engine.locates_events:
@@ -38,9 +38,9 @@ def _table(engine: Engine) -> tuple[NDArray[Any], NDArray[Any]]:
 
 
 def _located(engine: Engine) -> tuple[NDArray[Any], NDArray[Any]]:
-    """The tables where events are located in time; with modes that are found now, if they are not known.
+    """Tables of contacts where events are located in time; modes that are not known are found.
 
-    Looking changes nothing, so that such modes are forgotten again.
+    The state of the engine does not change: modes that were found for the tables are forgotten again.
     """
     with engine.peeking():
         engine.note_forces()

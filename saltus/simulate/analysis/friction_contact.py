@@ -44,9 +44,9 @@ def friction_contact(W: ArrayLike, q: ArrayLike, mu: ArrayLike, tolerance: float
         u = W r + q,   0 ≤ u_N ⟂ r_N ≥ 0,   |r_T| ≤ μ r_N,   r_T = -μ r_N u_T / |u_T| where u_T ≠ 0
 
     Args:
-        W: [3 n, 3 n] what velocities or accelerations a force makes (1/kg), normal first in each triple; J M⁻¹ Jᵀ in
-            most uses, which may be singular: then r is the shortest that gives these u.
-        q: [3 n] what they are without forces.
+        W: [3 n, 3 n] velocities or accelerations per force (1/kg), normal first in each triple; J M⁻¹ Jᵀ in most
+            uses. It may be singular: then r is the shortest that gives these u.
+        q: [3 n] velocities or accelerations without forces.
         mu: [n] friction coefficients, not negative.
         tolerance: of the residual (see `FrictionContact`).
 
@@ -55,7 +55,7 @@ def friction_contact(W: ArrayLike, q: ArrayLike, mu: ArrayLike, tolerance: float
         EventError: no solution within the tolerance was found; perhaps there is none (Painlevé's paradox).
 
     Reference: Acary, Brémond & Huber, On solving contact problems with Coulomb friction: formulations and numerical
-    comparisons (2018), problem FC; `saltus.solve.cone.problem` says how it is solved.
+    comparisons (2018), problem FC; `saltus.solve.cone.problem` describes the method.
     """
     W, q, mu = _array("W", W, 2), _array("q", q, 1), _array("mu", mu, 1)
     n = len(mu)
@@ -90,7 +90,7 @@ def _array(name: str, value: ArrayLike, axes: int) -> NDArray[np.float64]:
 
 
 def _problem(W: NDArray[Any], q: NDArray[Any], mu: NDArray[Any]) -> Struct:
-    """The problem as kernels see it, without a warm start."""
+    """The problem in the kernels' form, without a warm start."""
     n = len(mu)
     problem = Struct(PROBLEM, cone_sizes(max(n, 1), 3 * n))
     problem.hard_count[:] = n, 3 * n

@@ -21,9 +21,9 @@ from saltus.solve.impact.law import resolve_impact
 from saltus.terminal.display import notebook_html
 
 DIMENSION = {BILATERAL: 1, UNILATERAL: 1, COULOMB: 3}
-TOLERANCE = 1e-12  # of the cone problems
-SAME = 1e-9  # of the largest velocity: outcomes that differ by less are the same
-UNSOLVED = 1e-10  # residual from which an outcome is said not to be solved
+TOLERANCE = 1e-12  # tolerance of the cone problems
+SAME = 1e-9  # relative to the largest velocity: outcomes that differ by less are equal
+UNSOLVED = 1e-10  # residual above which an outcome is reported as unsolved
 
 _resolve = entry(resolve_impact, name="impact", structs=("p",))
 
@@ -36,9 +36,9 @@ class Outcome:
         impulse: [N] N s (N m s in rotational rows).
         after: [N] m/s, relative velocities after the impact.
         energy_change: J, of kinetic energy.
-        energetic: whether the energetic coefficient took the place of the law, which would have gained energy or has no
+        energetic: whether the energetic coefficient replaced the law because that would have gained energy or has no
             solution.
-        rounds: impacts in a row that it took; 0 for one problem.
+        rounds: number of successive impacts; 0 for one problem.
         leftover: whether contacts that still approached were resolved plastically.
         residual: of the complementarity problems, relative.
     """
@@ -54,7 +54,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class ImpactReport:
-    """The outcomes of an impact by all laws and treatments; `str(report)` says where they differ.
+    """Outcomes of an impact under all laws and treatments; `str(report)` tells where they differ.
 
     Attributes:
         names: of the blocks: contacts and loop closures.
@@ -86,7 +86,7 @@ class ImpactReport:
     def differing(
         self, a: tuple[str, str] = ("newton", "simultaneous"), b: tuple[str, str] = ("newton", "sequential")
     ) -> list[str]:
-        """Names of the blocks whose velocities after differ between two outcomes, each a law and a treatment."""
+        """Names of the blocks whose final velocities differ between two outcomes, each given as (law, treatment)."""
         gap = np.abs(self.outcomes[a].after - self.outcomes[b].after)
         gap = np.maximum.reduceat(gap, self.first) if len(self.first) else gap
         speed = np.max(np.abs(self.before), initial=0.0)
@@ -206,7 +206,7 @@ def _coefficients(name: str, value: ArrayLike, n: int, largest: float) -> NDArra
 
 
 def _outcome(p: Struct, law: str, treatment: str, tolerance: float) -> Outcome:
-    """Resolve the impact of a problem, whose data stay."""
+    """Resolve the impact of a problem, whose data are kept."""
     p.hard_r[:] = 0.0
     residual = _resolve(p, IMPACT_LAWS.index(law), TREATMENTS.index(treatment), tolerance)
     impulse, after, report = p.hard_r.copy(), p.hard_u.copy(), p.impact_report

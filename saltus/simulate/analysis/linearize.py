@@ -15,12 +15,12 @@ STATE = (
     *("time", "qpos", "qvel", "act", "ctrl", "qacc_warmstart", "mocap_pos", "mocap_quat", "history", "userdata"),
     *("control_prm", "qfrc_applied", "xfrc_applied"),
 )
-FREE = {"tendon", "wrap", "tendon_force", "tendon_armature"}  # features that integrators' own tangents can do
+FREE = {"tendon", "wrap", "tendon_force", "tendon_armature"}  # features that the integrators' own tangents support
 POLISH = 12  # Newton iterations after convergence, for the tangents of implicit methods
 
 
 def linearize(engine: Engine) -> tuple[np.ndarray, np.ndarray]:
-    """A and B of one step at the present state, of trees awake; OptionError where its steps have no derivatives."""
+    """Matrices A and B of one step at the present state, of awake trees; OptionError if steps have no derivatives."""
     if engine.hard is not None:
         raise OptionError("linearize: steps with hard contact have no derivatives; use contact='soft'")
     if "linearization" not in engine.memo:
@@ -55,7 +55,7 @@ class Linearization:
         room = {"control_states": sizes["nact_room"] - sizes["nact"], "control_prm": sizes["ncontrol_prm"]}
         self._dual = Struct(DATA, integrator.data_sizes(engine.model.sizes(), tangents=True, **room), "dual")
         attach(engine.model, self._dual)
-        if engine.sleeps:  # derivatives are those of trees awake, and so is the step that they are of
+        if engine.sleeps:  # derivatives are taken of a step with all trees awake
             warn("linearize: derivatives are those with all trees awake")
             self._m = engine.model.struct(timestep=engine.law_timestep, laws=engine.laws._replace(sleeps=False))
             self._d = Struct(DATA, integrator.data_sizes(self._m.sizes, **room))
@@ -68,8 +68,8 @@ class Linearization:
     def __call__(self) -> tuple[np.ndarray, np.ndarray]:
         """A and B of (dq, dv, dw)' = A (dq, dv, dw) + B du over one step at the present state.
 
-        A [2 nv + nact, 2 nv + nact], B [2 nv + nact, nu]. Values that wait in the delays of actuators and sensors are
-        no part of the state: they count as constant, so that a control with a delay has no share in B.
+        A [2 nv + nact, 2 nv + nact], B [2 nv + nact, nu]. Values held by the delays of actuators and sensors are not
+        part of the state: they count as constants, so that the columns of B are zero for a control with a delay.
         """
         engine, dual = self._engine, self._dual
         engine.prepare()
@@ -90,7 +90,7 @@ class Linearization:
         return A, B
 
     def _data(self) -> Struct:
-        """Data with the present state and inputs: the engine's, or one where no tree sleeps."""
+        """Data with the present state and inputs: the engine's own, or new ones in which no tree sleeps."""
         engine, data = self._engine, self._d
         if data is not engine.d:
             data.ints[DATA.slot["has_xfrc"]] = engine.d.ints[DATA.slot["has_xfrc"]]

@@ -29,7 +29,7 @@ def report_of_next_impact(engine: Engine, duration: float) -> ImpactReport:
 
 
 def _posed(engine: Engine) -> dict[str, Any]:
-    """The impact that is posed in Data, for `impact_report`."""
+    """The impact that Data poses, for `impact_report`."""
     d = engine.d.views
     blocks, rows = (int(n) for n in d["hard_count"])
     items = d["block_item"][d["hard_block"][d["hard_row"][:blocks]]]

@@ -9,7 +9,7 @@ from saltus.arguments import numbers
 from saltus.errors import OptionError
 
 REAL = (np.dtype(np.float64), np.dtype(np.float32))
-IN_MEMORY = (1, 3)  # DLPack's numbers of devices whose memory the processor sees: kDLCPU, kDLCUDAHost
+IN_MEMORY = (1, 3)  # DLPack's numbers of devices with memory visible to the CPU: kDLCPU, kDLCUDAHost
 
 
 class SupportsDLPack(Protocol):
@@ -20,12 +20,12 @@ class SupportsDLPack(Protocol):
     def __dlpack_device__(self) -> tuple[int, int]: ...
 
 
-#: Where numbers are written to: an array of NumPy, or a tensor or buffer in the memory of the processor.
+#: Destination of numbers: a NumPy array, or a tensor or buffer in CPU memory.
 WritableArray: TypeAlias = NDArray[np.floating] | SupportsDLPack | memoryview | bytearray
 
 
 def writable(name: str, out: WritableArray, shape: tuple[int, ...]) -> np.ndarray:
-    """`out` as an array of NumPy to write into: of this shape, float32 or float64; OptionError for anything else."""
+    """`out` as a NumPy array to write into, of this shape and float32 or float64; otherwise OptionError."""
     found = borrowed(f"out of {name}", out)
     if found is None:
         raise OptionError(f"out of {name} must be an array or tensor, got {type(out).__name__}")
@@ -39,7 +39,7 @@ def writable(name: str, out: WritableArray, shape: tuple[int, ...]) -> np.ndarra
 
 
 def given(name: str, values: ArrayLike | SupportsDLPack) -> np.ndarray:
-    """Numbers that are written to a batch, as an array of NumPy: as they lie in memory, if they are real."""
+    """Numbers to be written to a batch, as a NumPy array: without a copy if they are real."""
     found = borrowed(name, values)
     if found is not None and found.dtype in REAL:
         return found
@@ -47,7 +47,7 @@ def given(name: str, values: ArrayLike | SupportsDLPack) -> np.ndarray:
 
 
 def borrowed(name: str, array: Any) -> np.ndarray | None:
-    """An array of NumPy that sees the same memory; None for what has none to lend."""
+    """A NumPy array that shares the memory of `array`; None if it has none to share."""
     if isinstance(array, np.ndarray):
         return array
     if hasattr(array, "__dlpack__"):
@@ -63,15 +63,15 @@ def _by_dlpack(name: str, tensor: Any) -> np.ndarray:
     if device not in IN_MEMORY:
         raise OptionError(
             f"{name} is a {type(tensor).__name__} on another device (DLPack's device type {int(device)}); "
-            "a batch lies in the memory of the processor: move it there first"
+            "a batch is in CPU memory: move the data there first"
         )
     try:
         seen = np.from_dlpack(tensor)
     except (BufferError, RuntimeError, TypeError, ValueError) as error:
-        raise OptionError(f"{name}: this {type(tensor).__name__} does not lend its memory: {error}") from None
+        raise OptionError(f"{name}: this {type(tensor).__name__} does not share its memory: {error}") from None
     if seen.flags.writeable or not hasattr(tensor, "__array__"):
         return seen
-    # DLPack before 1.0 cannot say whether memory may be written; the array that a tensor makes of itself can
+    # DLPack before 1.0 does not tell whether memory is writable; a tensor's array does
     own = np.asarray(tensor)
     same = own.ctypes.data == seen.ctypes.data and own.shape == seen.shape and own.strides == seen.strides
     return own if same else seen

@@ -22,20 +22,20 @@ from saltus.simulate.engine.loops import load_group, load_model
 from saltus.solve.acceleration import forward
 from saltus.solve.status import CONTACTS_FULL
 
-WHOLE, REAL = 4, 19  # numbers of a contact: simulation, pair and geoms; distance, position, frame, force and torque
-ROOM = 256  # contacts that a thread has room for at first
+WHOLE, REAL = 4, 19  # columns of a contact: simulation, pair and geoms; distance, position, frame, force and torque
+ROOM = 256  # contacts that a thread's table holds at first
 
 
 @dataclass(frozen=True)
 class BatchContacts:
     """Contacts of all simulations of a batch: arrays with a row for each contact, in the order of the simulations.
 
-    Under soft laws those in the gap between margin and margin + gap are among them, without force, as in MuJoCo; under
-    the hard law those that are closed.
+    Soft laws include contacts between margin and margin + gap, without force, as MuJoCo does; the hard law includes
+    closed contacts only.
 
     Attributes:
         n: number of simulations.
-        simulation: [k] in which simulation.
+        simulation: [k] number of the simulation.
         geom1: [k] the geom of the lower type; -1 for a deformable body.
         geom2: [k] the other one.
         flex: [k, 2] deformable bodies, -1 for geoms.
@@ -60,20 +60,20 @@ class BatchContacts:
 
     @property
     def count(self) -> NDArray[np.int64]:
-        """How many contacts each simulation has [n]."""
+        """Number of contacts of each simulation [n]."""
         return np.bincount(self.simulation, minlength=self.n)
 
     @property
     def world_force(self) -> NDArray[np.floating]:
-        """Forces on geom2 [k, 3] (N), world axes; geom1 feels the opposite."""
+        """Forces on geom2 [k, 3] (N), world axes; geom1 has the opposite forces."""
         return np.einsum("ki,kij->kj", self.force[:, :3], self.frame)
 
     def force_on(self, geoms: NDArray[np.bool_], others: NDArray[np.bool_]) -> NDArray[np.floating]:
-        """Sum of the forces [n, 3] (N, world axes) on geoms from others, both masks with a place for each geom."""
+        """Sum of the forces [n, 3] (N, world axes) on geoms from others; both are masks with a place for each geom."""
         world = self.world_force
         total = np.zeros((self.n, 3), world.dtype)
         for on, by, sign in ((self.geom2, self.geom1, 1), (self.geom1, self.geom2, -1)):
-            # where there is a deformable body on the other side, it is none of the others
+            # a deformable body on the other side is not among the other geoms
             there = (on >= 0) & geoms[on] & (by >= 0) & others[by]
             np.add.at(total, self.simulation[there], sign * world[there])
         return total
@@ -107,7 +107,7 @@ def read_contacts(m, d, m_real, d_real, states, varied, fields, first, last, row
 
 @entry
 def read_one(m, d, simulation, whole, real):
-    """Contacts of one Data after `forward`, from the first row of the tables on; returns how many there are."""
+    """Append the contacts of one Data after `forward` to the tables, from the first row on; returns their number."""
     count = 0
     for k in range(d.count[NCON]):
         if is_near(m, d, k, 0):
@@ -118,14 +118,14 @@ def read_one(m, d, simulation, whole, real):
 
 @kernel(inline=True)
 def is_near(m, d, k, lane):
-    """Whether contact k exists in a lane: others may have brought it into the list."""
+    """Whether contact k is within reach in a lane: the list holds contacts of all lanes."""
     zero = 0.0 * d.time
     return lane_get(where(is_contact(m, d, k), zero + 1.0, zero), lane) > 0.5
 
 
 @kernel
 def store_contact(m, d, k, lane, simulation, whole, real, row):
-    """Row of the tables ← contact k in a lane: whose it is, and distance, position, frame, force and torque."""
+    """Write contact k of a lane into a row: simulation, pair and geoms; distance, position, frame, force, torque."""
     whole[row, 0] = simulation
     whole[row, 1] = d.contact_collision[k]
     whole[row, 2] = pair_geom1(m, d, d.contact_collision[k])
@@ -152,7 +152,7 @@ def contacts(lanes: Lanes) -> BatchContacts:
 
 
 def contacts_of(lanes: BatchStates, whole: np.ndarray, real: np.ndarray) -> BatchContacts:
-    """The contacts of a table: its whole and its real numbers."""
+    """The contacts of a table, from its integer and its real columns."""
     m, flex = lanes.m, np.full((len(whole), 2), -1)
     if "broad" not in m.layout.features:
         flex = np.stack([m.views[f"collision_flex{k}"][whole[:, 1]] for k in (1, 2)], axis=1)
@@ -174,7 +174,7 @@ def _none(lanes: Lanes, rows: int = 0) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _of_groups(lanes: Lanes, worker: int, first: int, last: int) -> tuple[np.ndarray, np.ndarray]:
-    """The table of a thread's groups, which grows where there is no more room."""
+    """Table of the contacts of one thread's groups, which grows when it is full."""
     workspace, (whole, real), count = lanes.prepared(worker), _none(lanes, ROOM), 0
     with lanes.looking(workspace):
         while True:

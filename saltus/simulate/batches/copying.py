@@ -1,4 +1,4 @@
-"""Copies between the states of a batch, which lie in lanes, and arrays that do not.
+"""Copies between the states of a batch, which lie in lanes, and plain arrays.
 
 Tables and rows are those of `saltus.simulate.batches.memory`.
 """
@@ -22,7 +22,7 @@ from saltus.simulate.batches.memory import (
 
 @kernel
 def store_group(source, group, width, n, table, places):
-    """Arrays of a table ← the rows `places` of the numbers [rows, width] of a group; lanes beyond n are left out."""
+    """Arrays of a table ← rows `places` of the numbers [rows, width] of a group; lanes beyond n are skipped."""
     for f in range(len(table)):
         first, many, each, address = table[f, FIRST], table[f, MANY], table[f, EACH], table[f, ADDRESS]
         stride, stride_many, stride_each = table[f, STRIDE], table[f, STRIDE_MANY], table[f, STRIDE_EACH]
@@ -44,7 +44,7 @@ def gather(states, first, last, width, n, table, places):
 
 @entry(structs=())
 def scatter(states, simulations, first, last, width, table, places, forgotten):
-    """The rows `places` of the states ← arrays of a table, row k for simulation k of the list, k from first to last.
+    """Rows `places` of the states ← arrays of a table, row k for simulation k of the list, k from first to last.
 
     The rows `forgotten` become zero. Returns whether any number written is not zero.
     """

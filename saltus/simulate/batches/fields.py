@@ -1,4 +1,4 @@
-"""What can be read from a batch and written to it: fields, where their numbers lie, and what must be computed first."""
+"""Fields that a batch can read and write: their names, places in memory, and the stage that computes them."""
 
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
@@ -14,10 +14,10 @@ from saltus.simulate.engine.batch.states import FIELDS
 from saltus.simulate.engine.data import CONSTRAINTS, SHOWN, sparse_rows
 from saltus.simulate.engine.sensing import BODY_FIELDS
 
-# what must be computed before a field is read; each includes those before it, but for SENSORS, which do without BODIES
+# stages to compute before a field is read; each includes the ones before it, except that SENSORS do not need BODIES
 STATE, POSITIONS, SMOOTH, FORWARD, BODIES, SENSORS, INVERSE = range(7)
 
-STATES = (*FIELDS, "qacc_warmstart")  # what can be written, too
+STATES = (*FIELDS, "qacc_warmstart")  # fields that can also be written
 OF_POSITIONS = (
     *("xpos", "xipos", "subtree_com", "xquat", "xmat", "ximat", "xanchor", "xaxis", "geom_xpos", "geom_xmat"),
     *("site_xpos", "site_xmat", "cinert", "cdof", "ten_length", "ten_J", "actuator_moment"),
@@ -48,7 +48,7 @@ def _among(what: str, name: object, known: Collection[str]) -> str:
 
 
 def stage_of(name: str, m: Struct) -> int:
-    """What must be computed before a field is read."""
+    """Stage of computation that a field needs before it is read."""
     if name in STATES:
         return STATE
     if name == "sensordata":
@@ -64,16 +64,16 @@ def stage_of(name: str, m: Struct) -> int:
 
 
 class Place(NamedTuple):
-    """Where a field's numbers lie: rows of the state, or of a workspace, and the shape of one simulation's."""
+    """Place of a field: its rows in the state or in a workspace, and the shape for one simulation."""
 
     rows: NDArray[np.int64]
     shape: tuple[int, ...]
 
 
 def place_of(name: str, model: Model, m: Struct, workspace: Struct) -> Place:
-    """Where a field lies among the rows of a workspace, which begin with those of the state; MuJoCo's shape."""
+    """The rows of a field in a workspace, which begins with those of the state, and the field's MuJoCo shape."""
     if name == "actuator_moment":
-        name = "moment"  # its entries; see `dense_moment`
+        name = "moment"  # nonzero entries; see `dense_moment`
     span = workspace.span(name, name)
     rows, shape = np.arange(span.start, span.stop), DATA.shape(name, workspace.sizes)
     if name == "act_dot":
@@ -87,9 +87,9 @@ def place_of(name: str, model: Model, m: Struct, workspace: Struct) -> Place:
 
 
 def passes(names: Sequence[str], m: Struct) -> list[tuple[int, list[int]]]:
-    """Which names, by number, are read together, and after which stage.
+    """Groups of names, by their numbers, that are read together, each after a stage.
 
-    Inverse dynamics and forces of bodies write over quantities of forward dynamics, and come on their own.
+    Inverse dynamics and forces of bodies overwrite quantities of forward dynamics, so they form groups of their own.
     """
     stages = [stage_of(name, m) for name in names]
     last = max(stages, default=STATE)

@@ -1,8 +1,8 @@
-"""Numbers of arrays outside the compiled code: where they lie.
+"""Places in memory of arrays outside the compiled code.
 
-A table says it, a row of whole numbers for each array [n, a, b]: where its field begins in the list of rows of the
-state or the workspace, a, b, the array's address, its three strides in bytes, and whether its numbers have single
-precision. So arrays of either precision, with any strides, go in and out without copies, several in one call.
+A table has a row of integers for each array [n, a, b]: where its field begins in the list of rows of the state or the
+workspace, a, b, the array's address, its three strides in bytes, and whether it is in single precision. Arrays of
+either precision, with any strides, are thus copied in and out directly, several in one call.
 """
 
 from collections.abc import Sequence

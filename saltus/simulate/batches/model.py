@@ -1,4 +1,4 @@
-"""The model of a batch whose simulations differ in it, as the batch shows it."""
+"""The model of a batch whose simulations differ in some of its fields."""
 
 from typing import Any
 
@@ -17,10 +17,10 @@ from saltus.simulate.engine.threads.turn import Turn, in_turn
 
 
 class BatchModel:
-    """MuJoCo's fields by their names: [n, ...] where they vary, those of the common model where they do not.
+    """MuJoCo's fields by name: [n, ...] if they vary, otherwise those of the common model.
 
-    What is written into an array takes effect with the next call of the batch, together with what MuJoCo derives from
-    it (`mj_setConst`). `opt` has the options in the same way. `shared`: the common Model.
+    Values written into an array take effect with the next call of the batch, together with the constants that MuJoCo
+    derives from them (`mj_setConst`). `opt` holds the options in the same way. `shared`: the common Model.
     """
 
     def __init__(self, shared: Model, varied: VariedModel):
@@ -58,7 +58,7 @@ class _Options:
 
 
 class NamedFields:
-    """The fields of one object in all simulations: `mass` of a body is body_mass [n] of it, as a view."""
+    """Fields of one object in all simulations, as views: `mass` of a body is a column of body_mass [n, nbody]."""
 
     _model: Model
     _varied: VariedModel | None
@@ -112,7 +112,7 @@ def _spread(name: str, values: Any, shape: tuple[int, ...]) -> np.ndarray:
 
 
 class ModelsOfEach:
-    """What users see and set of the models of the simulations that `lanes` hold."""
+    """Access to the models of the simulations that `lanes` hold."""
 
     n: int
     shared: Model
@@ -121,7 +121,7 @@ class ModelsOfEach:
 
     @property
     def model(self) -> "Model | BatchModel":
-        """The Model; where fields vary, a `BatchModel`, which has them by simulation."""
+        """The common Model, or a `BatchModel` if fields vary."""
         varied = self._varied_model
         return self.shared if varied is None else BatchModel(self.shared, varied)
 
@@ -166,6 +166,6 @@ class ModelsOfEach:
         return self.shared if varied is None else varied.changed_model(i)
 
     def _notice_model(self) -> None:
-        """Let what was written into the model take effect."""
+        """Apply values that were written into the model."""
         if self._varied_model is not None:
             self._varied_model.update()

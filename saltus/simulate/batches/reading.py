@@ -1,4 +1,4 @@
-"""Quantities of all simulations of a batch at their present states, written where they are wanted."""
+"""Quantities of all simulations of a batch at their present states, written into given or new arrays."""
 
 import copy
 from collections.abc import Sequence
@@ -33,7 +33,7 @@ from saltus.simulate.engine.data import dense_moment
 from saltus.simulate.engine.sensing import attach_sensing, sensor_place
 from saltus.solve.status import CONTACTS_FULL
 
-COPIED = 1e-9  # s, about what it takes to copy a number
+COPIED = 1e-9  # s, about the time to copy a number
 LOOPS = {
     POSITIONS: stages.read_positions,
     SMOOTH: stages.read_smooth,
@@ -46,7 +46,7 @@ OF_BODIES = frozenset({"sense_body", "sense_subtree"})  # features that forces a
 
 
 class Wanted(NamedTuple):
-    """A field that is read: where its numbers lie, and where they go, an array [n, ...]."""
+    """A field to be read: its place in memory, and the array [n, ...] that takes it."""
 
     name: str
     place: Place
@@ -54,14 +54,14 @@ class Wanted(NamedTuple):
 
 
 class Reader:
-    """What reads the quantities of the simulations that `lanes` hold."""
+    """Reads quantities of the simulations that `lanes` hold."""
 
     def __init__(self, model: Model, lanes: BatchStates):
         self.model, self.lanes = model, lanes
         self._places: dict[str, Place] = {}
 
     def read(self, names: Sequence[str], outs: Sequence[WritableArray | None]) -> list[np.ndarray]:
-        """Fields [n, ...] of these names, each written to its `out`, or to a new array where that is None."""
+        """Fields [n, ...] of these names, each written to its `out`, or to a new array if that is None."""
         wanted = [
             Wanted(name, self._place(name), self._target(name, self._shape(name), out))
             for name, out in zip(names, outs, strict=True)
@@ -84,19 +84,19 @@ class Reader:
         return self._places[name]
 
     def _shape(self, name: str) -> tuple[int, ...]:
-        """MuJoCo's shape of a field of one simulation, but for moment arms, which are dense."""
+        """MuJoCo's shape of a field of one simulation; moment arms are dense."""
         if name == "qfrc_constraint":  # without constraints there is no room for their forces
             return (self.model.nv,)
         return (self.lanes.m.nout, self.model.nv) if name == "actuator_moment" else self._place(name).shape
 
     def _target(self, name: str, shape: tuple[int, ...], out: WritableArray | None) -> np.ndarray:
-        """Where a field goes."""
+        """The array that a field is written to: `out`, or a new one."""
         if out is not None:
             return writable(name, out, (self.lanes.n, *shape))
         return np.empty((self.lanes.n, *shape), np.float64 if name == "time" else self.lanes.states.dtype)
 
     def _read(self, stage: int, wanted: list[Wanted]) -> None:
-        """Compute as much as `stage` says, and write the fields where they go."""
+        """Compute everything up to a stage, and write the fields to their arrays."""
         lanes, moments, copied = self.lanes, [], []
         for each in wanted:
             if each.name == "time":  # in double precision
@@ -149,7 +149,7 @@ class Reader:
             raise contacts_full(lanes.m)
 
     def _words(self, stage: int, names: set[str]) -> frozenset[str] | None:
-        """Features that a second Model must have for what is read; None: there is none."""
+        """Features that a second Model needs for the fields of a stage; None if no second Model is needed."""
         if stage not in (BODIES, SENSORS):
             return None
         words: frozenset[str] = frozenset()
@@ -159,12 +159,12 @@ class Reader:
 
 
 def with_features(m: Struct, words: frozenset[str]) -> Struct:
-    """The same Model with further features; whether it lists pairs of geoms or finds them stays as it is."""
+    """A copy of a Model with further features; pairs of geoms stay listed or found at run time."""
     again = copy.copy(m)
     again.layout = model_layout(m.layout.features | (words - {"broad"}))
     return again
 
 
 def contacts_full(m: Struct) -> ModelError:
-    """The error for more contacts than there is room for."""
+    """The error for more contacts than there is memory for."""
     return ModelError(f"{most_at_once(m)} at once, which is the limit")

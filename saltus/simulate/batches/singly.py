@@ -1,4 +1,4 @@
-"""Quantities and contacts of simulations that take turns: as a single simulation computes them, to the bit."""
+"""Quantities and contacts of simulations computed one at a time, with the bits of a single simulation."""
 
 import numpy as np
 from numba import types
@@ -18,14 +18,14 @@ FURTHER: dict[int, Entry] = {SENSORS: sense, BODIES: bodies, INVERSE: loops.inve
 
 
 class SingleReader(Reader):
-    """What reads the quantities of simulations that take turns."""
+    """Reads quantities of simulations that are computed one at a time."""
 
     def __init__(self, model: Model, turns: OneByOne):
         super().__init__(model, turns)
         self._turns = turns
 
     def _place(self, name: str) -> Place:
-        if name in STATES:  # an engine has more room than a field needs
+        if name in STATES:  # an engine's arrays may be longer than the field
             span = self.lanes.span(name)
             return Place(np.arange(span.start, span.stop), self.lanes.shape(name))
         return super()._place(name)
@@ -49,7 +49,7 @@ class SingleReader(Reader):
 
 
 def contacts_singly(turns: OneByOne) -> BatchContacts:
-    """All contacts of simulations that take turns, as `contacts` has those in lanes."""
+    """All contacts of simulations that are computed one at a time, in the form of `contacts`."""
     m, d = turns.m, turns.workspaces[0]
     whole, real = [np.zeros((0, WHOLE), np.int64)], [np.zeros((0, REAL))]
     for i in range(turns.n if m.nconmax else 0):

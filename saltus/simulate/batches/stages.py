@@ -1,7 +1,7 @@
 """Loops over the groups of a batch that compute quantities at the present states and copy them out.
 
-Each computes as much as its fields need (see `saltus.simulate.batches.fields`), in a workspace: the states, and where
-the constraint solver begins, stay as they are. All return the worst status.
+Each computes as much as its fields need (see `saltus.simulate.batches.fields`), in a workspace: the states and the
+constraint solver's warm start do not change. All return the worst status.
 """
 
 # pyright: reportCallIssue=false
@@ -23,7 +23,7 @@ from saltus.solve.acceleration import forward
 
 @entry
 def read_positions(m, d, m_real, d_real, states, varied, fields, first, last, rows, width, n, table, places):
-    """What depends on positions alone, but for the inertia matrix."""
+    """Compute quantities that depend on positions alone, except the inertia matrix."""
     for group in range(first, last):
         load_model(m, m_real, varied, fields, group, width)
         load_group(d_real, states, group, rows, width)
@@ -36,7 +36,7 @@ def read_positions(m, d, m_real, d_real, states, varied, fields, first, last, ro
 
 @entry
 def read_smooth(m, d, m_real, d_real, states, varied, fields, first, last, rows, width, n, table, places):
-    """All that needs no constraint forces."""
+    """Compute everything that needs no constraint forces."""
     for group in range(first, last):
         load_model(m, m_real, varied, fields, group, width)
         load_group(d_real, states, group, rows, width)
@@ -47,7 +47,7 @@ def read_smooth(m, d, m_real, d_real, states, varied, fields, first, last, rows,
 
 @entry
 def read_forward(m, d, m_real, d_real, states, varied, fields, first, last, rows, width, n, table, places):
-    """Constraint forces and accelerations, too."""
+    """Compute everything including constraint forces and accelerations."""
     status = 0
     for group in range(first, last):
         load_model(m, m_real, varied, fields, group, width)
@@ -59,7 +59,7 @@ def read_forward(m, d, m_real, d_real, states, varied, fields, first, last, rows
 
 @entry
 def read_inverse(m, d, m_real, d_real, states, varied, fields, first, last, rows, width, n, table, places):
-    """Inverse dynamics of the accelerations, too."""
+    """Compute forward dynamics, then inverse dynamics of the accelerations."""
     status = 0
     for group in range(first, last):
         load_model(m, m_real, varied, fields, group, width)
@@ -73,7 +73,7 @@ def read_inverse(m, d, m_real, d_real, states, varied, fields, first, last, rows
 
 @entry(structs=("m", "s", "d"))
 def read_bodies(m, s, d, m_real, d_real, states, varied, fields, first, last, rows, width, n, table, places):
-    """Accelerations, forces and momenta of bodies, too; s: the model with the features that they need."""
+    """Compute accelerations, forces and momenta of bodies after forward dynamics; s: a model with their features."""
     status = 0
     for group in range(first, last):
         load_model(m, m_real, varied, fields, group, width)
@@ -87,9 +87,9 @@ def read_bodies(m, s, d, m_real, d_real, states, varied, fields, first, last, ro
 
 @entry(structs=("m", "s", "d"))
 def read_sensors(m, s, d, m_real, d_real, states, varied, fields, first, last, rows, width, n, table, places):
-    """What sensors read, too; s: the model with the features that they need.
+    """Compute sensor readings after forward dynamics; s: a model with the features that sensors need.
 
-    m, without them, is the model of the steps, with which `forward` is shared.
+    m, the model of the steps, lacks these features, so that both share the compiled `forward`.
     """
     status = 0
     for group in range(first, last):

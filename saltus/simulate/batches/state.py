@@ -1,4 +1,4 @@
-"""What users read from a batch and write to it: state, inputs, computed quantities, contacts."""
+"""Access of users to a batch: state, inputs, computed quantities, contacts."""
 
 from collections.abc import Sequence
 from typing import Any, Literal, TypeAlias, overload
@@ -22,12 +22,12 @@ from saltus.simulate.engine.batch.one_by_one import OneByOne
 from saltus.simulate.engine.batch.states import BatchStates
 from saltus.simulate.engine.threads.turn import Turn, in_turn
 
-#: Which simulations of a batch: their numbers, or a mask [n]; None: all.
+#: Selection of simulations of a batch: their numbers, or a mask [n]; None: all.
 Ids: TypeAlias = int | Sequence[int] | NDArray[np.integer | np.bool_] | None
 
 
 def _field(name: str, unit: str) -> ArrayProperty[np.floating]:
-    """A field of all simulations as an attribute: reading copies out, assigning sets."""
+    """Attribute for a field of all simulations: reading copies it out, assigning sets it."""
 
     def read(self: "BatchState") -> NDArray[np.floating]:
         return self.read(name)
@@ -48,7 +48,7 @@ class BatchState:
     _views: Views
 
     def _notice(self) -> None:
-        """Before anything is computed: let what was written into views take effect."""
+        """Apply values that were written into views, before anything is computed."""
         self._views.notice()
 
     @overload
@@ -63,14 +63,14 @@ class BatchState:
         name: str | tuple[str, ...] | list[str],
         out: WritableArray | Sequence[WritableArray | None] | None = None,
     ) -> NDArray[np.floating] | tuple[NDArray[np.floating], ...]:
-        """A field of all simulations [n, ...], or several at once: what `Simulation.data` shows, and `sensordata`.
+        """A field of all simulations [n, ...], or several at once: fields of `Simulation.data`, and `sensordata`.
 
         Quantities are those of the present states, in MuJoCo's shapes (`xmat` [n, nbody, 9]); only what a field needs
         is computed, and once for all fields of a call. With several names the result is a tuple in their order.
 
-        `out`: where to write, one array for each name: float64 or float32, with any strides, of NumPy or of whatever
-        lends its memory by DLPack or the buffer protocol, as a tensor of PyTorch on the CPU. New arrays have the
-        batch's precision; times are always float64.
+        `out`: arrays to write into, one for each name: float64 or float32, with any strides, of NumPy or of any object
+        that shares its memory by DLPack or the buffer protocol, such as a PyTorch tensor on the CPU. New arrays have
+        the batch's precision; times are always float64.
         """
         names = [name] if isinstance(name, str) else several("name", name)
         for each in names:
@@ -89,7 +89,7 @@ class BatchState:
         """Set a field of the state or the inputs, of all simulations or of those with the given ids or mask.
 
         `values`: [n, ...], with ids [len(ids), ...], or one row for all; arrays and tensors on the CPU (DLPack) of
-        float64 or float32 are read as they lie in memory.
+        float64 or float32 are read without a copy.
         """
         self._views.notice()
         write(self.lanes, name, values, None if ids is None else indices("write", ids, self.n))
@@ -106,8 +106,8 @@ class BatchState:
         """A field of the state or the inputs where it lies in memory, without a copy: [groups, width, ...].
 
         Simulation i is at [i // width, i % width], width being the number of lanes of a register; places beyond n
-        are spare. The view is live: steps change it, and what is written into it counts from the next call on, as
-        with `write`. Libraries that know strides take it by DLPack as it is, as `torch.from_dlpack` does.
+        are spare. The view is live: steps change it, and values written into it count from the next call on, as with
+        `write`. Libraries that support strides take it by DLPack without a copy, for example `torch.from_dlpack`.
         """
         return self._views.of(name)
 
@@ -151,19 +151,19 @@ class BatchState:
     ctrl = _field("ctrl", "[n, nu] (actuator's unit)")
     """Controls [n, nu] (each in its actuator's unit)."""
     mocap_pos = _field("mocap_pos", "[n, nmocap, 3] (m)")
-    """Places of mocap bodies [n, nmocap, 3] (m)."""
+    """Positions of mocap bodies [n, nmocap, 3] (m)."""
     mocap_quat = _field("mocap_quat", "[n, nmocap, 4] (quaternions)")
     """Orientations of mocap bodies [n, nmocap, 4] (quaternions w, x, y, z)."""
     mocap_vel = _field("mocap_vel", "[n, nmocap, 6] (m/s, rad/s)")
     """Velocities of mocap bodies under hard contact [n, nmocap, 6] (m/s of the origins, rad/s; world axes)."""
-    userdata = _field("userdata", "[n, nuserdata] (whatever they mean to a controller)")
-    """Numbers [n, nuserdata] that mean what a controller reads in them."""
+    userdata = _field("userdata", "[n, nuserdata] (for controllers)")
+    """User data [n, nuserdata] for controllers."""
     control_prm = _field("control_prm", "[n, p] (as the controller reads them)")
-    """Parameters of the controller [n, p], as its law reads them."""
+    """Parameters of the controller [n, p], in the order that its law reads."""
     qfrc_applied = _field("qfrc_applied", "[n, nv] (N m, N)")
     """Forces along the coordinates [n, nv] (N m, N)."""
     actuation_state = _field("actuation_state", "[n, discrete states] (as events change them)")
-    """Discrete states of actuation [n, discrete states], which events change."""
+    """Discrete states of actuation [n, discrete states], changed by events."""
     xfrc_applied = _field("xfrc_applied", "[n, nbody, 6] (force N, torque N m)")
     """Forces (N) at the centres of mass and torques (N m) [n, nbody, 6], world axes."""
 
@@ -194,7 +194,7 @@ def simulation_index(what: str, i: Any, n: int) -> int:
 
 
 def indices(what: str, ids: Ids, n: int) -> NDArray[np.int64]:
-    """Numbers of simulations, from ids or a mask."""
+    """Numbers of simulations, from ids or a mask; all if `ids` is None."""
     if ids is None:
         return np.arange(n)
     given = np.atleast_1d(np.asarray(ids))

@@ -1,4 +1,4 @@
-"""State and inputs of a batch as they lie in memory: arrays that see it, and what follows from writing into them."""
+"""Views of a batch's state and inputs in memory, and the detection of values written into them."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,16 +10,16 @@ FORCES = ("qfrc_applied", "xfrc_applied")
 
 
 class Views:
-    """What users see of the states in `lanes`, and what the last step left of it.
+    """Views of the states in `lanes`, and copies of what the last step left in them.
 
-    Integrators and the constraint solver remember things between steps that belong to a state (an adaptive method its
-    slopes, the solver where it ended). Whoever assigns to a batch makes it forget them; writing into a view is noticed
-    by comparing it with what was left.
+    Integrators and the constraint solver keep data between steps that belong to a state (slopes of an adaptive method,
+    the solver's warm start). Assigning to a batch discards them; writing into a view is noticed by comparison with
+    the copy.
     """
 
     def __init__(self, lanes: BatchStates):
         self.lanes = lanes
-        self._left: dict[str, np.ndarray] = {}  # a copy of what each view sees, in the order of the memory
+        self._left: dict[str, np.ndarray] = {}  # a copy of each view, in the order of the memory
 
     def of(self, name: str) -> NDArray[np.floating]:
         """A field as it lies in memory [groups, width, ...]."""
@@ -33,7 +33,7 @@ class Views:
         return np.moveaxis(block.reshape(groups, *self.lanes.shape(name), width), -1, 1)
 
     def notice(self) -> None:
-        """Before anything is computed: what was written into views has its effect."""
+        """Apply values that were written into views, before anything is computed."""
         if not self._left:
             return
         lanes = self.lanes
@@ -51,10 +51,10 @@ class Views:
         self.keep()
 
     def keep(self) -> None:
-        """After the states have changed otherwise: from here on, differences are what was written into views."""
+        """Copy the views after the states have changed otherwise; later differences are values written into views."""
         for name, left in self._left.items():
             left[...] = self._memory(name)
 
     def _memory(self, name: str) -> np.ndarray:
-        """Where a field lies [groups, rows, width]; times, in double precision, [groups, width]."""
+        """Memory of a field [groups, rows, width]; of times, in double precision, [groups, width]."""
         return self.lanes.clock if name == "time" else self.lanes.states[:, self.lanes.span(name)]

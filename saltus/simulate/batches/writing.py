@@ -1,4 +1,4 @@
-"""States and inputs of simulations of a batch, set from arrays as they lie in memory."""
+"""Setting states and inputs of simulations of a batch from arrays of any strides."""
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -10,13 +10,13 @@ from saltus.simulate.batches.fields import check_state
 from saltus.simulate.batches.memory import table_of
 from saltus.simulate.engine.batch.states import FORGETTING, BatchStates
 
-COPIED = 1e-9  # s, about what it takes to copy a number
+COPIED = 1e-9  # s, about the time to copy a number
 
 
 def write(
     lanes: BatchStates, name: str, values: ArrayLike | SupportsDLPack, ids: NDArray[np.int64] | None = None
 ) -> None:
-    """Set a field of the simulations `ids` (None: of all) to values [ids, ...], or to the same for all of them."""
+    """Set a field of the simulations `ids` (None: all) to values [ids, ...], or to one row for all of them."""
     check_state(name)
     array = given(name, values)
     count = lanes.n if ids is None else len(ids)
@@ -37,7 +37,7 @@ def write(
         places = (first * lanes.width, min(last * lanes.width, lanes.n)) if ids is None else (0, count)
         return scatter(lanes.states, simulations, *places, lanes.width, table, rows, forgotten)
 
-    # simulations of one group must not be written by two threads, whose order would matter where one is named twice
+    # given ids are written by one thread: threads must not share a group, and order matters if an id occurs twice
     anything = lanes.share(work, 0.0 if ids is not None else COPIED * count * len(rows))
     if name in ("qfrc_applied", "xfrc_applied") and any(anything):
         lanes.forced = True

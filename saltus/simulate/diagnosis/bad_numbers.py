@@ -3,11 +3,11 @@
 import numpy as np
 
 INPUTS = ("mocap_pos", "mocap_quat", "mocap_vel", "ctrl", "qfrc_applied", "xfrc_applied")
-GIVEN = ("time", "qpos", "qvel", "act", *INPUTS)  # what a user sets and steps take as numbers
+GIVEN = ("time", "qpos", "qvel", "act", *INPUTS)  # fields that users set and steps read as numbers
 
 
 def first_bad(fields: dict[str, np.ndarray]) -> tuple[str, int] | None:
-    """Name and place of the first number that steps cannot take; infinite controls they can, within their limits."""
+    """Name and place of the first field entry that steps cannot use; infinite controls are allowed, being clamped."""
     for name, values in fields.items():
         wrong = np.isnan(values) if name == "ctrl" else ~np.isfinite(values)
         if wrong.any():

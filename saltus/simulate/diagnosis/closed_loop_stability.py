@@ -7,10 +7,10 @@ from saltus.dynamics.tree.manifold import difference, displace
 from saltus.number.kernels import entry
 from saltus.simulate.engine.engine import Engine
 
-PERTURBATION = 1e-6  # rad, m, and rates: deviations whose growth is looked at
-GROWS = 1e-3  # a step: less than this counts as none
-ITERATIONS = 60  # of one deviation of many freedoms, the second half of which is its growth
-CLEARLY = 1e-2  # a step: growth beyond what so many iterations tell
+PERTURBATION = 1e-6  # rad, m, and rates: size of the deviations whose growth is measured
+GROWS = 1e-3  # per step: less growth than this counts as none
+ITERATIONS = 60  # of one deviation in systems of many freedoms; growth is measured over the second half
+CLEARLY = 1e-2  # per step: growth that so many iterations can establish
 
 
 @entry(name="displace")
@@ -66,7 +66,7 @@ def _deviate(engine, column, size) -> None:
 
 
 def is_constrained(engine: Engine) -> bool:
-    """Whether rows of constraints act at the end of a step from the present state, which is kept."""
+    """Whether constraint rows act at the end of a step from the present state, which is kept."""
     if not engine.m.nblockmax:
         return False
     with engine.peeking():
@@ -93,7 +93,7 @@ def stable_step(engine: Engine, h: float) -> float | None:
 def stable_step_at_start(engine: Engine) -> float:
     """The largest step (s) at which no deviation of a deformable body grows at the model's start; the state is kept.
 
-    inf where the simulation's own step is stable, or chosen by the integrator, or goes over events.
+    inf if the simulation's own step is stable, is chosen by the integrator, or steps over events.
     """
     if engine.integrator.adaptive or engine.event_reader is not None or not engine.model.nflex:
         return np.inf
@@ -111,10 +111,10 @@ def stable_step_at_start(engine: Engine) -> float:
 
 
 def _fastest_growth(engine: Engine, h: float) -> float:
-    """Mean growth a step of a deviation in the direction of those that grow fastest, by iterating on one of them.
+    """Mean growth per step of a deviation in the fastest-growing direction, by iterating on one deviation.
 
-    As `growth`, for systems of many freedoms (Golub & Van Loan, Matrix Computations (2013), 7.3.1). inf where a step
-    fails.
+    An estimate of `growth` for systems of many freedoms (Golub & Van Loan, Matrix Computations (2013), 7.3.1). inf if
+    a step fails.
     """
     here = engine.state.copy()
     base = _stepped(engine, here, np.zeros(2 * engine.model.nv), h)
@@ -132,7 +132,7 @@ def _fastest_growth(engine: Engine, h: float) -> float:
 
 
 def _stepped(engine, here, deviation, h) -> tuple[np.ndarray, np.ndarray] | None:
-    """Positions and velocities one step of h seconds after a state that deviates from `here`; None without numbers."""
+    """Positions and velocities after a step of h seconds from a deviation of the state `here`; None if not finite."""
     nv = engine.model.nv
     engine.state[:] = here
     engine.d.views["memory"][:] = 0.0

@@ -36,7 +36,7 @@ RELAXED = (
 
 
 def handle(engine: Engine, before: np.ndarray, taken: int, status: int) -> None:
-    """Turn a kernel's status into an error or warning; `before` is the state that the steps began from."""
+    """Turn a kernel's status into an error or warning; `before` is the state before the steps."""
     failed = int(engine.d.views["count"][NUNSOLVED])
     engine.d.views["count"][NUNSOLVED] = 0
     if status in (DIVERGED, STEP_TOO_SMALL):
@@ -48,7 +48,7 @@ def handle(engine: Engine, before: np.ndarray, taken: int, status: int) -> None:
             engine.advance(steps, engine.timestep)
         raise _error(engine, bad, status)
     if failed:
-        # the hard law's iterations depend on the number of contacts
+        # iterations of the hard law depend on the number of contacts
         most = "" if engine.contact == "hard" else f" in {engine.model.opt.iterations} iterations"
         _warn_once(engine, f"the constraint solver did not reach its tolerance{most}")
         engine.unconverged += failed
@@ -62,11 +62,11 @@ def handle(engine: Engine, before: np.ndarray, taken: int, status: int) -> None:
 
 
 def _overflow(engine: Engine, before: np.ndarray, taken: int) -> SaltusError:
-    """The error for more contacts than there is room for: a divergence where the step is too long for the motion."""
+    """The error for more contacts than there is memory for: a divergence if the step is too long for the motion."""
     what = f"{most_at_once(engine.m)} at once"
     crossing = _crosses(engine)
     engine.state[:] = before
-    for _ in range(taken if engine.event_reader is None else 0):  # steps do not stop there
+    for _ in range(taken if engine.event_reader is None else 0):  # steps continue past a full list of contacts
         here = engine.state.copy()
         if engine.advance(1, engine.timestep)[1] == CONTACTS_FULL:
             engine.state[:] = here
@@ -79,21 +79,21 @@ def _overflow(engine: Engine, before: np.ndarray, taken: int) -> SaltusError:
 
 
 def _crosses(engine: Engine) -> bool:
-    """Whether anything moves by more than the model's extent within a step, at the state that the steps came to."""
+    """Whether anything moves by more than the model's extent within a step, at the state after the last step."""
     speeds = engine.d.views["qvel"][[unit == "m/s" for unit in engine.model.coordinate_units()[1]]]
     return not (np.abs(speeds) * engine.timestep < engine.model.stat.extent).all()
 
 
 def check_given(engine: Engine) -> None:
-    """DivergenceError where the state or an input holds a number that is none, for what does not step."""
+    """Raise DivergenceError if the state or an input is not finite, for functions that do not step."""
     if not np.isfinite(engine.state).all() and first_bad(_given(engine)) is not None:
         raise _error(engine, {}, DIVERGED)
 
 
 def check_inertia(engine: Engine, before: np.ndarray) -> None:
-    """DivergenceError where the user's equations gave the last step an inertia matrix not positive definite.
+    """Raise DivergenceError if the user's equations gave the last step an inertia matrix not positive definite.
 
-    The state is then the one `before` the steps.
+    The state is then set to `before`, the one before the steps.
     """
     M = engine.d.views["M"]
     if M.any() and (fault := inertia_fault(full_inertia(engine.m, M))):
@@ -106,14 +106,14 @@ def _given(engine: Engine) -> dict[str, np.ndarray]:
 
 
 def _warn_once(engine, what: str) -> None:
-    """Say once that steps were not what they should be; `engine.unconverged` counts them."""
+    """Warn once that steps were inaccurate; `engine.unconverged` counts them."""
     if engine.unconverged == 0:
         text = f"{engine.integrator.name}: {what} in some steps (timestep {engine.timestep:g} s)"
         warn(text)
 
 
 def _error(engine: Engine, bad: dict[str, np.ndarray], status: int) -> DivergenceError:
-    """The error for a state `bad` that followed the present, last good, one; with what can be found out of it."""
+    """The error for a state `bad` that followed the present, last good one, with the likely causes."""
     given = first_bad(_given(engine))
     if given is not None:
         name, k = given
@@ -144,7 +144,7 @@ def _error(engine: Engine, bad: dict[str, np.ndarray], status: int) -> Divergenc
 
 
 def lost_motion(engine: Engine, time: float) -> str:
-    """Words on a prescribed motion that is not finite at a time (s) or within a timestep of it; "" if all are."""
+    """Description of a prescribed motion that is not finite within a timestep of a time (s); "" if all are finite."""
     if not engine.motions:
         return ""
     with engine.peeking():
@@ -157,7 +157,7 @@ def lost_motion(engine: Engine, time: float) -> str:
 
 
 def _dof_of(engine: Engine, name: str, k: int) -> int | None:
-    """The degree of freedom that entry k of a field acts on, if it is one's own."""
+    """The degree of freedom that entry k of a field acts on, if there is exactly one."""
     if name in ("qvel", "qfrc_applied"):
         return k
     if name == "qpos":
@@ -175,7 +175,7 @@ def _dof_of(engine: Engine, name: str, k: int) -> int | None:
 
 
 def _first_to_go(engine: Engine, bad: dict[str, np.ndarray]) -> tuple[int | None, str]:
-    """The degree of freedom that has left the numbers, and in which way."""
+    """The degree of freedom that diverged first, and a description of its fault."""
     wrong = np.flatnonzero(~(np.abs(bad["qvel"]) < LARGEST))
     if wrong.size:
         i = int(wrong[0])
@@ -189,7 +189,7 @@ def _first_to_go(engine: Engine, bad: dict[str, np.ndarray]) -> tuple[int | None
 
 
 def _tried(compute: Callable[[], Any], otherwise: Any) -> Any:
-    """The value of a function at the last good state, or another value where numbers are near their end there."""
+    """A function's value at the last good state, or `otherwise` if numbers overflow there."""
     try:
         with np.errstate(all="ignore"), warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -212,13 +212,13 @@ def largest_term(engine: Engine, i: int) -> tuple[str | None, float | None]:
     return term, values[term]
 
 
-MOST_MODES = 1000  # degrees of freedom whose eigenvalues are found: with twice as many it takes eight times as long
+MOST_MODES = 1000  # degrees of freedom up to which eigenvalues are computed; the time grows with the third power
 
 
 def linear_modes(engine: Engine) -> np.ndarray:
-    """Eigenvalues [nv, 2] (1/s) of springs and dampers at the present state, without weight and motors.
+    """Eigenvalues [nv, 2] (1/s) of springs and dampers at the present state, without gravity and actuators.
 
-    ModelError where the inertia matrix there has no inverse, or there are more than `MOST_MODES` degrees of freedom.
+    ModelError if the inertia matrix is singular, or there are more than `MOST_MODES` degrees of freedom.
     """
     m = engine.model
     if m.nv > MOST_MODES:
@@ -240,7 +240,7 @@ def linear_modes(engine: Engine) -> np.ndarray:
 def stability_limit(engine: Engine) -> tuple[float, complex]:
     """Largest stable step (s) of the integrator on the springs and dampers at the present state, and its mode.
 
-    (inf, 0) where there is none, or none can be found: at a state that is not finite, or with a singular inertia.
+    (inf, 0) if there is none, or it cannot be computed: at a state that is not finite, or with a singular inertia.
     """
     if not engine.model.nv or first_bad(_given(engine)) is not None:
         return math.inf, 0j

@@ -20,6 +20,6 @@ EVENT_STATUSES = tuple(WHY)
 
 def event_error(engine: Engine, status: int) -> EventError:
     """The error for an event that could not be handled; the state is that of the event."""
-    # what dense="step" would have got over
+    # failures that dense="step" avoids
     more = STEP_OVER if isinstance(engine.law, Hard) and engine.law.dense != "step" and status != JAMMED else ""
     return EventError(WHY[status] + more, time=engine.time, snapshot=marked(engine))

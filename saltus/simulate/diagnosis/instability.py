@@ -14,15 +14,15 @@ from saltus.simulate.laws.control import PID
 if TYPE_CHECKING:
     from saltus.model.model import Model
 
-LEAST = 1e-3  # of its gains, with which a controller is tried
+LEAST = 1e-3  # smallest share of a controller's gains that is tried
 GAINS = slice(PID_KP, PID_KD + 1)  # kp, ki, kd among a PID's parameters
 
 
 @dataclass(frozen=True)
 class Unstable:
-    """What grows: by which factor a step of `timestep` (s), and up to which step (s; None: at none) nothing would.
+    """Instability: growth of deviations in a step of `timestep` (s), and the largest stable step (s; None: none).
 
-    where: at which state, in words.
+    where: the state, in words.
     """
 
     integrator: str
@@ -42,11 +42,11 @@ class Unstable:
 
 
 def judged(engine: Engine) -> Unstable | None:
-    """How the mechanism is unstable with the simulation's step, at rest where it is to settle; None if it is not.
+    """The mechanism's instability with the simulation's step, at its rest state; None if it is stable.
 
-    That is at the targets of a PID, and else at the present positions. Not judged, because small deviations do not tell
-    what happens there: integrators that choose their steps, and states in which constraints act (contacts, limits,
-    equalities, dry friction). The state is kept.
+    The rest state is at the targets of a PID, otherwise at the present positions. Integrators that choose their steps,
+    and states in which constraints act (contacts, limits, equalities, dry friction), are not judged, because small
+    deviations do not tell what happens there. The state is kept.
     """
     with _settled(engine) as where:
         if where is None:
@@ -58,9 +58,9 @@ def judged(engine: Engine) -> Unstable | None:
 
 
 def stable_gains(engine: Engine) -> float | None:
-    """By which factor, at most 1, all gains of a PID may be multiplied so that no deviation grows; to two digits.
+    """Largest factor, at most 1, for all gains of a PID such that no deviation grows; to two digits.
 
-    None where there is no PID, or no such factor. The state and the gains are kept.
+    None if there is no PID, or no such factor. The state and the gains are kept.
     """
     if not isinstance(engine.control, PID):
         return None
@@ -96,7 +96,7 @@ def _stable_share(engine) -> float | None:
 
 @contextmanager
 def _settled(engine) -> Iterator[str | None]:
-    """At rest where a controller is to bring it: where that is, in words; None where that cannot be judged."""
+    """Put the engine at its rest state within the block; yields a description of it, or None if it cannot be judged."""
     with engine.peeking():
         yield _put_at_rest(engine)
 

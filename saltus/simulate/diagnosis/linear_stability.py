@@ -14,8 +14,8 @@ SLOWEST = 1e-6  # 1/s: a slower motion is rigid, up to rounding
 def modes(M: np.ndarray, K: np.ndarray, B: np.ndarray) -> np.ndarray:
     """Eigenvalues λ [nv, 2] (1/s) of M q'' + B q' + K q = 0, for M, K, B [nv, nv], in pairs of one shape.
 
-    An oscillation's pair is conjugate. The two decays of an overdamped motion are found by their shape, which is the
-    same where the damping is proportional.
+    An oscillation's pair is conjugate. The two decays of an overdamped motion are matched by their shapes, which are
+    equal for proportional damping.
     """
     import scipy.linalg
 
@@ -34,7 +34,7 @@ def modes(M: np.ndarray, K: np.ndarray, B: np.ndarray) -> np.ndarray:
     left = sorted(range(len(real)), key=lambda i: -abs(values[real[i]]))
     while len(left) > 1:
         i = left.pop(0)
-        # of equal shapes, the slowest, which comes last
+        # the slowest of equal shapes, which comes last
         j = max(reversed(left), key=lambda j: round(abs(shapes[:, i] @ shapes[:, j]), 6))
         left.remove(j)
         pairs.append((values[real[i]], values[real[j]]))
@@ -42,7 +42,7 @@ def modes(M: np.ndarray, K: np.ndarray, B: np.ndarray) -> np.ndarray:
 
 
 def amplification(integrator: Integrator, pair: Sequence[complex], h: Any) -> Any:
-    """Growth a step of the mode with a pair of eigenvalues (1/s); `h` (s) may be an array."""
+    """Growth per step of the mode with a pair of eigenvalues (1/s); `h` (s) may be an array."""
     name = integrator.name
     if name in ("implicit", "implicitfast"):
         name = "implicit_velocity"
@@ -65,7 +65,7 @@ def _stability_function(table: np.ndarray, z: np.ndarray) -> np.ndarray:
 
 
 def _step_matrix(name: str, k: float, b: float, h: np.ndarray, theta: float | None) -> np.ndarray:
-    """Matrices of one step on (x, v), for steps h [..., 1]; `verlet` remembers a mean velocity beside."""
+    """Matrices of one step on (x, v), for steps h [..., 1]; for `verlet` also on the mean velocity that it keeps."""
     force = np.array([-k, -b])
     x, v = np.array([1.0, 0.0]), np.array([0.0, 1.0])
     if name == "energy_momentum":
@@ -97,15 +97,15 @@ def _step_matrix(name: str, k: float, b: float, h: np.ndarray, theta: float | No
 def stable_timestep(integrator: Integrator, pairs: np.ndarray) -> tuple[float, complex]:
     """Largest step (s) at which no decaying or oscillating mode grows, and the eigenvalue that sets it.
 
-    inf where no step is too large or the step is controlled; 0 where oscillations grow at any step. Growth per step
-    below 1e-9 counts as none.
+    inf if no step is too large or the step is controlled; 0 if oscillations grow at any step. Growth per step below
+    1e-9 is ignored.
     """
     worst, mode = UNBOUNDED, complex(0.0)
     if integrator.adaptive:
         return worst, mode
     for pair in pairs:
         fast = max(pair, key=abs)
-        # modes that grow by themselves, and rigid motions, set no limit
+        # growing modes and rigid motions set no limit
         if abs(fast) < SLOWEST or max(pair.real) > 1e-9 * abs(fast):
             continue
         limit = _limit(integrator, np.minimum(pair.real, 0.0) + 1j * pair.imag)

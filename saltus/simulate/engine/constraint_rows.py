@@ -1,4 +1,4 @@
-"""Contacts and constraint rows in MuJoCo's format, from the blocks of our solver.
+"""Contacts and constraint rows in MuJoCo's format, from the solver's blocks.
 
 A block of a pyramidal contact has a row for each direction; here it is unfolded into the pyramid's edges.
 """
@@ -28,7 +28,7 @@ CONTACT = np.dtype(
         ("frame", float, (3, 3)),
         ("friction", float, 5),
         ("includemargin", float),
-        ("efc_address", int),  # of its first row, -1 where it has none
+        ("efc_address", int),  # address of the first row, -1 without rows
     ]
 )
 TYPES = mujoco.mjtConstraint
@@ -58,15 +58,15 @@ def contacts(m: Struct, d: Struct) -> np.ndarray:
     out["includemargin"] = m.views["law_margin"][law]
     address = np.concatenate([[0], np.cumsum(row_counts(d))]).astype(int)
     block = acting_blocks(m, d, n)
-    out["dim"][block != d.views["contact_block"][:n]] = 1  # contacts that stick are free of friction in the gap
+    out["dim"][block != d.views["contact_block"][:n]] = 1  # sticking contacts have no friction in the gap
     out["efc_address"] = np.where(block < 0, -1, address[np.maximum(block, 0)])
     return out
 
 
 def closed_pairs(m: Struct, d: Struct) -> np.ndarray:
-    """Which of the pairs of geoms that may touch have a contact that acts, bool; where they are not listed, geoms.
+    """Mask of listed pairs of geoms with a contact that acts; mask of colliding geoms if pairs are not listed.
 
-    These are the geoms that may touch anything, in their order.
+    Colliding geoms are those that may touch anything, in their order.
     """
     if "broad" in m.layout.features:
         sides = contact_pairs(m, d)
@@ -94,13 +94,13 @@ def pair_names(model: Model, m: Struct) -> list[str]:
 
 
 def most_at_once(m: Struct) -> str:
-    """What there is more of than there is room for, in words."""
+    """Description of the capacity that was exceeded: contacts, or pairs of geoms near each other."""
     near = f", or {m.nfound} pairs of geoms near each other," if m.nfound else ""
     return f"more than {m.nconmax} contacts{near}"
 
 
 def row_counts(d: Struct) -> np.ndarray:
-    """How many of MuJoCo's rows each block has."""
+    """Number of MuJoCo's rows of each block."""
     n = int(d.views["count"][NBLOCK])
     dim, kind = d.views["block_dim"][:n], d.views["block_kind"][:n]
     return np.where(kind == PYRAMID, 2 * (dim - 1), dim)
@@ -113,7 +113,7 @@ def rows(model: Model, m: Struct, d: Struct) -> dict[str, np.ndarray]:
     """
     n = int(d.views["count"][NBLOCK])
     kind, index = d.views["block_kind"][:n], d.views["block_id"][:n]
-    # the solver has equalities of tendons after all others
+    # the solver's equalities of tendons follow all others
     order = sorted(range(n), key=lambda b: (0, index[b]) if kind[b] == EQUALITY else (1, b))
     parts: list[dict[str, Any]] = [_rows_of(model, m, d, b) for b in order]
     if not parts:
@@ -124,7 +124,7 @@ def rows(model: Model, m: Struct, d: Struct) -> dict[str, np.ndarray]:
 
 
 def _rows_of(model: Model, m: Struct, d: Struct, b: int) -> dict[str, Any]:
-    """Rows of one block."""
+    """Jacobian and other columns of the rows of one block."""
     get = lambda name: int(d.views[f"block_{name}"][b])  # noqa: E731
     kind, dim, first, law = get("kind"), get("dim"), get("row"), get("law")
     dofs = np.concatenate([m.views["chain_dof"], d.views["flex_dof"], d.views["found_dof"]])[get("dofs") :][
@@ -187,7 +187,7 @@ def _type(m: Struct, kind: int, index: int, chain: int) -> int:
 
 
 def _id(m: Struct, kind: int, index: int, chain: int) -> int:
-    """MuJoCo's number of what a row belongs to: equality, degree of freedom, joint, tendon, contact."""
+    """MuJoCo's number of the object of a row: equality, degree of freedom, joint, tendon, contact."""
     if kind == EQUALITY:
         return int(m.views["eq_id"][index])
     if kind == FRICTION:
@@ -198,7 +198,7 @@ def _id(m: Struct, kind: int, index: int, chain: int) -> int:
 
 
 def _of_bodies(m: Struct, chain: int) -> bool:
-    """Whether a chain is that of a contact, not of a limit."""
-    if chain >= len(m.views["chain_body1"]):  # of deformable bodies
+    """Whether a chain belongs to a contact, not to a limit."""
+    if chain >= len(m.views["chain_body1"]):  # chains of deformable bodies
         return True
     return bool(m.views["chain_body1"][chain] or m.views["chain_body2"][chain])

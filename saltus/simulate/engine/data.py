@@ -41,7 +41,7 @@ SHOWN = (
     "qfrc_constraint energy"
 )
 HIDDEN = DATA.fields.keys() - {*SHOWN.split(), "qacc_warmstart"}
-#: Of MuJoCo's data, with what to do where they are wanted.
+#: Fields of MuJoCo's data that are missing here, with their replacements.
 FIXED_FIELDS = {
     "eq_active": ": equalities are active or not for a whole run; go on from this state in a Simulation of a model "
     "whose equality has the other `active`"
@@ -52,9 +52,9 @@ CONSTRAINTS = ("ncon", "nefc", "contact", "solver_niter", *constraint_rows.FIELD
 class Data(DataFields):
     """Computed quantities as arrays: `xpos`, `qfrc_bias`, `qacc`, ... by MuJoCo's names, in SI units.
 
-    They always belong to the present state: reading one after a step or a change of the state computes them anew.
-    (In MuJoCo they are those of the last step's start until `mj_forward` is called.) `M`, `qLD` have MuJoCo's sparse
-    layout. State and inputs can be written; what is computed is read-only.
+    Quantities always belong to the present state: reading one after a step or a change of the state recomputes them.
+    (In MuJoCo they belong to the start of the last step until `mj_forward` is called.) `M`, `qLD` have MuJoCo's sparse
+    layout. State and inputs can be written; computed quantities are read-only.
 
     Contacts and constraint rows are here too: `ncon`, `contact` (a structured array), `nefc`, `efc_J` [nefc, nv],
     `efc_pos`, `efc_D`, `efc_R`, `efc_aref`, `efc_force`, `efc_frictionloss`, `efc_type` and `efc_id` [nefc],
@@ -69,7 +69,7 @@ class Data(DataFields):
     def __reduce_ex__(self, protocol: Any) -> Any:
         raise OptionError("the data of a simulation cannot be copied or pickled alone; copy the Simulation")
 
-    if not TYPE_CHECKING:  # to type checkers there is what DataFields declares, and nothing else
+    if not TYPE_CHECKING:  # type checkers see only the fields that DataFields declares
 
         def __getattr__(self, name: str) -> Any:
             if name in CONSTRAINTS:
@@ -86,7 +86,7 @@ class Data(DataFields):
             if name == "flexvert_xpos":
                 view = view[: self._engine.model.nflexvert]  # without nodes
             self._refresh(name)
-            if name == "qfrc_constraint" and not view.size:  # of models without constraints
+            if name == "qfrc_constraint" and not view.size:  # models without constraints
                 view = np.zeros(self._engine.model.nv)
             if name in ("M", "qLD") and not np.array_equal(self._engine.model.M_colind, self._engine.m.M_colind):
                 view = view[sparse_rows(self._engine.model, self._engine.m)]
@@ -132,9 +132,9 @@ def dense_moment(m: Struct, moment: np.ndarray, out: np.ndarray) -> np.ndarray:
 
 
 def sparse_rows(model: Model, m: Struct) -> np.ndarray:
-    """Places of MuJoCo's entries of the inertia matrix among ours.
+    """Places of MuJoCo's entries of the inertia matrix among the kernels' own.
 
-    There simple bodies have only their diagonals, and tendons with inertia couple no branches.
+    In MuJoCo's layout simple bodies have only their diagonals, and tendons with inertia couple no branches.
     """
     places = []
     for i in range(model.nv):

@@ -1,4 +1,4 @@
-"""The fields of `saltus.simulate.engine.data.Data`, for editors and type checkers: shapes, units, what they are."""
+"""The fields of `saltus.simulate.engine.data.Data` with shapes, units and meaning, for editors and type checkers."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,19 +23,19 @@ class DataFields:
     xfrc_applied: NDArray[np.float64]
     """[nbody, 6] force (N) at the centre of mass and torque (N m), world axes, from outside."""
     mocap_pos: NDArray[np.float64]
-    """[nmocap, 3] places of mocap bodies (m)."""
+    """[nmocap, 3] positions of mocap bodies (m)."""
     mocap_quat: NDArray[np.float64]
     """[nmocap, 4] orientations of mocap bodies."""
     userdata: NDArray[np.float64]
-    """[nuserdata] numbers that mean what a controller, or another law, reads in them."""
+    """[nuserdata] user data, read by controllers and other laws."""
 
     # computed from them, to read
     xpos: NDArray[np.float64]
-    """[nbody, 3] frames' origins (m)."""
+    """[nbody, 3] origins of body frames (m)."""
     xquat: NDArray[np.float64]
-    """[nbody, 4] frames' orientations."""
+    """[nbody, 4] orientations of body frames."""
     xmat: NDArray[np.float64]
-    """[nbody, 9] the same as rotation matrices, row by row."""
+    """[nbody, 9] orientations of body frames, as rotation matrices, row by row."""
     xipos: NDArray[np.float64]
     """[nbody, 3] centres of mass (m)."""
     ximat: NDArray[np.float64]
@@ -45,11 +45,11 @@ class DataFields:
     xaxis: NDArray[np.float64]
     """[njnt, 3] axes of joints."""
     geom_xpos: NDArray[np.float64]
-    """[ngeom, 3] places of geoms (m)."""
+    """[ngeom, 3] positions of geoms (m)."""
     geom_xmat: NDArray[np.float64]
     """[ngeom, 9] orientations of geoms, as rotation matrices."""
     site_xpos: NDArray[np.float64]
-    """[nsite, 3] places of sites (m)."""
+    """[nsite, 3] positions of sites (m)."""
     site_xmat: NDArray[np.float64]
     """[nsite, 9] orientations of sites, as rotation matrices."""
     flexvert_xpos: NDArray[np.float64]
@@ -57,25 +57,25 @@ class DataFields:
     subtree_com: NDArray[np.float64]
     """[nbody, 3] centres of mass of subtrees (m)."""
     cinert: NDArray[np.float64]
-    """[nbody, 10] inertias about the tree's centre of mass: of turning (kg m²), first moments (kg m), mass (kg)."""
+    """[nbody, 10] inertias about the tree's centre of mass: rotational (kg m²), first moments (kg m), mass (kg)."""
     crb: NDArray[np.float64]
-    """[nbody, 10] the same of composite bodies."""
+    """[nbody, 10] inertias of composite bodies, in the format of `cinert`."""
     cdof: NDArray[np.float64]
-    """[nv, 6] motion axes about the tree's centre of mass: turning, translation."""
+    """[nv, 6] motion axes about the tree's centre of mass: rotation, translation."""
     cdof_dot: NDArray[np.float64]
-    """[nv, 6] their rates (1/s)."""
+    """[nv, 6] rates of the motion axes (1/s)."""
     M: NDArray[np.float64]
     """[nC] the inertia matrix (kg, kg m, kg m²) in MuJoCo's sparse layout; `full_M` gives it dense."""
     qLD: NDArray[np.float64]
-    """[nC] its factorisation Lᵀ D L, likewise."""
+    """[nC] factorisation Lᵀ D L of the inertia matrix, in the layout of `M`."""
     qLDiagInv: NDArray[np.float64]
     """[nv] 1 / D."""
     ten_length: NDArray[np.float64]
     """[ntendon] lengths of tendons (m)."""
     ten_J: NDArray[np.float64]
-    """[nJten] their Jacobians in MuJoCo's sparse layout."""
+    """[nJten] Jacobians of tendons in MuJoCo's sparse layout."""
     ten_velocity: NDArray[np.float64]
-    """[ntendon] their velocities (m/s)."""
+    """[ntendon] velocities of tendons (m/s)."""
     actuator_length: NDArray[np.float64]
     """[nout] lengths of actuators (m, rad, times gear)."""
     actuator_moment: NDArray[np.float64]
@@ -83,9 +83,9 @@ class DataFields:
     actuator_velocity: NDArray[np.float64]
     """[nout] velocities of actuators."""
     cvel: NDArray[np.float64]
-    """[nbody, 6] velocities about the tree's centre of mass: turning (rad/s), translation (m/s)."""
+    """[nbody, 6] velocities about the tree's centre of mass: rotation (rad/s), translation (m/s)."""
     cacc: NDArray[np.float64]
-    """[nbody, 6] accelerations likewise (rad/s², m/s²), gravity included."""
+    """[nbody, 6] accelerations about the tree's centre of mass (rad/s², m/s²), gravity included."""
     cfrc_int: NDArray[np.float64]
     """[nbody, 6] torques (N m) and forces (N) between bodies and their parents."""
     cfrc_ext: NDArray[np.float64]
@@ -109,17 +109,17 @@ class DataFields:
     qfrc_fluid: NDArray[np.float64]
     """[nv] forces of a medium (N m, N)."""
     qfrc_adhesion: NDArray[np.float64]
-    """[nv] attraction of contacts that stick (N m, N)."""
+    """[nv] attraction of adhesive contacts (N m, N)."""
     qfrc_passive: NDArray[np.float64]
-    """[nv] the passive forces together (N m, N)."""
+    """[nv] sum of the passive forces (N m, N)."""
     act_dot: NDArray[np.float64]
     """[na] rates of the states of actuators (1/s)."""
     actuator_force: NDArray[np.float64]
     """[nout] forces of actuators (N, N m)."""
     qfrc_actuator: NDArray[np.float64]
-    """[nv] the same along the coordinates (N m, N)."""
+    """[nv] forces of actuators along the coordinates (N m, N)."""
     qfrc_smooth: NDArray[np.float64]
-    """[nv] all forces but those of constraints (N m, N)."""
+    """[nv] all forces except those of constraints (N m, N)."""
     qacc_smooth: NDArray[np.float64]
     """[nv] accelerations without constraints (rad/s², m/s²)."""
     qacc: NDArray[np.float64]
@@ -139,7 +139,7 @@ class DataFields:
     efc_D: NDArray[np.float64]
     """[nefc] masses of the rows."""
     efc_R: NDArray[np.float64]
-    """[nefc] their inverses, the regularisation."""
+    """[nefc] regularisation of the rows, the inverse of `efc_D`."""
     efc_aref: NDArray[np.float64]
     """[nefc] reference accelerations (m/s², rad/s²)."""
     efc_force: NDArray[np.float64]
@@ -149,7 +149,7 @@ class DataFields:
     efc_type: NDArray[np.int_]
     """[nefc] kinds of the rows, mujoco.mjtConstraint."""
     efc_id: NDArray[np.int_]
-    """[nefc] numbers of what they belong to."""
+    """[nefc] numbers of the objects that the rows belong to."""
     contact: NDArray[np.void]
     """[ncon] contacts; fields as in `saltus.simulate.engine.constraint_rows.CONTACT`."""
     ncon: int
@@ -157,4 +157,4 @@ class DataFields:
     nefc: int
     """Number of constraint rows."""
     solver_niter: int
-    """Iterations that the constraint solver took."""
+    """Number of iterations of the constraint solver."""

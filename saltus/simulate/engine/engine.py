@@ -41,21 +41,21 @@ from saltus.simulate.laws.step_bounds import check_bounds, laws_of_time
 from saltus.simulate.setup import Setup
 from saltus.solve.status import DIVERGED, EVENTS_FULL
 
-OTHER = 1e-9  # relative to 1 and to the value: what differs by more was set by someone
+OTHER = 1e-9  # relative to 1 and to the value: larger differences are changes by users
 _HAS_XFRC = DATA.slot["has_xfrc"]
 
 
 class Engine:
     """A model, its state in memory, and an integrator, below `saltus.Simulation`.
 
-    Its steps return a status (`saltus.solve.status`), which `saltus.simulate.diagnosis.divergence.handle` turns into an
-    error that says why.
+    Steps return a status (`saltus.solve.status`), which `saltus.simulate.diagnosis.divergence.handle` turns into an
+    error with an explanation.
 
     `setup`: its arguments, with the model, integrator and law that were found. m, d: Model and Data as kernels take
-    them; `step_m` is the model with what steps are compiled with and looking at a state is not. `state`: time,
-    positions, velocities, inputs and what integrator and solver remember, a view into d. `left`: the state that the
-    last step left. `computed`: the state that computed quantities belong to. `memo`: what others found out about this
-    engine, until its controller changes.
+    them; `step_m` is the model with the features that only steps are compiled with. `state`: time, positions,
+    velocities, inputs and the memory of integrator and solver, a view into d. `left`: the state that the last step
+    left. `computed`: the state that computed quantities belong to. `memo`: results that other modules cache for this
+    engine until its controller changes.
     """
 
     def __init__(self, setup: Setup, threads: int = 1):
@@ -69,14 +69,14 @@ class Engine:
         self.law = find_contact_law(setup.contact, self.model if discrete else None)
         integrator = setup.integrator
         if integrator is None and self.law.name == "hard":
-            integrator = "dopri5"  # what events are located with
+            integrator = "dopri5"  # locates events
         self.integrator = find_integrator(integrator, self.model.opt.integrator, setup.tolerance)
         check_sampling(self.model, self.integrator)
         check_discrete(self.model, self.integrator, self.law.name == "hard")
         self.step_bounds = check_bounds(setup.max_step, setup.breaks, self.integrator)
         timestep = self.model.opt.timestep if setup.timestep is None else setup.timestep
         self._timestep = positive("timestep", timestep)
-        # steps of adaptive integrators are not what a soft constraint's time constant is measured against
+        # time constants of soft constraints are not limited by the steps of adaptive integrators
         self.law_timestep = self.integrator.law_timestep(self.timestep)
         self.dynamics, self.equations = dynamics, equations_key(dynamics, self.model)
         self.hard = hard_numbers(self.model, self.law, self.integrator, self.user_events, self.start_values)
@@ -85,10 +85,10 @@ class Engine:
         self.sleeps = check_sleep(self.model, self.law.name, self.integrator, dynamics)
         law = self.law if self.model.struct().nconmax else None
         self._touch = law.feature_key if isinstance(law, Compliant) else ""
-        given = {"equations of motion of one's own (dynamics=...)": dynamics is not None and bool(self.motions.joints)}
+        given = {"user-defined equations of motion (dynamics=...)": dynamics is not None and bool(self.motions.joints)}
         check_motions(self.motions, self.model, self.model.struct(), self.integrator, given, self.hard is not None)
         self._prescribed_at: float | None = None  # when prescribed motions were last set
-        self._jumped = False  # whether a mocap body has been put elsewhere since the last step
+        self._jumped = False  # whether a mocap body has been moved instantly since the last step
         found: dict[str, Any] = {"model": self.model, "integrator": self.integrator, "contact": self.law}
         found |= {"timestep": self._timestep, "tolerance": None, "motions": self.motions.laws}
         self.setup = replace(setup, **found)
@@ -100,14 +100,14 @@ class Engine:
         self.left: np.ndarray | None = None
         self.computed: np.ndarray | None = None
         self.memo: dict[str, Any] = {}
-        # takes the steps in the place of `loop`, if there is one
+        # takes the steps in place of `loop`, if set
         self.other_loop: Callable[[Engine, int, float], tuple[int, int]] | None = None
         self.set_control(control)
         self._take_motions()
         self.reset(None)
 
     def _allocate(self, control: Controller | None, threads: int) -> None:
-        """The memory, with room for the controller, the threads that share steps, and the loop."""
+        """Allocate memory with room for the controller and for threads that share steps, and compile the loop."""
         laws = UserLaws(hard=self.hard, touch=self._touch, sleeps=self.sleeps, motions=self.motions.prescribed())
         self.m = self.model.struct(timestep=self.law_timestep, laws=laws)
         stepped = event_driven(self.integrator) if self.locates_events else self.integrator
@@ -117,7 +117,7 @@ class Engine:
         self.d.fill("timestep", self.timestep)
         attach(self.model, self.d)
         if "sensor_delay" in self.m.layout.features:
-            attach_sense(self.model, self.d)  # steps look, too
+            attach_sense(self.model, self.d)  # steps of this model read sensors
         self.state = self.d.real[self.d.span("time", "xfrc_applied")]
         views = self.d.views
         self.qpos, self.qvel, self.ctrl = views["qpos"], views["qvel"], views["ctrl"]
@@ -143,7 +143,7 @@ class Engine:
             self.passed_reader = PassedReader(self.model, self.m, self.d, self.locates_events)
 
     def _take_motions(self) -> None:
-        """Take the functions of motions; OptionError for those that cannot be compiled, or give no numbers."""
+        """Compile the functions of prescribed motions; OptionError if one cannot be compiled or is not finite."""
         if not self.motions:
             return
         for name, addresses in self.motions.addresses().items():
@@ -153,7 +153,7 @@ class Engine:
             self._warn_of_unfelt()
 
     def motion_values(self) -> list[np.ndarray]:
-        """Numbers of all prescribed motions at the present time, a row for each."""
+        """Values of all prescribed motions at the present time, one row each."""
         loops.prescribe(self.m, self.d)
         views, m = self.d.views, self.m
         at, dof, k = m.motion_qposadr, m.motion_dofadr, m.carrier_mocapid
@@ -162,7 +162,7 @@ class Engine:
         return [*(rows[0] if rows else ()), *(np.concatenate(bodies, 1) if len(k) else ())]
 
     def set_control(self, control: Controller | None) -> None:
-        """Let a controller work from now on, with its states as `act` has them; OptionError: it has no room."""
+        """Set the controller, with its states as `act` has them; OptionError if there is no room for it."""
         check_control(control)
         if control is not None and not _fits(self.d.sizes, _room(self.model, control)):
             raise OptionError("no room for this controller; pass it to Simulation(..., control=...)")
@@ -184,18 +184,18 @@ class Engine:
         self.memo.clear()
 
     def laws_of_time(self, control: Any = None) -> list[str]:
-        """Names of the user's laws that read the time; `control`: a Controller, if it is one, in place of its own."""
+        """Names of the user's laws that read the time; `control`: a Controller to consider instead of the engine's."""
         own = control if isinstance(control, Controller) else self.control
         return laws_of_time(own, self.dynamics, self.user_events, self.law, self.motions)
 
     def longest_step(self, control: Any = None) -> float:
-        """The longest step (s) of an adaptive integrator, infinite without one; `control` as in `laws_of_time`."""
+        """The longest step (s) of an adaptive integrator, otherwise infinite; `control` as in `laws_of_time`."""
         return (
             self.step_bounds.longest(self.timestep, self.laws_of_time(control)) if self.integrator.adaptive else np.inf
         )
 
     def _bound_steps(self) -> None:
-        """Bound the steps of an adaptive integrator as is given, and as laws that depend on time require."""
+        """Apply the given step bounds to an adaptive integrator, with those that time-dependent laws require."""
         if self.integrator.adaptive:
             self.integrator = self.step_bounds.of(self.integrator, self.timestep, self.laws_of_time())
 
@@ -203,7 +203,7 @@ class Engine:
 
     @property
     def timestep(self) -> float:
-        """Length of a step, s; adaptive methods take steps of their own up to the end of each."""
+        """Length of a step (s); adaptive methods choose their own steps within each."""
         return self._timestep
 
     @timestep.setter
@@ -223,7 +223,7 @@ class Engine:
 
     @property
     def tree_asleep(self) -> np.ndarray:
-        """Which trees sleep [ntree], as MuJoCo has it; [0] where none may."""
+        """Sleep state of kinematic trees [ntree], MuJoCo's tree_asleep; [0] if no tree may sleep."""
         return self.d.views["tree_asleep"]
 
     @property
@@ -232,12 +232,12 @@ class Engine:
         return self.law.name
 
     def rows_of(self, name: str, last: str | None = None) -> slice:
-        """Rows of the state that hold a field and all those after it up to the `last`."""
+        """Rows of the state that hold a field and all fields after it up to `last`."""
         rows, first = self.d.span(name, last or name), self.d.span("time", "time").start
         return slice(rows.start - first, rows.stop - first)
 
     def reset(self, key: int | str | None) -> None:
-        """Go to a keyframe or the model's start, with no past."""
+        """Go to a keyframe or the model's start, and discard everything remembered."""
         self.place(key)
         self.computed = self.left = None
         self.unconverged = self.unproved = 0
@@ -264,9 +264,9 @@ class Engine:
         self.prescribe()
 
     def prescribe(self, by_users: bool = False) -> None:
-        """Put joints and mocap bodies with prescribed motions where these have them at the present time.
+        """Put joints and mocap bodies with prescribed motions at their values for the present time.
 
-        `by_users`: the state may have been changed by them since; a warning says once what of it is not used.
+        `by_users`: users may have changed the state since; one warning names changes that are not used.
         """
         if self.motions:
             before, time = self._moved_by_motions(), self.time
@@ -279,7 +279,7 @@ class Engine:
                 self.memo["overwritten"] = True
                 names = ", ".join(map(repr, self.motions.names))
                 warn(
-                    f"positions and velocities of {names} are those of their motions; others that were set are not used"
+                    f"positions and velocities of {names} are those of their motions; values that were set are ignored"
                 )
             self._prescribed_at = time
 
@@ -292,16 +292,16 @@ class Engine:
         )
 
     def was_moved(self) -> bool:
-        """Whether positions or velocities are others than those that the last step left."""
+        """Whether positions or velocities differ from those that the last step left."""
         rows = self._motion
         return self.left is None or not np.array_equal(self.state[rows], self.left[rows])
 
     def checkpoint(self) -> dict[str, np.ndarray]:
-        """All that steps go on from: state and inputs, what is remembered, and what the last step left."""
+        """A copy of all that further steps depend on: state, inputs, memory of the methods, and the last step's end."""
         return {"state": self.state.copy()} | ({} if self.left is None else {"left": self.left.copy()})
 
     def go_to(self, checkpoint: dict[str, np.ndarray]) -> None:
-        """Go to a checkpoint of an engine with the same model, integrator and controller; steps go on bit for bit."""
+        """Go to a checkpoint of an engine with the same model, integrator and controller; later steps are identical."""
         state = checkpoint["state"]
         if state.shape != self.state.shape:
             raise OptionError(f"the checkpoint has {state.size} numbers, this state has {self.state.size}")
@@ -311,7 +311,7 @@ class Engine:
 
     @contextmanager
     def peeking(self) -> Iterator[None]:
-        """Look elsewhere: after the block the state, the log of events and the count of failed solves are as before."""
+        """Restore the state, the log of events and the count of failed solves after a block that may change them."""
         state, left, events = self.state.copy(), self.left, self.events
         count = self.d.views["count"]
         unsolved = int(count[NUNSOLVED])
@@ -325,7 +325,7 @@ class Engine:
     # ------------------------------------------------------------ motion
 
     def advance(self, n: int, h: float) -> tuple[int, int]:
-        """n steps of h seconds; returns how many were taken, and a status."""
+        """Take n steps of h seconds; returns the number taken, and a status."""
         self.computed = None
         if not self.integrator.adaptive:
             self.d.views["timestep"][...] = h
@@ -337,7 +337,7 @@ class Engine:
         return taken
 
     def _take_steps(self, n: int, h: float) -> tuple[int, int]:
-        """n steps in one call of compiled code."""
+        """Take n steps in one call of compiled code."""
         if self.sleeps:
             if not self._is_finite():
                 return 0, DIVERGED
@@ -346,15 +346,15 @@ class Engine:
             return self.loop(self.step_m, self.d, n, h, *self.integrator.parameters)
 
     def helping(self, steps: int | None = None) -> AbstractContextManager[None]:
-        """While inside, the other threads, if there are any, share the work of compiled steps, so many if known."""
+        """Let the other threads, if any, share compiled steps within the block; `steps`: their number, if known."""
         return nullcontext() if self.team is None else self.team.helping(self.step_m, steps)
 
     def _is_finite(self) -> bool:
-        """Whether positions and velocities are numbers."""
+        """Whether positions and velocities are finite."""
         return bool(np.isfinite(self.state[self._motion]).all())
 
     def _advance_logging(self, n: int, h: float) -> tuple[int, int]:
-        """Take n steps with a log of events, which is read in between."""
+        """Take n steps with a log of events, which is read whenever it is full."""
         taken, status = 0, EVENTS_FULL
         self.d.views["event_count"][UNDONE] = 0
         while status == EVENTS_FULL and taken < n:
@@ -364,7 +364,7 @@ class Engine:
         return taken, 0 if status == EVENTS_FULL else status
 
     def read_events(self) -> None:
-        """Add the events since the last call to `events`; count and tell of steps in which contacts may be missing."""
+        """Append new events to `events`; count steps in which contacts may be missing, and warn of them."""
         self.unproved += warn_of_unproved(self.d)
         if self.event_reader is None:
             return
@@ -374,9 +374,9 @@ class Engine:
             self.events = events.view(EventTable)
 
     def prepare(self, duration: float = 0.0) -> None:
-        """Before steps of `duration` s in all: an integrator forgets what it remembers of a state that was changed.
+        """Prepare steps of `duration` s in all: integrators discard what they remember of a state changed since.
 
-        An adaptive one forgets its slopes where an input was. Mocap bodies set out for where they have been put.
+        Adaptive integrators also discard slopes if an input changed. Mocap bodies start to move to their new poses.
         """
         self.note_forces()
         self.prescribe(by_users=True)
@@ -394,7 +394,7 @@ class Engine:
                 memory[GOING] = 0.0
 
     def _move_mocap(self, duration: float) -> None:
-        """Velocities of mocap bodies in the next `duration` s; modes are unknown where velocities have changed."""
+        """Set velocities of mocap bodies for the next `duration` s; changed velocities make contact modes unknown."""
         self.place_if_new()
         if duration > 0.0:
             changed, jumped = movers.set_out(self.d.views, duration)
@@ -405,7 +405,7 @@ class Engine:
                 check_start(self.model, self.m, self.d, started=True)
 
     def _warn_of_unfelt(self) -> None:
-        """Say once what does not feel the velocities of mocap bodies."""
+        """Warn once of objects that do not feel the velocities of mocap bodies."""
         if "unfelt" not in self.memo:
             self.memo["unfelt"] = movers.unfelt(self.model)
             if self.memo["unfelt"]:
@@ -413,13 +413,13 @@ class Engine:
                 warn(f"velocities of mocap bodies act on contacts, connects and welds, not on {names}")
 
     def place_if_new(self) -> None:
-        """Mocap bodies are at once where they are put, in a state that no step has left."""
+        """Move mocap bodies to their poses instantly, in a state that no step has left."""
         rows = self.rows_of("time", "qvel")
         if self.has_movers and (self.left is None or not np.array_equal(self.state[rows], self.left[rows])):
             movers.place(self.d.views)
 
     def place_mocap(self) -> None:
-        """Mocap bodies are at once where they have been put."""
+        """Move mocap bodies to their poses instantly."""
         if self.has_movers and movers.place(self.d.views):
             self.d.views["modes_known"][:] = 0.0
             self._jumped = self.left is not None
@@ -429,7 +429,7 @@ class Engine:
         return movers.poses(self.d.views) if self.has_movers else (self.mocap_pos, self.mocap_quat)
 
     def keep_left(self) -> None:
-        """After steps: keep the state that they left, where it matters whether it is changed from outside."""
+        """Keep the state after steps, if changes from outside have to be noticed."""
         self._jumped = False
         self.prescribe()
         if self.has_movers:
@@ -438,29 +438,29 @@ class Engine:
             self.left = self.state.copy()
 
     def note_forces(self) -> None:
-        """Tell kernels whether there are Cartesian forces at all."""
+        """Tell kernels whether there are any Cartesian forces."""
         self.d.ints[_HAS_XFRC] = self.xfrc_applied.tobytes() != self._no_forces
 
     def modes_are_known(self) -> bool:
-        """Whether the modes belong to the state; forgets them if it was changed from outside."""
+        """Whether the contact modes belong to the state; modes of a state changed from outside are discarded."""
         known = self.d.views["modes_known"]
         if self.was_moved():
             known[:] = 0.0
         return bool(known[0])
 
     def settle(self) -> None:
-        """Find the modes of the present state to look at it, if they are not known; the next step finds them again."""
+        """Find unknown contact modes of the present state, to read it; the next step finds them again."""
         if self.modes_are_known():
             return
         check_start(self.model, self.m, self.d)
         loops.settle(self.step_m, self.d)
         if self.event_reader is not None:
-            self.event_reader.read(len(self.events))  # that step's
+            self.event_reader.read(len(self.events))  # events of that search
 
     # ------------------------------------------------------------ quantities
 
     def forward(self) -> int:
-        """Compute everything from the present state and inputs; returns a status. Where the solver begins is kept."""
+        """Compute everything from the present state and inputs; returns a status. The solver's warm start is kept."""
         self.note_forces()
         self.prescribe(by_users=True)
         self.place_if_new()
@@ -479,7 +479,7 @@ class Engine:
         return self.computed is not None and np.array_equal(self.computed, self.state)
 
     def compute_more(self, name: str) -> None:
-        """After `forward`: what it leaves out, if the field is of it."""
+        """Compute the quantities that `forward` leaves out, if the field is one of them."""
         if name == "qfrc_inverse":
             loops.inverse(self.m, self.d)
         elif name in BODY_FIELDS:
@@ -493,18 +493,18 @@ class Engine:
         return self.d.views["energy"].copy()
 
     def energy_and_pairs(self) -> tuple[np.ndarray, np.ndarray]:
-        """The energy of the present state, and which pairs of geoms touch in it."""
+        """Energy of the present state, and mask of the pairs of geoms that touch in it."""
         loops.sample(self.m, self.d)
         self.computed = None
         return self.d.views["energy"].copy(), constraint_rows.closed_pairs(self.m, self.d)
 
     def inertia(self) -> np.ndarray:
-        """The joint-space inertia matrix [nv, nv] of the state that was computed."""
+        """The joint-space inertia matrix [nv, nv] of the last computed state."""
         return full_inertia(self.m, self.d.views["M"])
 
 
 def _room(model: Model, control: Controller | None) -> dict[str, Any]:
-    """Room that a Data keeps for a controller: that of a PID on every actuator, or more."""
+    """Memory that a Data reserves for a controller: that of a PID on every actuator, or more."""
     states, parameters = model.nu, PID_PARAMETERS * model.nactuator
     if control is not None:
         states = max(states, control.states_of(model))

@@ -12,14 +12,14 @@ from saltus.integrate.integrator import Integrator
 from saltus.model.load import load
 from saltus.model.model import Model
 
-IPC = 64  # MuJoCo's bit of the flag
+IPC = 64  # MuJoCo's bit of the enable flag ipc
 
 
 def start_state(model: Model, key: int | str | None, timestep: float) -> dict[str, Any]:
     """State and inputs at a keyframe by name or number, or at the model's start: its `initial_key`, or qpos0 at rest.
 
-    Fields of Data that begin otherwise than with zeros; `act` holds MuJoCo's activations, or with muscles all states of
-    actuators, their fibres in balance. `timestep` (s): of the steps that delayed controls and sensors remember.
+    Only fields of Data that do not start at zero; `act` holds MuJoCo's activations, or with muscles all states of
+    actuators, with fibres in equilibrium. `timestep` (s): interval of the samples of delayed controls and sensors.
     """
     mocap = np.flatnonzero(model.body_mocapid >= 0)
     mocap = mocap[np.argsort(model.body_mocapid[mocap])]
@@ -42,9 +42,9 @@ SLEEP_INTEGRATORS = ("euler", "implicit", "implicitfast", "RK4")
 
 
 def check_sleep(model: Model, law: str, integrator: Integrator, dynamics: object) -> bool:
-    """Whether trees may fall asleep; OptionError where the file says so, but something else does not let them.
+    """Whether trees may fall asleep; OptionError if the file asks for it but an option prevents it.
 
-    `law`: of contact, by its name; `dynamics`: equations of motion of the user's, or None.
+    `law`: name of the contact law; `dynamics`: user-defined equations of motion, or None.
     """
     if not model.may_sleep:
         return False
@@ -52,16 +52,16 @@ def check_sleep(model: Model, law: str, integrator: Integrator, dynamics: object
     if law != "soft":
         what = f"contact={law!r}"
     elif integrator.name.lower() not in [name.lower() for name in SLEEP_INTEGRATORS]:
-        what = f"the integrator {integrator.name}, but with {', '.join(SLEEP_INTEGRATORS)}"
+        what = f"the integrator {integrator.name} (only with {', '.join(SLEEP_INTEGRATORS)})"
     elif dynamics is not None:
-        what = "equations of motion of one's own (dynamics=...)"
+        what = "user-defined equations of motion (dynamics=...)"
     if what:
         raise OptionError(f"trees cannot sleep with {what}; load the model with ignore=['sleep']")
     return True
 
 
 def awake(model: Model, who: str) -> Model:
-    """The model with all trees awake, for those who do not let them sleep, and say so."""
+    """The model with all trees awake, for uses that do not support sleep; gives a warning."""
     if not model.may_sleep:
         return model
     warn(f"{who} do not let trees sleep: all of them are awake, as with ignore=['sleep']")
@@ -69,7 +69,7 @@ def awake(model: Model, who: str) -> Model:
 
 
 def start_asleep(model: Model) -> dict[str, np.ndarray]:
-    """What sleeps at the start, by the policies of the file: MuJoCo finds who sleeps together."""
+    """State of sleep at the start, by the policies of the file; MuJoCo finds the trees that sleep together."""
     asleep = mujoco.MjData(model.mj_model).tree_asleep
     carriers = model.body_rootid[model.tree_bodyadr]
     carriers = carriers[model.body_mocapid[carriers] >= 0]
@@ -92,7 +92,7 @@ def key_index(model: Model, key: int | str) -> int:
 
 
 def check_sampling(model: Model, integrator: Integrator) -> None:
-    """Raise OptionError where sensors are sampled once a step, but steps have lengths of their own."""
+    """Raise OptionError if sensors are sampled once a step, but steps vary in length."""
     if integrator.adaptive and "sensor_delay" in model.struct().layout.features:
         raise OptionError(
             f"{integrator.name} chooses its own steps, but the model has sensors with a delay or an interval, which "
@@ -101,7 +101,7 @@ def check_sampling(model: Model, integrator: Integrator) -> None:
 
 
 def check_discrete(model: Model, integrator: Integrator, hard: bool = False) -> None:
-    """Raise OptionError for what the integrator `discrete` does not have; `hard`: the law of contact is."""
+    """Raise OptionError for features that the integrator `discrete` lacks; `hard`: the contact law is hard."""
     if integrator.name == "discrete":
         what = "hard contact" if hard else missing_in_discrete(model)
         if what:
@@ -109,7 +109,7 @@ def check_discrete(model: Model, integrator: Integrator, hard: bool = False) -> 
 
 
 def missing_in_discrete(model: Model) -> str:
-    """The first thing in a model that `discrete` does not have here, or that MuJoCo's refuses; "" if there is none."""
+    """First feature of a model that `discrete` does not support here or MuJoCo's version refuses; "" if none."""
     m = model.struct()
     words = m.layout.features
     laws = np.any(m.actuator_gainprm[:, 1:]) or np.any(m.actuator_biasprm[:, 1:])

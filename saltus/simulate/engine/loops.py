@@ -1,4 +1,4 @@
-"""Time loops, compiled for each integrator when it is first used, and what looks at one state."""
+"""Time loops, compiled for each integrator when it is first used, and functions that evaluate one state."""
 
 # pyright: reportCallIssue=false
 # (in kernels, calls of intrinsics leave out the first argument of their definition)
@@ -37,19 +37,19 @@ from saltus.solve.sleep import calls
 from saltus.solve.sleep.calls import see_everything
 from saltus.solve.status import DIVERGED, EVENTS_FULL, OK
 
-TIME = 0  # place of time among the numbers of Data, which begin with it
+TIME = 0  # place of the time, the first number of Data
 
 _accelerations, _energy_of_state, _begin = acceleration.forward, smooth.energy_of_state, step_start.begin
 _record_events = free_steps.record
 _begin_sleeping, _energies_of_state = calls.begin_sleeping, smooth.energies_of_state
 
 
-# ---------------------------------------------------------------- looking at a state
+# ---------------------------------------------------------------- evaluation of a state
 
 
 @entry
 def forward(m, d):
-    """Compute everything from state and inputs; returns a status. A state that is none is not looked at."""
+    """Compute everything from state and inputs; returns a status. A state that is not finite is left alone."""
     if rarely(any_lane(bad_start(m, d) > 0.5)):
         return DIVERGED
     return _accelerations(m, d)
@@ -65,7 +65,7 @@ def settle(m, d):
 
 @entry
 def sample(m, d):
-    """The energy, and which pairs of geoms touch."""
+    """Compute the energy, and which pairs of geoms touch."""
     see_everything(m, d)
     _energy_of_state(m, d)
     detect_contacts(m, d)
@@ -73,7 +73,7 @@ def sample(m, d):
 
 @entry
 def inverse(m, d):
-    """Inverse dynamics from positions, velocities and accelerations."""
+    """Compute inverse dynamics from positions, velocities and accelerations."""
     see_everything(m, d)
     position_stage(m, d, 0)
     inverse_dynamics(m, d)
@@ -81,21 +81,21 @@ def inverse(m, d):
 
 @entry
 def energy(m, d):
-    """The energy."""
+    """Compute the energy."""
     see_everything(m, d)
     _energy_of_state(m, d)
 
 
 @entry
 def energies(m, d, out):
-    """The energy by kind."""
+    """Compute the energy by kind."""
     see_everything(m, d)
     _energies_of_state(m, d, out)
 
 
 @entry
 def whole(m, d):
-    """List everything, as a state is looked at, in models whose trees may sleep."""
+    """Put everything on the lists of awake objects, for evaluating states of models whose trees may sleep."""
     see_everything(m, d)
 
 
@@ -156,7 +156,7 @@ def _advance(step, label: str, parameters: int, fixed: bool) -> Entry:
 
 @kernel(inline=True)
 def load_group(d_real, states, group, rows, width):
-    """The first numbers of a workspace ← the states [groups, rows, width] of a group."""
+    """Load the states [groups, rows, width] of a group into the first numbers of a workspace."""
     for k in range(rows):
         for lane in range(width):
             d_real[k, lane] = states[group, k, lane]
@@ -164,7 +164,7 @@ def load_group(d_real, states, group, rows, width):
 
 @kernel(inline=True)
 def store_group(d_real, states, clock, group, rows, width):
-    """The state of a group of lanes from data, with the time of its clock, into states [groups, rows, width]."""
+    """Store the state of a group of lanes, with the time of its clock, in states [groups, rows, width]."""
     for lane in range(width):
         d_real[TIME, lane] = clock[group, lane]
     for k in range(rows):
@@ -174,7 +174,7 @@ def store_group(d_real, states, clock, group, rows, width):
 
 @functools.cache
 def group_steps(step) -> Any:
-    """Kernel of n steps of the group of lanes in data, whose clock [groups, width] (s) goes on; returns a status."""
+    """Kernel of n steps of the group of lanes in data; advances their clock [groups, width] (s), returns a status."""
 
     @kernel(inline=True)
     def take_steps(m, d, d_real, clock, group, width, n, h, parameters):
@@ -199,7 +199,7 @@ def group_steps(step) -> Any:
 
 @kernel(inline=True)
 def load_model(m, m_real, varied, fields, group, width):
-    """Places of lanes in the model's memory ← the numbers of a group [groups, numbers, width]."""
+    """Load the numbers of a group [groups, numbers, width] into the lanes' places of the model's memory."""
     if has(m, "vary"):
         for k in range(len(fields)):
             for lane in range(width):
@@ -210,12 +210,12 @@ def advance_batch(integrator: Integrator) -> Entry:
     """Loop of many simulations in lanes.
 
     (model, data, states [groups, rows, width], clock [groups, width], flags [groups, width], varied [groups, numbers,
-    width], fields [numbers], first, last, rows, width, n, h, *parameters) -> status. Group by group: the state goes
-    into data, n steps are taken, the state comes back. What of the model differs from simulation to simulation goes
-    into the model's memory first, `varied` to `fields` (see `saltus.simulate.engine.batch.varied_model`).
+    width], fields [numbers], first, last, rows, width, n, h, *parameters) -> status. For each group, the state is
+    loaded into data, n steps are taken, and the state is stored. Numbers of the model that vary between simulations
+    are loaded first, `varied` to the places `fields` (see `saltus.simulate.engine.batch.varied_model`).
 
-    The clock (s) is in double precision whatever the states are in: time in data is its rounded value, and goes on by h
-    where a step has gone all the way.
+    The clock (s) is always in double precision: time in data is its rounded value, and the clock advances by h where a
+    step was completed.
     """
     return _advance_batch(integrator.step, _label(integrator), len(integrator.parameters))
 
@@ -248,7 +248,7 @@ record = entry(dopri5.record)
 
 @entry
 def record_events(m, d, times, row, attempts, tableau, tolerance, bounds, out):
-    """Steps towards the last of the times, over events, and the states at those times that they pass."""
+    """Take steps towards the last of the times, over events; write the states at the times passed to `out`."""
     return _record_events(m, d, times, row, attempts, (tableau, tolerance, bounds), out)
 
 
@@ -259,9 +259,9 @@ def linearize(integrator: Integrator, free: bool) -> Entry:
     """Derivatives of one step of the float data, which is taken, into A [2 nv + nact]² and B [2 nv + nact, nu].
 
     (model, data, dual data, qpos, qvel, act, ctrl, nmemory, nwarm, h, A, B, *parameters, *parameters for the tangents).
-    What the integrator remembers, nmemory numbers, is forgotten first. nwarm: how many numbers the constraint solver
-    starts from. `free`: free motion with motors on hinges and slides, and tendons, at most, which integrators' own ways
-    of going through tangents are for.
+    The integrator's memory, nmemory numbers, is cleared first. nwarm: size of the constraint solver's warm start.
+    `free`: the model has at most free motion with motors on hinges and slides, and tendons, for which integrators have
+    tangents of their own.
     """
     count, label = len(integrator.parameters), _label(integrator)
     if free and integrator.tangent_step is not None:
@@ -296,7 +296,7 @@ def _linearize_by_tangents(step, tangent_step, keep, label: str, count: int) -> 
         step(m, f, h, *parameters[:count])
         keep(m, f, d)
         columns = 2 * m.nv + m.nu
-        # controls first, then velocities, while what they do not change is without tangents
+        # controls first, then velocities, while quantities that do not depend on them have no tangents
         for column in range((columns - 1) // NTANGENT * NTANGENT, -1, -NTANGENT):
             seed_state(m, d, qpos, qvel, act, ctrl, column)
             d.time = d.time * 0.0 + start

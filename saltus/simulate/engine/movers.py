@@ -1,8 +1,8 @@
-"""Mocap bodies under hard contact: from poses that users set to velocities, with which they carry and hit.
+"""Mocap bodies under hard contact: velocities from the poses that users set, with which they carry and hit.
 
-A pose that is set is where the body will be at the end of the steps that come next, to which it moves at constant
-velocity. Velocities that are set (`mocap_vel`) are kept: the body moves on with them, and a pose that is set then is
-where it is at once. See `saltus.dynamics.tree.movers` for what kernels make of it.
+A body reaches a pose that is set at the end of the next steps, moving at constant velocity. Velocities that are set
+(`mocap_vel`) are kept: the body moves on with them, and a pose that is set as well takes effect at once. See
+`saltus.dynamics.tree.movers` for the kernels.
 """
 
 from collections.abc import Mapping
@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 from saltus.model.model import Model
 
 Views = Mapping[str, NDArray[np.float64]]
-ROUNDING = 1e-9  # relative to 1 and to the velocities: a smaller change is none
-NEAR = 1e-12  # s, relative to 1 s and to the time: an end so close is reached
+ROUNDING = 1e-9  # relative to 1 and to the velocities: smaller changes are ignored
+NEAR = 1e-12  # s, relative to 1 s and to the time: an end this close counts as reached
 
 
 def place(views: Views) -> bool:
-    """Mocap bodies are at once where they are set, with the velocities that are given; returns whether any changed."""
+    """Move mocap bodies to their poses instantly, with the given velocities; returns whether any changed."""
     before = (*poses(views), views["mover_vel"].copy())
     advance(views)
     _note_given(views)
@@ -30,7 +30,7 @@ def place(views: Views) -> bool:
 
 
 def advance(views: Views) -> None:
-    """Bring the poses that users see of bodies with given velocities to the present time."""
+    """Advance the visible poses of bodies with given velocities to the present time."""
     given = np.flatnonzero(views["mover_given"] > 0.5)
     if given.size and np.array_equal(views["mocap_vel"], views["mover_vel"]):
         pos, quat = poses(views)
@@ -40,9 +40,9 @@ def advance(views: Views) -> None:
 
 
 def set_out(views: Views, duration: float) -> tuple[bool, bool]:
-    """Let bodies move to where they have been set, over steps of `duration` (s); those that have arrived stop.
+    """Start moving bodies to the poses set for them, over `duration` (s); those that have arrived stop.
 
-    Returns whether any velocity has changed, and whether any body is elsewhere at once.
+    Returns whether any velocity has changed, and whether any body has moved instantly.
     """
     time = float(views["time"])
     before, jumped = views["mover_vel"].copy(), False
@@ -69,7 +69,7 @@ def set_out(views: Views, duration: float) -> tuple[bool, bool]:
 
 
 def poses(views: Views) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Where the bodies are at the present time: positions [nmocap, 3] (m), unit quaternions [nmocap, 4]."""
+    """Poses of the bodies at the present time: positions [nmocap, 3] (m), unit quaternions [nmocap, 4]."""
     age, vel = float(views["time"]) - views["mover_time"][:, None], views["mover_vel"]
     still = (vel == 0.0).all(axis=1)[:, None]
     pos = np.where(still, views["mover_pos"], views["mover_pos"] + age * vel[:, :3])
@@ -78,7 +78,7 @@ def poses(views: Views) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
 
 
 def unfelt(model: Model) -> list[str]:
-    """What mocap bodies carry without its feeling their velocities, as in MuJoCo: bodies with joints, and tendons."""
+    """Bodies with joints, and tendons, that mocap bodies carry and that do not feel their velocities, as in MuJoCo."""
     m = model.mj_model
     carried = m.body_mocapid[m.body_rootid] >= 0
     bodies, tendons = model.names("body"), model.names("tendon")
@@ -92,12 +92,12 @@ def unfelt(model: Model) -> list[str]:
 
 
 def _note_given(views: Views) -> None:
-    """Velocities that differ from those that bodies have were given by the user."""
+    """Mark velocities as given by the user that differ from those that bodies have."""
     views["mover_given"][(views["mocap_vel"] != views["mover_vel"]).any(axis=1)] = 1.0
 
 
 def _was_set(views: Views) -> NDArray[np.bool_]:
-    """Which poses are others than those that bodies were set out to [nmocap]."""
+    """Mask of poses that differ from the bodies' targets [nmocap]."""
     moved = (views["mocap_pos"] != views["mover_pos"]).any(axis=1)
     return moved | (views["mocap_quat"] != views["mover_quat"]).any(axis=1)
 

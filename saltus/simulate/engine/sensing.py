@@ -20,34 +20,34 @@ if TYPE_CHECKING:
     from saltus.model.compile.kernel_model import UserLaws
     from saltus.model.model import Model
 
-# what MuJoCo computes for its sensors alone, where there are none too
+# quantities that MuJoCo computes only for its sensors, here without any
 BODY_FIELDS = ("cacc", "cfrc_ext", "cfrc_int", "subtree_linvel", "subtree_angmom")
 
 
 @entry
 def sense(m, d):
-    """What sensors read, after `forward`."""
+    """Compute sensor readings, after `forward`."""
     read_sensors(m, d)
     delayed_readings(m, d)
 
 
 @entry
 def bodies(m, d):
-    """Accelerations, forces and momenta of bodies, after `forward`."""
+    """Compute accelerations, forces and momenta of bodies, after `forward`."""
     body_forces(m, d)
     subtree_momenta(m, d)
 
 
 def attach_sensing(model: "Model", struct: Struct) -> None:
-    """Give a Data what sensors that look at meshes need, once."""
+    """Give a Data, once, the tables that sensors on meshes need."""
     if "foreign_sense_owner" not in vars(struct):
         attach_sense(model, struct)
 
 
 def sensordata(model: "Model", timestep: float | None, laws: "UserLaws", struct: Struct) -> np.ndarray:
-    """Readings of all sensors [nsensordata], in the order of the file, SI units, of a Data after `forward`.
+    """Readings of all sensors [nsensordata] (SI units), in the order of the file, from a Data after `forward`.
 
-    `timestep` (s) is what soft constraints' time constants are measured against.
+    `timestep` (s) limits the time constants of soft constraints.
     """
     attach_sensing(model, struct)
     sense(model.sensing_struct(timestep=timestep, laws=laws), struct)
@@ -57,12 +57,12 @@ def sensordata(model: "Model", timestep: float | None, laws: "UserLaws", struct:
 def compute_bodies(model: "Model", timestep: float | None, laws: "UserLaws", struct: Struct) -> None:
     """Accelerations, forces and momenta of all bodies, `BODY_FIELDS`, after `forward`."""
     words = frozenset({"sense_body", "sense_subtree"})
-    listed = why_all_pairs(laws, frozenset())  # of contacts that the Data has
+    listed = why_all_pairs(laws, frozenset())  # contacts are those that the Data holds
     contact = NO_LAWS._replace(hard=laws.hard, touch=laws.touch, sleeps=laws.sleeps)
     bodies(model.sensing_struct(timestep=timestep, laws=contact, words=words, listed=listed), struct)
 
 
 def sensor_place(model: "Model", name: str) -> slice:
-    """Where a sensor's readings lie in sensordata; an OptionError names the sensors there are."""
+    """Slice of a sensor's readings in sensordata; OptionError lists the sensors if the name is unknown."""
     s = model.id("sensor", name)
     return slice(int(model.sensor_adr[s]), int(model.sensor_adr[s] + model.sensor_dim[s]))

@@ -1,7 +1,7 @@
 """Snapshots: copies of an engine's state with an identification of model, integrator and contact law.
 
 A snapshot is an array: the numbers of the state, then a mark, which is a hash of the model, integrator and contact law.
-So it can be stored in any array file, and a snapshot of another model is detected.
+Snapshots can be stored in any array file, and a snapshot of another model is detected.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 from saltus.errors import OptionError
 from saltus.simulate.engine.engine import Engine
 
-WHOLE = 52  # bits of a whole number that a float64 holds exactly
+WHOLE = 52  # bits of an integer that a float64 holds exactly
 
 
 def marked(engine: Engine) -> np.ndarray:
@@ -22,7 +22,7 @@ def marked(engine: Engine) -> np.ndarray:
 
 
 def unmarked(engine: Engine, snapshot: np.ndarray) -> np.ndarray:
-    """The state of a snapshot of this engine or one of the same kind. OptionError: it is not one."""
+    """The state of a snapshot of this engine or one of the same kind; OptionError for any other array."""
     given, wanted = np.asarray(snapshot), engine.state.size + 1
     if given.shape != (wanted,):
         raise OptionError(f"the snapshot has {given.size} numbers; this simulation needs {wanted}")
@@ -35,7 +35,7 @@ def unmarked(engine: Engine, snapshot: np.ndarray) -> np.ndarray:
 
 
 def mark(engine: Engine) -> float:
-    """The number that snapshots of this engine end with."""
+    """The mark at the end of this engine's snapshots."""
     if "mark" not in engine.memo:
         digest, struct = hashlib.sha256(), engine.model.struct()
         for buffer in (struct.real, struct.ints):

@@ -26,20 +26,20 @@ if TYPE_CHECKING:
     from saltus.simulate.laws.events import UserEvents
 
 
-#: A number, or in a `saltus.Batch` one for each simulation.
+#: A number, or one for each simulation of a `saltus.Batch`.
 Coefficient: TypeAlias = float | Sequence[float] | NDArray[np.floating]
 
 
 TANGENTIAL = "tangential_restitution"
 OF_PAIRS = ("restitution", "friction", TANGENTIAL)
-#: Options of `Hard` that may be a number for each simulation.
+#: Options of `Hard` that may vary between simulations.
 OF_EACH = (*OF_PAIRS, "limits")
 
 
 class Coefficients(NamedTuple):
     """Restitution and friction (nan: the model's) of each pair of geoms that may touch, restitution of each limit.
 
-    Of n simulations: [n, pairs], [n, pairs], [n, limits]; tangential restitution: [n, pairs].
+    Shapes for n simulations: [n, pairs], [n, pairs], [n, limits]; tangential restitution: [n, pairs].
     """
 
     restitution: NDArray[np.float64]
@@ -52,7 +52,7 @@ class Coefficients(NamedTuple):
 class Soft:
     """MuJoCo's soft law, with the parameters that the model holds: `contact="soft"`.
 
-    `saltus.contact_law` says what the parameters mean.
+    `saltus.contact_law` explains the parameters.
     """
 
     name = "soft"
@@ -72,28 +72,28 @@ class Hard:
     each simulation.
 
     Attributes:
-        restitution: normal velocity after an impact over that before, in [0, 1].
+        restitution: ratio of the normal velocities after and before an impact, in [0, 1].
         friction: coefficient of Coulomb's friction for all pairs of geoms; None: the model's, for sliding.
         pairs: other numbers for some pairs: {("ball", "floor"): 0.8, ("foot", "floor"): {"restitution": 0.1,
             "friction": 0.6}}. A name is a geom's, or a body's for all its geoms; a number is a restitution.
         limits: restitution of joint and tendon limits.
         impact: "newton" (of velocities) or "poisson" (of impulses).
-        treatment: of impacts at once: "simultaneous" (rounds of reflections of all contacts that approach),
+        treatment: of simultaneous impacts: "simultaneous" (rounds of reflections of all contacts that approach),
             "moreau" (one complementarity problem), "sequential" (one contact at a time).
-        gap_tolerance: m; nearer than this bodies touch.
-        speed_tolerance: m/s; slower than this they do not move against each other.
-        bounce_height: m; where bounces shrink geometrically, the contact closes once the next is lower than this.
-        dense: what to do where a contact has more than `dense_events` events within `dense_time` s, or more is closed
-            than there is room for: "step" (go on in steps of time of `dense_step` s until it is over, see
-            docs/howto/hard_contact.md; the event "dense" in the log sums up what happened), "locate" (locate all
-            events, however many) or "stop" (EventError).
-        overlap: starts whose bodies lie in each other, or joints beyond their limits, by up to `overlap_depth`:
+        gap_tolerance: m; bodies touch at smaller gaps.
+        speed_tolerance: m/s; smaller relative speeds count as zero.
+        bounce_height: m; a contact with geometrically shrinking bounces closes once the next is lower than this.
+        dense: treatment of more than `dense_events` events of a contact within `dense_time` s, or of more closed
+            contacts than memory allows: "step" (take time steps of `dense_step` s until it is over, see
+            docs/howto/hard_contact.md; the event "dense" in the log is a summary), "locate" (locate all events, however
+            many) or "stop" (EventError).
+        overlap: treatment of starts whose bodies overlap, or joints are beyond their limits, by up to `overlap_depth`:
             "separate" (moved apart by the least motion in the metric of the inertia, with a warning and the event
-            "separated") or "error" (EventError), as all that is deeper.
+            "separated") or "error" (EventError), as for any larger depth.
         overlap_depth: m, rad.
-        tangential_restitution: tangential velocity after an impact over that before, with the sign turned, in [0, 1],
-            where friction is large enough for it: 1 for a superball, 0 for what sticks. Under Newton's impact law with
-            located events alone.
+        tangential_restitution: minus the ratio of the tangential velocities after and before an impact, in [0, 1], if
+            friction is large enough for it: 1 for a superball, 0 for sticking. Only under Newton's impact law with
+            located events.
     """
 
     restitution: Coefficient = 0.0
@@ -124,7 +124,7 @@ class Hard:
         ):
             given = getattr(self, name)
             if given is not None and isinstance(found := _coefficient(name, given, most), tuple):
-                object.__setattr__(self, name, found)  # which nobody can change, and which compares as a whole
+                object.__setattr__(self, name, found)  # immutable and comparable as a whole
         for name in OPTIONS:
             if not (_number(name, getattr(self, name)) > 0):
                 raise OptionError(f"Hard: {name} must be positive, got {getattr(self, name)}")
@@ -154,7 +154,7 @@ class Hard:
         return any(np.any(np.asarray(number) > 0.0) for number in (self.tangential_restitution, *own))
 
     def numbers(self, model: "Model", *, event: bool) -> HardLaw:
-        """The law for a model; OptionError where `pairs` names what it does not have."""
+        """The law for a model; OptionError if `pairs` names objects that the model lacks."""
         base = model.struct()
         if base.layout.features & {"flexcontact", "flexequality"}:
             raise OptionError(
@@ -197,7 +197,7 @@ class Hard:
     def coefficients(self, model: "Model", n: int | None = None) -> Coefficients:
         """Restitution and friction in n simulations of a model, or in the only one there is.
 
-        OptionError where `pairs` names what the model does not have, or something is not one number or n.
+        OptionError if `pairs` names objects that the model lacks, or a coefficient is neither a number nor n numbers.
         """
         base = model.struct(listed="hard contact")
         first, second = base.views["collision_geom1"], base.views["collision_geom2"]
@@ -222,13 +222,13 @@ class Hard:
         return Coefficients(restitution, friction, limits, tangential)
 
     def of_first(self) -> "Hard":
-        """The law of the first of many simulations."""
+        """The law of the first simulation."""
         first = {name: _first(getattr(self, name)) for name in OF_EACH}
         pairs = {pair: {name: _first(x) for name, x in _pair_values(pair, v).items()} for pair, v in self.pairs.items()}
         return replace(self, **first, pairs=pairs)
 
     def differs(self, other: "Hard") -> str:
-        """The first option that is another in `other`, but for restitution and friction; "" if there is none."""
+        """The first option that differs in `other`, except restitution and friction; "" if there is none."""
         names = [f.name for f in fields(self) if f.name not in (*OF_EACH, "pairs")]
         return next((name for name in names if getattr(self, name) != getattr(other, name)), "")
 
@@ -237,15 +237,15 @@ class Compliant:
     """A user-defined force law for contacts, in place of the soft law: `contact=saltus.Compliant(force)`.
 
     `force(m, d, gap, velocity)` gives the force on the second geom of a contact (N), a tuple along the normal, which
-    points to it, and two tangents. `gap` is the signed distance (m), below zero: how deep the geoms are in each other,
-    less their margin; `velocity` (m/s) that of the second geom against the first along the same axes. It acts at every
-    contact of the model, whose `solref`, `solimp` and friction count for nothing; a contact of dimension 1 has the
-    force along the normal alone. Limits, equalities and dry friction follow the soft law.
+    points to it, and two tangents. `gap` is the signed distance (m) less the margin, negative for overlap; `velocity`
+    (m/s) is that of the second geom relative to the first along the same axes. The force acts at every contact of the
+    model, and `solref`, `solimp` and friction of contacts are ignored; a contact of dimension 1 has the force along the
+    normal alone. Limits, equalities and dry friction follow the soft law.
 
-    A plain function of numbers, which is compiled into the step as a controller is (see `saltus.controller`): each
-    number may stand for many simulations, so that branches on it are `where` of `saltus.number.functions`. What it
-    refers to by name belongs to its code; what is to change between runs are `d.userdata[i]`. Every integrator takes
-    the force as it is, the implicit ones without its derivatives; stiff laws need small or controlled steps.
+    `force` is a plain function of numbers, compiled into the step like a controller (see `saltus.controller`): each
+    number may represent many simulations, so that branches on it are `where` of `saltus.number.functions`. Objects that
+    it refers to by name become part of its code; use `d.userdata[i]` for values that change between runs. Implicit
+    integrators treat the force explicitly, without its derivatives; stiff laws need small or controlled steps.
     """
 
     name = "compliant"
@@ -261,7 +261,7 @@ class Compliant:
 
     @property
     def feature_key(self) -> str:
-        """The word that tells its kernel from others among the features of a layout."""
+        """Name that tells the law's kernel from others among the features of a layout."""
         self._word = register((self.force,), self._word)
         check_reads(self.force, "the law of contact", NOT_IN_STEPS.union(*READS.values()))
         return GIVEN + self._word
@@ -280,7 +280,7 @@ def _number(name: str, value: Any) -> float:
 
 
 def _coefficient(name: str, value: Any, most: float = np.inf) -> float | tuple[float, ...]:
-    """A coefficient of one simulation, or those of many."""
+    """Check a coefficient: a number, or one for each simulation."""
     if np.ndim(value):
         given = numbers(f"Hard: {name}", value)
         if given.ndim != 1 or not given.size:
@@ -298,7 +298,7 @@ def _one_coefficient(name: str, value: Any, most: float) -> float:
 
 
 def _column(name: str, value: Any, n: int | None) -> np.ndarray:
-    """A coefficient of n simulations [n, 1], or [1, 1]."""
+    """A coefficient as a column: [n, 1] for n simulations, [1, 1] for a number."""
     if not np.ndim(value):
         return np.full((1, 1), float(value))
     if n is None:
@@ -313,7 +313,7 @@ def _first(value: Any) -> Any:
 
 
 def _pair_values(pair: Any, value: Any) -> dict[str, float | tuple[float, ...]]:
-    """restitution and friction of an entry of `pairs`."""
+    """Restitution and friction of an entry of `pairs`."""
     if not (isinstance(pair, tuple) and len(pair) == 2 and all(isinstance(name, str) for name in pair)):
         raise OptionError(f"Hard: a key of pairs must be two names of geoms or bodies, got {pair!r}")
     given = dict(value) if isinstance(value, Mapping) else {"restitution": value}
@@ -325,7 +325,7 @@ def _pair_values(pair: Any, value: Any) -> dict[str, float | tuple[float, ...]]:
 
 
 def _geoms(model: "Model", name: str) -> list[int]:
-    """Numbers of the geom with a name, or of all geoms of the body with it."""
+    """Numbers of the geom with a name, or of all geoms of the body with that name."""
     geoms, bodies = model.names("geom"), model.names("body")
     if name in geoms:
         return [geoms.index(name)]
@@ -335,31 +335,31 @@ def _geoms(model: "Model", name: str) -> list[int]:
 
 
 def _refuse_hollow_meshes(model: "Model") -> None:
-    """OptionError for the first mesh on a height field that has no convex hull here."""
+    """Raise OptionError for the first mesh on a height field that has no convex hull here."""
     base, names = model.struct(listed="hard contact"), model.names("geom")
     for k in np.flatnonzero(of_fields(base)):
         first, second = (int(base.views[f"collision_geom{i}"][k]) for i in (1, 2))
         if model.geom_type[second] > BOX and (model.geom_type[second] != MESH or base.views["geom_hull"][second] < 0):
             what = "has a distance field" if model.geom_type[second] != MESH else "is a mesh without a convex hull"
             raise OptionError(
-                f"contact='hard': geom {names[second]!r} {what}, whose gap to the height field {names[first]!r} is not "
-                "known at a distance; use time stepping with integrator='moreau_jean'"
+                f"contact='hard': geom {names[second]!r} {what}, so its gap to the height field {names[first]!r} "
+                "cannot be computed before they touch; use time stepping with integrator='moreau_jean'"
             )
 
 
 def _refuse_tactile(model: "Model") -> None:
-    """OptionError for the first tactile sensor of a model, which reads depths."""
+    """Raise OptionError for the first tactile sensor of a model, because it reads depths."""
     tactile = np.flatnonzero(model.struct().views["sensor_family"] == ON_TAXELS)
     if len(tactile):
         raise OptionError(
-            f"contact='hard': the tactile sensor {model.names('sensor')[tactile[0]]!r} reads how deep geoms are in "
-            'each other, which is nothing under hard contact; use contact="soft", or load the model with '
+            f"contact='hard': the tactile sensor {model.names('sensor')[tactile[0]]!r} reads penetration depths, "
+            'which are zero under hard contact; use contact="soft", or load the model with '
             "ignore=['tactile'] and read forces by touch and contact sensors"
         )
 
 
 def _say_what_is_left_out(model: "Model") -> None:
-    """Warn of friction in the model that the located hard law does not have, naming the first pair of geoms."""
+    """Warn of friction in the model that the located hard law lacks, naming the first pair of geoms."""
     base, names = model.struct(listed="hard contact"), model.names("geom")
     law, friction = base.views["collision_law"], base.views["law_friction"]
     pair = lambda k: " and ".join(names[base.views[f"collision_geom{i}"][k]] for i in (1, 2))  # noqa: E731
@@ -375,10 +375,10 @@ def _say_what_is_left_out(model: "Model") -> None:
 
 
 def find_contact_law(contact: ContactChoice, with_events: "Model | None" = None) -> Law:
-    """The law of a name or a law itself; None is the soft one.
+    """Return the contact law for a name or a law; None is the soft law.
 
-    `with_events`: a model whose events are to be located. Without anything that touches or constrains both laws are the
-    same, and the hard one is taken; else OptionError for the soft one.
+    `with_events`: a model whose events are to be located. The soft law is then an OptionError, unless nothing touches
+    or constrains: both laws are equal, and the hard one is returned.
     """
     law = _find_contact_law(contact)
     if with_events is None or isinstance(law, Hard):
@@ -400,7 +400,7 @@ def _find_contact_law(contact: ContactChoice) -> Law:
 
 
 def refuse_adhesion(model: "Model", law: Law) -> None:
-    """OptionError where geoms of a model stick, which only the soft law knows."""
+    """Raise OptionError if geoms of a model adhere, which only the soft law supports."""
     if not isinstance(law, Soft) and "adhesive" in model.struct().layout.features:
         raise OptionError(
             f"contact={law.name!r}: {model.name!r} has geoms or pairs with adhesion, which only the soft law "
@@ -409,16 +409,16 @@ def refuse_adhesion(model: "Model", law: Law) -> None:
 
 
 def suits_soft(integrator: "Integrator", model: "Model") -> bool:
-    """Whether an integrator can step a model under the soft law; without constraints there is no law to follow."""
+    """Whether an integrator can step a model under the soft law; any can if there are no constraints."""
     return integrator.kind != "time-stepping" or "constraint" not in model.struct().layout.features
 
 
 def hard_numbers(
     model: "Model", law: Law, integrator: "Integrator", events: "UserEvents", states: tuple[float, ...]
 ) -> HardLaw | None:
-    """The hard law for a model under an integrator; None for another one. OptionError if a law cannot be.
+    """The hard law for a model under an integrator; None for another law. OptionError for an unsuitable law.
 
-    `events`: the user's; `states`: discrete ones of actuation.
+    `events`: user-defined events; `states`: discrete states of actuation.
     """
     refuse_adhesion(model, law)
     stepping = integrator.kind == "time-stepping"
@@ -430,6 +430,6 @@ def hard_numbers(
         raise OptionError(f"{integrator.name} steps over events; choose another integrator, such as dopri5")
     sizes = model.struct().sizes
     if not (events.all or states or any(sizes[name] for name in ("nconmax", "nlimit", "nfriction", "neq"))):
-        return None  # nothing touches, nothing is held, nothing happens
+        return None  # no contacts, no constraints, no events
     numbers = law.numbers(model, event=not stepping)
     return numbers._replace(user_events=events.numbers, actuation_states=len(states))

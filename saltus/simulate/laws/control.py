@@ -1,4 +1,4 @@
-"""Controllers that run inside the time loop, with states integrated by the integrator."""
+"""Controllers that run inside the time loop; the integrator integrates their states."""
 
 from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias, overload
@@ -35,7 +35,7 @@ from saltus.number.structs import Struct
 if TYPE_CHECKING:
     from saltus.model.model import Model
 
-# what a law may read and steps compute for it alone, and what belongs to a state that is looked at, not to a step
+# fields that steps compute only for laws that read them, and fields of evaluated states, which steps do not have
 READS = {
     READS_BODIES: frozenset({"xquat", "cvel", "cacc", "cdof_dot"}),
     READS_FRAMES: frozenset({"ximat", "geom_xpos", "geom_xmat", "site_xpos", "site_xmat"}),
@@ -50,19 +50,19 @@ _SCALAR = (HINGE, SLIDE)
 
 
 class Controller:
-    """A kernel law(m, d, z) that sets the controls d.ctrl from the state, compiled into the step.
+    """Kernel law(m, d, z), compiled into the step, that sets the controls d.ctrl from the state.
 
     `m` and `d` are the kernels' Model and Data (fields by MuJoCo's names: `d.time`, `d.qpos[i]`, `d.qvel[i]`,
     `d.actuator_length[k]`, `d.xpos[b]`, `d.site_xpos[s]`, `d.subtree_com[b]`, ...), `z` the place of its first state:
     state i is d.act[z + i], its rate, which the law must set, d.act_dot[z + i]. `d.control_prm` holds the parameters.
-    It is evaluated with every acceleration, so that the stages of Runge-Kutta methods see it; with `hold` once a step,
-    at the state and with the quantities of its start, its states by Euler's method. A law that reads `d.time` bounds
-    the steps of adaptive integrators, see `max_step` and `breaks` of `saltus.Simulation`.
+    The law is evaluated with every acceleration, so that the stages of Runge-Kutta methods see it; with `hold` once a
+    step, at the state and with the quantities of its start, and its states advance by Euler's method. A law that reads
+    `d.time` bounds the steps of adaptive integrators, see `max_step` and `breaks` of `saltus.Simulation`.
 
-    What the law refers to by name (numbers, tuples, NumPy arrays, kernels) belongs to its code and must not change once
-    a simulation has used it; anything else that it refers to is an OptionError. What is to change are parameters.
+    Numbers, tuples, NumPy arrays and kernels that the law refers to by name become part of its code and must not change
+    once a simulation has used it; other references are an OptionError. Use parameters for values that change.
 
-    Made by `saltus.controller`, or as `saltus.PID`.
+    Create one with `saltus.controller` or `saltus.PID`.
     """
 
     def __init__(self, law: Kernel, *, states: int = 0, parameters: ArrayLike = (), hold: bool = False):
@@ -77,34 +77,34 @@ class Controller:
 
     @property
     def feature_key(self) -> str:
-        """What tells its law from others among the features of a layout."""
-        self._word = register((self.law,), self._word)  # not before the first use: what it calls may come after it
+        """Name that tells the controller's law from others among the features of a layout."""
+        self._word = register((self.law,), self._word)  # on first use: kernels that it calls may be defined after it
         return (AT_STEPS if self.hold else AT_STAGES) + self._word
 
     def states_of(self, model: "Model") -> int:
-        """How many states it has for a model."""
+        """Number of the controller's states for a model."""
         return self.states
 
     def parameters(self, model: "Model") -> NDArray[np.float64]:
-        """Its parameters for a model, as the law reads them."""
+        """Parameters of the law for a model, as the law reads them."""
         return self.given
 
 
 def user_laws(model: "Model", control: Controller | None, equations: str) -> UserLaws:
-    """What the kernels' Model needs to know of a controller, and of equations of motion, told by their word."""
+    """The user's laws that the kernels' Model is compiled with: a controller, and the key of equations of motion."""
     if control is None:
         return UserLaws(equations=equations)
     return UserLaws(control.feature_key, control.states_of(model), equations, reads=_reads(control, model))
 
 
 def check_reads(kernel: Any, what: str, names: Collection[str]) -> None:
-    """OptionError where a kernel of the user's reads any of these fields, which nobody computes for it."""
+    """Raise OptionError if a user's kernel reads any of these fields, which are not computed for it."""
     for name in sorted(names_in(kernel.py_func) & set(names)):
         raise OptionError(f"{what} {kernel.py_func.__name__} reads d.{name}, which steps do not compute")
 
 
 def _reads(control: Controller, model: "Model") -> frozenset[str]:
-    """Words for what a controller reads and steps alone would not compute; OptionError for what they cannot."""
+    """Features for the fields that a controller reads and steps do not compute; OptionError for unsupported ones."""
     sampled = {"sensordata"} if "sensor_delay" in model.struct().layout.features else set()
     check_reads(control.law, "the controller", NOT_IN_STEPS - sampled)
     names = names_in(control.law.py_func)
@@ -124,7 +124,7 @@ def controller(
 ) -> Controller | Callable[[ControlLaw], Controller]:
     """Make a Controller of a function law(m, d, z), as decorator or by a call; see `Controller`.
 
-    The function must keep to what kernels can: numbers, loops, branches on the model, `where` on the state.
+    The function may use what kernels support: numbers, loops, branches on the model, `where` on the state.
     """
     if function is None:
         return lambda law: controller(law, states=states, parameters=parameters, hold=hold)
@@ -137,9 +137,9 @@ class PID(Controller):
 
     `kp`, `ki`, `kd` (control's unit over rad, rad s, rad/s; or m), `target` (rad, m: of the joint or tendon, before
     gear), `limit` (of |u|; None: none) and `target_rate` (rad/s, m/s: the velocity that is wanted; the target itself
-    does not move) are numbers or one for each actuator. `wrap`: errors of angles that have no limits are taken into
-    (-π, π]. `actuators`: names of those that it controls (None: all that have one control); the others keep their
-    `ctrl`. The integral is a state that the integrator integrates, so that the stages of Runge-Kutta methods see it;
+    does not move) are numbers or one for each actuator. `wrap`: errors of angles without limits are wrapped to (-π, π].
+    `actuators`: names of the controlled actuators (None: all with a single control); the others keep their `ctrl`. The
+    integral is a state that the integrator integrates, so that the stages of Runge-Kutta methods see it;
     while u is at its limit, or at an end of the actuator's `ctrlrange`, which bounds u too, it takes only what leads
     back (conditional integration: Åström & Hägglund, PID Controllers (1995), 3.5). `hold`: u is computed once a step
     and held, as by a digital servo (zero-order hold).
@@ -176,7 +176,7 @@ class PID(Controller):
         return "PID(" + ", ".join(f"{name}={value}" for name, value in self.gains.items()) + f", wrap={self.wrap})"
 
     def states_of(self, model: "Model") -> int:
-        """One integral for each actuator."""
+        """Number of states: one integral for each actuator."""
         return model.nactuator
 
     def parameters(self, model: "Model") -> NDArray[np.float64]:
@@ -212,7 +212,7 @@ class PID(Controller):
     def settled(
         self, model: "Model", qpos: NDArray[np.float64], parameters: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        """Positions qpos [nq] with the hinges and slides that it controls at the targets among its parameters."""
+        """Positions qpos [nq] with controlled hinges and slides moved to the targets in `parameters`."""
         out = qpos.copy()
         own = parameters.reshape(-1, PID_PARAMETERS)[: model.nactuator]
         for k, (target, on) in enumerate(own[:, [PID_TARGET, PID_ON]]):
@@ -223,7 +223,7 @@ class PID(Controller):
 
 
 def check_control(control: Any) -> None:
-    """OptionError for what is no controller in the time loop."""
+    """Raise OptionError if `control` is not a controller for the time loop."""
     if control is not None and not isinstance(control, Controller):
         raise OptionError(
             f"control must be a controller in the time loop, such as saltus.PID or saltus.controller(law), got a "
@@ -232,7 +232,7 @@ def check_control(control: Any) -> None:
 
 
 def _gear(model, k) -> tuple[float, str]:
-    """What the length of actuator k is divided by to give its position, or 0 and why there is none."""
+    """Ratio of actuator k's length to its position, or 0 and the reason why there is none."""
     kind, (one, other) = model.actuator_trntype[k], model.actuator_trnid[k]
     axes = 1
     if kind == TRN_BODY:
@@ -250,7 +250,7 @@ def _gear(model, k) -> tuple[float, str]:
 
 
 def _unlimited_angle(model, k) -> bool:
-    """Whether actuator k turns a hinge that may turn on and on."""
+    """Whether actuator k turns a hinge without limits."""
     joint = model.actuator_trnid[k, 0]
     hinge = model.actuator_trntype[k] in OF_JOINTS and model.jnt_type[joint] == HINGE
     return bool(hinge and not model.jnt_limited[joint])

@@ -14,32 +14,32 @@ from saltus.number.structs import Struct
 if TYPE_CHECKING:
     from saltus.model.model import Model
 
-NUDGE = 0.1  # rad, m, ... from the model's start to where a law is tried: what divides by zero there alone passes
+NUDGE = 0.1  # rad, m, ... from the model's start, which may be singular, to where a law is tried
 
 
 class Dynamics:
     """Two kernels for the equations M(q) dv/dt + bias(q, v) = forces, compiled into the step of every integrator.
 
-    inertia(m, d): writes the inertia matrix d.M [nC] (kg, kg m, kg m²), all of it, with what armature and tendons add.
-        Row i of the lower triangle has its entries from m.M_rowadr[i] on: those of i's ancestors in the tree ascending,
+    inertia(m, d): writes the whole inertia matrix d.M [nC] (kg, kg m, kg m²), including armature and tendons. Row i of
+        the lower triangle has its entries from m.M_rowadr[i] on: those of i's ancestors in the tree in ascending order,
         itself last. For a chain of joints d.M is M11, M21, M22, M31, ...
-    bias(m, d): writes d.qfrc_bias [nv] (N, N m): Coriolis, centrifugal and gravitational forces, or what takes their
-        place; a polynomial of second degree in the velocities.
+    bias(m, d): writes d.qfrc_bias [nv] (N, N m): Coriolis, centrifugal and gravitational forces, or their replacement;
+        a polynomial of second degree in the velocities.
 
-    M must be positive definite, as that of every mechanism: OptionError where it is not near the model's start, and a
-    DivergenceError of steps of a simulation that end where it is not. Steps of a batch are not looked at.
+    M must be positive definite, as for every mechanism: OptionError if it is not near the model's start, and
+    DivergenceError if a simulation's steps end where it is not. Steps of a batch are not checked.
 
-    Both read positions d.qpos [nq], `bias` velocities d.qvel [nv] too, and if need be d.userdata and the kernels' Model
-    m, whose fields have MuJoCo's names. Each number may stand for many simulations side by side, or have derivatives:
-    sine and cosine are `sincos` of `saltus.number.functions`, and branches on the state are its `where`. As for
-    `saltus.controller`, what they refer to by name belongs to their code and must not change once it has been used.
+    Both may read positions d.qpos [nq], d.userdata and the kernels' Model m, whose fields have MuJoCo's names; `bias`
+    also reads velocities d.qvel [nv]. Each number may represent many simulations side by side, or have derivatives: use
+    `sincos` of `saltus.number.functions` for sine and cosine, and its `where` for branches on the state. As for
+    `saltus.controller`, objects that they refer to by name become part of their code and must not change afterwards.
 
-    Springs, dampers, actuators, applied forces, contacts and limits act as ever; limits and contacts weigh them with
-    the given M, and what makes them soft with the model's. Energies, and what sensors find of forces and momenta in
-    bodies, are those of the bodies of the model that move so: where the equations are another mechanism's, its energy
-    is not among them.
+    Springs, dampers, actuators, applied forces, contacts and limits act as usual; limits and contacts use the given M,
+    but take their softness from the model's inertia. Energies, and sensor readings of forces and momenta of bodies, are
+    those of the model's bodies in the resulting motion: if the equations describe another mechanism, its energy is not
+    reported.
 
-    For `saltus.Simulation(..., dynamics=...)` and `saltus.Batch`.
+    Pass it to `saltus.Simulation(..., dynamics=...)` or `saltus.Batch`.
     """
 
     def __init__(self, inertia: Callable[[Struct, Struct], object], bias: Callable[[Struct, Struct], object]):
@@ -52,14 +52,14 @@ class Dynamics:
 
     @property
     def feature_key(self) -> str:
-        """What tells its kernels from others among the features of a layout."""
+        """Name that tells the kernels from others among the features of a layout."""
         self._word = register((self.inertia, self.bias), self._word)
         return EQUATIONS + self._word
 
     def check(self, model: "Model") -> None:
-        """Try both kernels on a model, as plain Python; OptionError if they do not write just what they must.
+        """Try both kernels on a model, as plain Python; OptionError unless they write exactly the required fields.
 
-        Nor may the inertia matrix that they write be other than positive definite.
+        The inertia matrix that they write must be positive definite.
         """
         sizes = model.sizes()
         position = model.qpos0 + NUDGE
@@ -71,13 +71,13 @@ class Dynamics:
 
 
 def _check_positive(law: Any, model: "Model", M: "_Written") -> None:
-    """OptionError for an inertia matrix whose smallest eigenvalue is not positive."""
+    """Raise OptionError for an inertia matrix that is not positive definite."""
     if fault := inertia_fault(full_inertia(model.struct(), np.array(M.values))):
         raise OptionError(f"Dynamics: {law.py_func.__name__} on the model {model.name!r}: the inertia matrix {fault}")
 
 
 def full_inertia(m: Any, M: np.ndarray) -> np.ndarray:
-    """The inertia matrix [nv, nv] of its entries M [nC] in the kernels' Model m."""
+    """The full inertia matrix [nv, nv] from its entries M [nC] in the kernels' Model m."""
     full = np.zeros((m.nv, m.nv))
     rows, columns = np.repeat(np.arange(m.nv), m.M_rownnz), m.M_colind
     full[rows, columns] = full[columns, rows] = M
@@ -85,7 +85,7 @@ def full_inertia(m: Any, M: np.ndarray) -> np.ndarray:
 
 
 def inertia_fault(full: np.ndarray) -> str:
-    """What is wrong with an inertia matrix [nv, nv] that is not positive definite; "" where it is."""
+    """Fault of an inertia matrix [nv, nv] that is not positive definite; "" if it is."""
     if not np.isfinite(full).all():
         return "is not finite"
     try:
@@ -96,7 +96,7 @@ def inertia_fault(full: np.ndarray) -> str:
 
 
 def equations_key(dynamics: Any, model: "Model") -> str:
-    """The word of a Dynamics that has been tried on a model, "" for None; OptionError for anything else."""
+    """Key of a Dynamics that has been tried on a model, "" for None; OptionError for anything else."""
     if dynamics is None:
         return ""
     if not isinstance(dynamics, Dynamics):
@@ -107,7 +107,7 @@ def equations_key(dynamics: Any, model: "Model") -> str:
 
 
 class _Given:
-    """A field that may be read."""
+    """A field of Data that a law may read."""
 
     def __init__(self, name: str, values: Any):
         self.name, self._values = name, [float(x) for x in values]
@@ -120,7 +120,7 @@ class _Given:
 
 
 class _Written(_Given):
-    """A field that must be written, all of it."""
+    """A field of Data of which a law must write every entry."""
 
     def __init__(self, name: str, size: int):
         super().__init__(name, [0.0] * size)
@@ -132,7 +132,7 @@ class _Written(_Given):
 
     @property
     def values(self) -> list[float]:
-        """What was written."""
+        """Values that were written."""
         return self._values
 
     def require(self) -> None:
@@ -160,7 +160,7 @@ def _place(name: str, k: Any, size: int) -> int:
 
 
 def _try(law: Any, model: "Model", out: _Written, **read: _Given) -> None:
-    """Run a law on the fields that it may use, and see that it writes all of `out`."""
+    """Run a law on the fields that it may use, and check that it writes all of `out`."""
     try:
         interpret(law)(model.struct(), _Fields({**read, out.name: out}))
         out.require()

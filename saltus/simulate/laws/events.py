@@ -17,20 +17,21 @@ DIRECTIONS = {"any": 0, "up": 1, "down": -1}
 
 
 class Event:
-    """Where a function of the state changes its sign, and what happens there.
+    """Event at sign changes of a function of the state, with an optional action.
 
-    `function(m, d)` gives a number; its sign changes are located as impacts are, to rounding of the time. It may read
-    all that Data holds at a state (`d.time`, `d.qpos[i]`, `d.qvel[i]`, `d.ctrl[i]`, `d.userdata[i]`,
+    `function(m, d)` returns a number; its sign changes are located as impacts are, to rounding of the time. It may read
+    every quantity of a state (`d.time`, `d.qpos[i]`, `d.qvel[i]`, `d.ctrl[i]`, `d.userdata[i]`,
     `d.actuation_state[i]`, `d.xpos[b]`, `d.site_xpos[s]`, `d.actuator_force[k]`, `d.qacc[i]`, ...).
-    `action(m, d)`: what happens there; it may write d.qpos, d.qvel, d.act, d.ctrl, d.userdata and d.actuation_state.
-    Afterwards impacts and modes of contacts are found anew. A function that an action takes beyond its own event has
-    that event at once.
+    `action(m, d)` runs at the event and may write d.qpos, d.qvel, d.act, d.ctrl, d.userdata and d.actuation_state.
+    Afterwards impacts and modes of contacts are found anew. If an action changes the sign of another event's function,
+    that event follows at once.
 
     `direction`: "up" from negative to positive, "down", or "any". `terminal`: a run ends there, with the event's name
     in `trajectory.attrs["ended_by"]`, and so does `Simulation.step`. `name`: in the log of events.
 
-    Both are plain functions of numbers, loops and branches, which are compiled; what they refer to by name belongs to
-    their code, as of `saltus.controller`. For `saltus.Simulation(..., events=[...])`, and batches.
+    Both are plain functions of numbers, loops and branches, which are compiled; objects that they refer to by name
+    become part of their code, as for `saltus.controller`. Pass events to `saltus.Simulation(..., events=[...])` or a
+    batch.
     """
 
     kind = USER
@@ -56,31 +57,31 @@ class Event:
         return f"Event({self.name!r}, direction={self.direction!r}{end})"
 
     def numbers(self, kind: int) -> tuple[int, int, int]:
-        """Direction, whether it ends the run, kind in the log."""
+        """Direction, whether the event ends the run, and kind in the log."""
         return DIRECTIONS[self.direction], int(self.terminal), kind
 
 
 class ActuationLaw(Protocol):
-    """An object that holds the law of an `Actuation`, and what else there is of it."""
+    """Object that holds the law of an `Actuation`, optionally with its events, states and parameters."""
 
     @property
     def torques(self) -> ControlLaw:
-        """law(m, d, z), a method."""
+        """The control law(m, d, z), a method."""
         ...
 
 
 class Actuation(Controller):
-    """A model of actuation with discrete states: a control law, events, and what they change.
+    """Model of actuation with discrete states: a control law, and events that change them.
 
-    `law(m, d, z)` sets the controls d.ctrl, and the rates of its `states` continuous states, as of `saltus.controller`;
-    it reads its discrete states in d.actuation_state. `start`: their values at first. `events`: `saltus.Event`s whose
-    actions change them; they are logged as "actuator". So another actuation is one argument:
+    `law(m, d, z)` sets the controls d.ctrl, and the rates of its `states` continuous states, as for
+    `saltus.controller`; it reads its discrete states in d.actuation_state. `start`: initial values of the discrete
+    states. `events`: `saltus.Event`s whose actions change them; they are logged as "actuator". Pass an actuation as
     `Simulation(..., control=Actuation(...))`.
 
     The law may also be given as an object with a method (or static method) `torques(m, d, z)` and optionally the
-    attributes `start`, `events`, `states`, `parameters`. Numbers, text, tuples and arrays that its methods read of it
-    become constants of the compiled code, and methods that they call are compiled with them: what is to change are
-    states and parameters. So may functions and actions of events be methods.
+    attributes `start`, `events`, `states`, `parameters`. Numbers, text, tuples and arrays that its methods read from it
+    become constants of the compiled code, and methods that they call are compiled with them: use states and parameters
+    for values that change. Functions and actions of events may be methods, too.
     """
 
     def __init__(
@@ -111,7 +112,7 @@ class Actuation(Controller):
 
 
 def check_events(events: Iterable[Event] | Event) -> tuple[Event, ...]:
-    """A sequence of Events; OptionError for anything else."""
+    """Return a sequence of Events; OptionError for anything else."""
     if isinstance(events, Event):
         return (events,)
     try:
@@ -135,19 +136,19 @@ class UserEvents:
 
     @property
     def feature_key(self) -> str:
-        """What tells their kernels from others among the features of a layout; "" without any."""
+        """Name that tells the events' kernels from others among the features of a layout; "" without events."""
         if not self.all:
             return ""
         return EVENTS + register(tuple(k for event in self.all for k in (event.function, event.action)))
 
     @property
     def names(self) -> list[str]:
-        """Their names, as in the log."""
+        """Names of the events, as in the log."""
         return [event.name for event in self.all]
 
 
 def start_values(given: Any, control: Controller | None) -> tuple[float, ...]:
-    """The discrete states at first: those of the actuation, or a count of zeros, or values."""
+    """Initial values of the discrete states: those of the actuation, given ones, or zeros for a given count."""
     own = control.start if isinstance(control, Actuation) else ()
     if given is None:
         return own

@@ -1,4 +1,4 @@
-"""Prescribed motions of joints and mocap bodies, as users give them: functions of time by name."""
+"""Prescribed motions of joints and mocap bodies, as users give them: functions of time, by name."""
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
@@ -60,16 +60,16 @@ class MotionLaws:
 
     @property
     def names(self) -> list[str]:
-        """Joints, then mocap bodies."""
+        """Names of joints, then of mocap bodies."""
         return [*self.joints, *self.bodies]
 
     @property
     def key(self) -> str:
-        """Words that tell the motions from others; "" without any."""
+        """Key that tells the motions from others; "" without motions."""
         return ",".join(f"{name}={feature_key(law)}" for name, law in self.laws.items())
 
     def prescribed(self) -> PrescribedMotions:
-        """The motions as a kernels' Model knows them."""
+        """The motions in the form of the kernels' Model."""
         joints = tuple(self.joints.values())
         inertias = np.array(self._model.dof_M0)
         free = inertias.sum() - inertias[self._model.jnt_dofadr[list(joints)]].sum() if joints else inertias.sum()
@@ -77,7 +77,7 @@ class MotionLaws:
         return PrescribedMotions(joints, tuple(self.bodies.values()), rescaled)
 
     def addresses(self) -> dict[str, list[int]]:
-        """Addresses of the motions' machine code, by Data's fields; OptionError for what cannot be compiled."""
+        """Addresses of the motions' machine code, by fields of Data; OptionError if one cannot be compiled."""
         if self.key != self._key:
             raise OptionError(f"motions: {', '.join(map(repr, self.laws))}: {CHANGED}")
         return {
@@ -86,10 +86,10 @@ class MotionLaws:
         }
 
     def _address(self, name: str, numbers: Any, count: int) -> int:
-        """The address of a motion's machine code, a function of the time that gives so many numbers."""
+        """Address of the machine code of a motion: a function of time that returns `count` numbers."""
         body, law = "return numbers(law(jet_at(time)))", self.laws[name]
         made = Entry("motion", "time", body, short=(), numbers=numbers, law=law, jet_at=jet_at)
-        self._entries.append(made)  # the code lives as long as its entry
+        self._entries.append(made)  # keeps the compiled code alive
         try:
             return made.address(0.0, result=types.UniTuple(types.float64, count))
         except NumbaError as error:
@@ -119,7 +119,7 @@ def _checked_body(model: Model, name: str, body: int) -> int:
 
 
 def _kernel(name: str, motion: Any) -> Any:
-    """The kernel of a motion; OptionError for what is no function of the time."""
+    """The kernel of a motion; OptionError unless it is a function of time."""
     what = f"motions[{name!r}]"
     if not callable(motion):
         raise OptionError(f"{what} must be {FORM}, got {type(motion).__name__}")
@@ -137,16 +137,16 @@ def _kernel(name: str, motion: Any) -> Any:
     key = feature_key(law)
     if getattr(law, "motion_key", key) != key:
         raise OptionError(f"{what}: {CHANGED}")
-    law.motion_key = key  # its code is that of its first use
+    law.motion_key = key  # the code that was compiled on first use
     return law
 
 
 def check_motions(
     motions: MotionLaws, model: Model, m: Struct, integrator: Integrator, others: dict[str, bool], hard: bool
 ) -> None:
-    """OptionError for what prescribed motions cannot be combined with; `others`: what else there is, by its name.
+    """Raise OptionError for conflicts of prescribed motions; `others`: other features in use, by name.
 
-    `hard`: the law of contact is.
+    `hard`: whether the contact law is hard.
     """
     if not motions:
         return
@@ -173,21 +173,21 @@ def check_motions(
 
 
 def idle_limits(motions: MotionLaws, model: Model) -> str:
-    """Prescribed joints with limits or dry friction, by name."""
+    """Names of prescribed joints with limits or dry friction, which have no effect there."""
     rubs = model.dof_frictionloss[model.jnt_dofadr] > 0
     return ", ".join(repr(name) for name, j in motions.joints.items() if model.jnt_limited[j] or rubs[j])
 
 
 def no_motions(motions: object, who: str) -> None:
-    """OptionError where motions are given to those who do not have them."""
+    """Raise OptionError if motions are given to `who`, which does not support them."""
     if motions is not None and len(mapping("motions", motions)):
         raise OptionError(f"{who}: prescribed motions (motions=...) are for saltus.Simulation alone; make one for each")
 
 
 def check_values(motions: MotionLaws, time: float, read: Callable[[], Sequence[np.ndarray]]) -> None:
-    """OptionError where a motion gives no finite numbers at a time (s), or others when it is asked again.
+    """Raise OptionError if a motion is not finite at a time (s), or gives other values when it is evaluated again.
 
-    `read`: evaluates all motions at that time, and gives positions, velocities and accelerations, a row a motion.
+    `read`: evaluates all motions at that time; returns positions, velocities and accelerations, one row per motion.
     """
     first, again = read(), read()
     for name, now, then in zip(motions.names, first, again, strict=True):
@@ -197,4 +197,4 @@ def check_values(motions: MotionLaws, time: float, read: Callable[[], Sequence[n
                 f"motions[{name!r}] or a derivative of it is not finite at t = {time:g} s: it gives {what}"
             )
         if not np.array_equal(now, then):
-            raise OptionError(f"motions[{name!r}] gives another value each time that it is asked; it must be {FORM}")
+            raise OptionError(f"motions[{name!r}] gives another value each time that it is called; it must be {FORM}")

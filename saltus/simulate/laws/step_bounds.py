@@ -1,4 +1,4 @@
-"""Bounds of adaptive steps, as users give them and as laws that depend on time require them."""
+"""Bounds of adaptive steps: those that users give, and those that laws depending on time require."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -18,19 +18,19 @@ from saltus.simulate.laws.motions import MotionLaws
 
 
 class StepBounds(NamedTuple):
-    """`max_step` (s; None: what laws require) and `breaks` (s, ascending), as `saltus.Simulation` takes them."""
+    """`max_step` (s; None: as laws require) and `breaks` (s, ascending), as `saltus.Simulation` takes them."""
 
     max_step: float | None = None
     breaks: tuple[float, ...] = ()
 
     def longest(self, timestep: float, timed: Sequence[str]) -> float:
-        """The longest step (s): as given, or else the timestep where there are laws that depend on time."""
+        """The longest step (s): as given, otherwise the timestep if there are laws that depend on time."""
         if self.max_step is not None:
             return self.max_step
         return timestep if timed else np.inf
 
     def of(self, integrator: Integrator, timestep: float, timed: Sequence[str]) -> Integrator:
-        """An integrator whose steps have these bounds, where it chooses them itself."""
+        """The integrator with these bounds, if it chooses its own steps."""
         if not integrator.adaptive:
             return integrator
         bounds = step_bounds(self.longest(timestep, timed), self.breaks, timestep)
@@ -38,9 +38,9 @@ class StepBounds(NamedTuple):
 
 
 def check_bounds(max_step: Any, breaks: Any, integrator: Integrator) -> StepBounds:
-    """The bounds of an integrator's steps that a user gives.
+    """Bounds of an integrator's steps from a user's options.
 
-    OptionError: they are no such numbers, or the integrator's steps have one length, which has no use for them.
+    OptionError if they are not valid numbers, or the integrator has steps of fixed length.
     """
     found = StepBounds(longest_of(max_step), breaks_of(breaks))
     fixed = f"every step of {integrator.name} is a timestep"
@@ -58,7 +58,7 @@ def laws_of_time(
     law: Law | None = None,
     motions: MotionLaws | None = None,
 ) -> list[str]:
-    """Names of those among a user's laws that read the time, themselves or in what they call; motions all do."""
+    """Names of a user's laws that read the time, directly or in functions that they call; motions always do."""
     kernels = [] if control is None else [control.law]
     kernels += [] if dynamics is None else [dynamics.inertia, dynamics.bias]
     kernels += [] if events is None else [event.function for event in events.all]

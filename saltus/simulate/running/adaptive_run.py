@@ -18,19 +18,19 @@ from saltus.simulate.running.fixed_run import Ended, Run
 from saltus.solve.status import ENDED, EVENTS_FULL
 
 FIRST = 16  # steps before compiled code first returns
-WINDOW, AHEAD = 4096, 64  # samples, and times of control, that one call of compiled code may pass
-SAME = 1e-12  # s, in parts of 1 s and of the time: nearer times are one
+WINDOW, AHEAD = 4096, 64  # most samples, and control times, that one call of compiled code passes
+SAME = 1e-12  # s, relative to 1 s and to the time: nearer times are equal
 
 
 class Instant(NamedTuple):
-    """A time (s) inside a run: of a sample, or of the control function, by their numbers; -1 for none."""
+    """Instant in a run: time (s), number of the sample, number of the call of the control function; -1 for none."""
 
     time: float
     sample: int = -1
     control: int = -1
 
 
-Passed = list[tuple[Instant, NDArray[np.float64]]]  # instants, and what compiled code has written there
+Passed = list[tuple[Instant, NDArray[np.float64]]]  # instants, and rows that compiled code wrote for them
 State = dict[str, NDArray[np.float64]]
 
 
@@ -43,12 +43,12 @@ class AdaptiveRun(Run):
         self.samples = plan.count + plan.beyond
         self.end = float(plan.start + plan.times(self.samples - 1, self.samples)[0])
         self.window, self.ahead = WINDOW, AHEAD
-        #: of the state, where the step is to end
+        #: state entries, and their new values, that the control function changes at the target
         self.change: tuple[NDArray[np.intp], NDArray[np.float64]] | None = None
         self.chunk = FIRST
 
     def record_steps(self) -> None:
-        """All samples that are left."""
+        """Record all remaining samples."""
         engine = self.engine
         if self.control is not None and self.asked == 0:
             self.control(0)
@@ -71,13 +71,13 @@ class AdaptiveRun(Run):
                     raise Ended
                 self.pace(self.chunk, began)
                 continue
-            # again, from the state before
+            # repeat from the state before
             engine.go_to(before)
             engine.events = events
             engine.d.views["count"][NUNSOLVED] = unsolved
 
     def _target(self) -> float:
-        """Where steps are to end: where controls change, or the end."""
+        """Time (s) at which the next step has to end: a change of controls, or the end of the run."""
         if self.changing and self.asked < self.plan.steps:
             return self._control_time(self.asked)
         return self.end
@@ -86,7 +86,7 @@ class AdaptiveRun(Run):
         return self.plan.start + k * self.plan.h
 
     def _instants(self, target: float) -> tuple[list[Instant], float]:
-        """Samples and times of control up to the target, and the first time that is not among them."""
+        """Samples and control times up to the target, and the first time that is not among them."""
         plan, horizon = self.plan, np.inf
         last = min(self.next + self.window, self.samples)
         found = [
@@ -105,7 +105,7 @@ class AdaptiveRun(Run):
         return sorted(found, key=lambda i: (i.time, i.sample)), horizon
 
     def _steps(self, times: NDArray[np.float64], attempts: int) -> tuple[NDArray[np.float64], int]:
-        """Some steps towards the last of the times: the states at those that they passed, and a status."""
+        """Take steps towards the last of the times; returns the states at the times passed, and a status."""
         engine = self.engine
         numbers = 1 + engine.model.nq + engine.model.nv + len(engine.act)
         if engine.locates_events:
@@ -121,17 +121,17 @@ class AdaptiveRun(Run):
         return rows[:reached], 0 if status == EVENTS_FULL else status
 
     def take_again(self, times: NDArray[np.float64], target: float) -> NDArray[np.float64]:
-        """The states at ascending times inside the next step towards a target (s), which is taken."""
+        """Take the next step towards a target (s); returns the states at ascending times inside it."""
         return self._steps(np.append(times, target), 1)[0][: len(times)]
 
     def _narrow(self, single: bool) -> None:
-        """Take fewer steps at a time, or look farther, where steps have gone beyond what was looked at."""
+        """Take fewer steps at a time, or consider more instants, after steps went beyond the horizon of instants."""
         if single or self.chunk == 1:
             self.window, self.ahead = 2 * self.window, 2 * self.ahead
         self.chunk = self.most = max(1, self.chunk // 2)
 
     def put(self, row: NDArray[np.float64]) -> None:
-        """Bring the engine to a state that compiled code has written, whose modes are known."""
+        """Put the engine into a state that compiled code has written, with known contact modes."""
         engine = self.engine
         _, v, a, mode = np.cumsum([1, engine.model.nq, engine.model.nv, len(engine.act)]).tolist()
         data = engine.d.views
@@ -145,7 +145,7 @@ class AdaptiveRun(Run):
         engine.computed = None
 
     def _controls_stay(self, passed: Passed) -> bool:
-        """Ask the control function at all times of it that were passed; whether it has changed nothing."""
+        """Call the control function at all its times that were passed; returns whether it changed nothing."""
         asked = [(instant.control, row) for instant, row in passed if instant.control >= 0]
         if not asked:
             return True
@@ -160,7 +160,7 @@ class AdaptiveRun(Run):
         return self.change is None
 
     def _changed_by_control(self, k: int) -> tuple[NDArray[np.intp], NDArray[np.float64]] | None:
-        """Where in the state the control function changes something, and to what; None where it does not."""
+        """Places and new values of state entries that the control function changes; None if it changes none."""
         before = self.engine.state.copy()
         self.control(k)
         after = self.engine.state
@@ -168,7 +168,7 @@ class AdaptiveRun(Run):
         return (places, after[places].copy()) if places.size else None
 
     def _works(self, passed: Passed, before: State, start: float, target: float) -> dict[float, NDArray[np.float64]]:
-        """What the ledger holds at samples in the step that was taken from the state `before`, by their times."""
+        """Ledger entries by the times of samples in the step from the state `before`."""
         book, end = self.book, self.engine.time
         if book is None:
             return {}
@@ -177,7 +177,7 @@ class AdaptiveRun(Run):
         return {start: first} | dict(zip(marks, book.free_step(self, before, start, target, marks), strict=True))
 
     def _append_passed(self, passed: Passed, works: dict[float, NDArray[np.float64]]) -> None:
-        """Record the samples that were passed; `works`: by their times, see `_works`."""
+        """Record the samples that were passed; `works`: ledger entries by time, see `_works`."""
         held = None if self.book is None else self.book.work.copy()
         with self.engine.peeking():
             for instant, row in passed:
@@ -191,7 +191,7 @@ class AdaptiveRun(Run):
             self.book.work[:] = held
 
     def _after_steps(self, status: int, target: float) -> None:
-        """After steps: errors and warnings, and the controls where they were to change."""
+        """Raise errors and give warnings after steps, and change controls that are due."""
         engine = self.engine
         if (status and status != ENDED) or engine.d.views["count"][NUNSOLVED]:
             divergence.handle(engine, self._last_good(), 0, status)

@@ -1,4 +1,4 @@
-"""Doubts about a run that no repetition with finer steps removes, or that its repetition has confirmed.
+"""Doubts about a run that repetitions with finer steps do not remove, or that they confirm.
 
 Each function returns sentences for `Certificate.warnings`. A run and its repetitions may have missed the same contact;
 events that only one of them has show that one did.
@@ -19,13 +19,13 @@ from saltus.simulate.engine.engine import Engine
 if TYPE_CHECKING:
     from saltus.record.table.trajectory_table import TrajectoryTable
 
-MEETINGS = ("impact", "touchdown")  # kinds of events with which a contact begins
+MEETINGS = ("impact", "touchdown")  # kinds of events that begin a contact
 PHASES = (*MEETINGS, "liftoff")
 OF_CONTACT = (*PHASES, "stick", "slip")
 SWITCHES = ("user", "actuator")
-MOST_NAMED = 3  # things of one kind that are named, the others are counted
+MOST_NAMED = 3  # objects of one kind that are named; further ones are counted
 
-#: What takes part in an event: a contact's geoms, or a joint and its limit.
+#: Participants of an event: the geoms of a contact, or a joint and its limit.
 Pair = tuple[str, str]
 
 
@@ -48,9 +48,9 @@ def missed_events(run: "TrajectoryTable", other: "TrajectoryTable", timestep: fl
 
 
 def other_order(run: "TrajectoryTable", other: "TrajectoryTable", timestep: float) -> list[str]:
-    """Pairs that touch, part or meet limits in another order than in the repetition `other`; bounces in a row are one.
+    """Pairs that touch, part or meet limits in another order than in the repetition `other`; bounces count once.
 
-    Also events of the user's that come another number of times. Those in the last timestep (s) are left out.
+    Includes user events that occur another number of times. Events in the last timestep (s) are left out.
     """
     end = min(float(run.time[-1]), float(other.time[-1])) - timestep
     here, there = (_phases(t, end) for t in (run, other))
@@ -59,7 +59,7 @@ def other_order(run: "TrajectoryTable", other: "TrajectoryTable", timestep: floa
 
 
 def dense_phases(run: "TrajectoryTable") -> list[str]:
-    """How often, and for how long, the run stepped over events that came too densely."""
+    """Sentence on the number and total length of phases of dense events that the run stepped over."""
     dense = run.events[run.events["kind"] == "dense"]
     if not len(dense):
         return []
@@ -86,11 +86,11 @@ def _steps(count: int) -> str:
 
 
 def pairs_that_could_pass(engine: Engine, run: "TrajectoryTable") -> list[str]:
-    """Pairs of geoms whose fixed steps are so long that one could pass the other between two of them.
+    """Pairs of geoms that could pass each other unseen within one of the run's fixed steps.
 
-    Contacts are looked for at the ends of steps. A pair that moves against each other by more than the mean of its
-    thicknesses in a step may pass unseen, or be parted on the far side; looked at are those that meet between two
-    samples if they go on with the velocities recorded there.
+    Contacts are detected at the ends of steps. A pair whose relative motion in a step exceeds the mean of its
+    thicknesses may pass unseen, or be separated on the far side; the pairs examined are those that would meet between
+    two samples at the velocities recorded there.
     """
     if engine.integrator.adaptive or engine.locates_events or len(run) < 2:
         return []
@@ -101,7 +101,7 @@ def pairs_that_could_pass(engine: Engine, run: "TrajectoryTable") -> list[str]:
     pairs, least = pairs[np.isfinite(least)], least[np.isfinite(least)]
     if not len(pairs):
         return []
-    moves = np.zeros(len(pairs))  # m in a step, the largest
+    moves = np.zeros(len(pairs))  # largest relative motion in a step (m)
     radii = model.mj_model.geom_rbound[pairs].sum(axis=1)
     for (time, places, velocities), (after, *_) in pairwise(_motions(model, run)):
         speeds = np.linalg.norm(velocities, axis=1) * engine.timestep
@@ -132,14 +132,14 @@ def _motions(model: Model, run: "TrajectoryTable") -> Iterator[tuple[float, NDAr
 
 
 def _least_distance(apart: NDArray[np.float64], closing: NDArray[np.float64], duration: float) -> NDArray[np.float64]:
-    """The least distance (m) within a duration (s), of points `apart` (m) [n, 3] that move at `closing` (m/s)."""
+    """Least distance (m) within a duration (s) of points `apart` (m) [n, 3] moving at `closing` (m/s)."""
     squared = np.maximum((closing**2).sum(axis=1), 1e-300)
     time = np.clip(-(apart * closing).sum(axis=1) / squared, 0.0, duration)
     return np.linalg.norm(apart + time[:, None] * closing, axis=1)
 
 
 def _first_times(run: "TrajectoryTable", kinds: Iterable[str]) -> dict[Pair, float]:
-    """When each pair has its first event of such kinds (s)."""
+    """Time of each pair's first event of the given kinds (s)."""
     times: dict[Pair, float] = {}
     for event in run.events[np.isin(run.events["kind"], list(kinds))]:
         times.setdefault(_pair(event), float(event["time"]))
@@ -157,7 +157,7 @@ def _touches(run: "TrajectoryTable", pair: Pair) -> bool:
 
 
 def _phases(run: "TrajectoryTable", end: float) -> dict[Pair, list[str]]:
-    """The kinds of events of each pair up to a time (s), equal ones in a row as one; all of events of the user's."""
+    """Kinds of events of each pair up to a time (s), consecutive equal ones merged; of user events all."""
     kinds: dict[Pair, list[str]] = {}
     for event in run.events[np.isin(run.events["kind"], [*PHASES, *SWITCHES]) & (run.events["time"] < end)]:
         row, kind = kinds.setdefault(_pair(event), []), str(event["kind"])
@@ -182,7 +182,7 @@ def _words(pair: Pair) -> str:
 
 
 def _some(texts: list[str], noun: str) -> list[str]:
-    """The first of the texts, the last of them with the number of those that are left out."""
+    """The first of the texts; the last of them also tells the number of those left out."""
     if len(texts) <= MOST_NAMED:
         return texts
     left = len(texts) - MOST_NAMED
@@ -191,7 +191,7 @@ def _some(texts: list[str], noun: str) -> list[str]:
 
 
 def _list(names: Iterable[str]) -> list[str]:
-    """One text of the first of the names; none where there are none."""
+    """A single text that lists the first of the names; no text if there are none."""
     given = list(names)
     shown = "; ".join(given[:MOST_NAMED])
     return [shown + (f"; and {len(given) - MOST_NAMED} more" if len(given) > MOST_NAMED else "")] if given else []

@@ -32,13 +32,13 @@ if TYPE_CHECKING:
     from saltus.record.table.trajectory_table import TrajectoryTable
     from saltus.record.trajectory import Trajectory
 
-#: Makes a simulation like the one whose run it is, but for the options that it is given.
+#: Makes a copy of the run's simulation with other values for the given options.
 Again = Callable[..., Any]
-FINER = 4  # times shorter than the timestep, or the longest step, are the steps of a repetition of adaptive ones
-SHORTER = 1e-3  # of these is the first step of a repetition of adaptive ones
-DENSER = 4  # times shorter are its steps over dense events
+FINER = 4  # factor by which repetitions of adaptive runs shorten the timestep, or the longest step
+SHORTER = 1e-3  # length of the first step of such a repetition, relative to these
+DENSER = 4  # factor by which such a repetition shortens steps over dense events
 GOLDEN = 0.5 * (1.0 + 5.0**0.5)
-# times shorter are the steps of two more runs where jumps are stepped over: none of them ends where a half does
+# factors for the steps of two more runs if jumps are stepped over: none of their steps ends with a halved one
 UNEVEN = (GOLDEN, 2.0 * GOLDEN)
 PARTED = 0.1  # rad, or of a length's range: runs with this difference no longer show the same motion
 
@@ -53,7 +53,7 @@ def _difference(m, d, origins, targets, out):
 def state_difference(model, a: "TrajectoryTable", b: "TrajectoryTable", *, end: bool = False) -> np.ndarray:
     """Tangent differences [T, 2 nv] of two trajectories at the same times: positions, then velocities.
 
-    `end`: with a row more for the states at the end, where both have one beside their samples.
+    `end`: add a row for the end states, if both have one beside their samples.
     """
     end = end and a.end is not None and b.end is not None
     qpos, qvel = ([_column(x, name, end) for x in (a, b)] for name in ("qpos", "qvel"))
@@ -64,7 +64,7 @@ def state_difference(model, a: "TrajectoryTable", b: "TrajectoryTable", *, end: 
 
 
 def _column(table: "TrajectoryTable", name: str, end: bool) -> np.ndarray:
-    """A column of a recording, with its end."""
+    """A column of a recording; with `end`, followed by the value at the end."""
     column = getattr(table, name)
     return np.concatenate([column, [table.end[name]]]) if end and table.end is not None else column
 
@@ -81,12 +81,12 @@ def certify_run(
 ) -> Certificate | None:
     """Repeat a run of an engine from the snapshot `start` with finer steps and compare.
 
-    Fixed steps are halved and quartered, and where jumps may be stepped over, divided by the golden ratio and twice
-    that, since halves end where the whole does and may err alike. Adaptive integrators repeat once, with a hundredth of
-    the tolerance and in steps of at most a quarter of the timestep, or of the longest step if that is shorter: these
-    look anew, and at other times, at contacts, events and laws that a long step may have passed over. Where events are
-    located, phases of dense events are stepped over in shorter steps, too. A control function is called in each run;
-    one that remembers must begin anew when `sim.time` does. Returns None if interrupted.
+    Fixed steps are halved and quartered, and if jumps may be stepped over, also divided by the golden ratio and twice
+    the golden ratio, since halved steps end with whole ones and may err alike. Adaptive integrators repeat once, with a
+    hundredth of the tolerance and in steps of at most a quarter of the timestep, or of the longest step if that is
+    shorter: these detect, at other times, contacts, events and laws that a long step may have passed over. If events
+    are located, phases of dense events are stepped over in shorter steps, too. A control function is called in each
+    run; one with memory must restart when `sim.time` does. Returns None if interrupted.
     """
     certify = _certify_adaptive if engine.integrator.adaptive else _certify_fixed
     try:
@@ -100,7 +100,7 @@ def certify_run(
 
 
 def _with_doubts(certificate: Certificate, engine: Engine, first: "Trajectory") -> Certificate:
-    """The certificate with what the run itself says against it."""
+    """The certificate with doubts that the run itself raises."""
     unsolved, unproved = failed_steps(first)
     for reason in (*unproved, *pairs_that_could_pass(engine, first)):
         certificate = certificate.refuted(reason)
@@ -110,28 +110,28 @@ def _with_doubts(certificate: Certificate, engine: Engine, first: "Trajectory") 
 
 
 def _with_events(certificate: Certificate, engine: Engine, first: "Trajectory", last: "Trajectory") -> Certificate:
-    """The certificate with what the events of the run and of its finest repetition say against it."""
+    """The certificate with doubts from comparing the events of the run and of its finest repetition."""
     for reason in missed_events(first, last, engine.timestep):
         certificate = certificate.refuted(reason)
     return certificate.noted(*other_order(first, last, engine.timestep))
 
 
 def _levels(engine: Engine, first: "Trajectory") -> tuple[float, float]:
-    """The size of the coordinates (rad, m), at least 1, and what all runs leave open alike (rad, m)."""
+    """Size of the coordinates (rad, m), at least 1, and gaps that all runs leave open alike (rad, m)."""
     return float(np.max(np.abs(first.qpos), initial=1.0)), left_open(engine, first)
 
 
 def _finer_law(engine: Engine, factor: int) -> dict[str, Any]:
-    """Options of a repetition whose steps over dense events are so many times shorter."""
+    """Options of a repetition whose steps over dense events are `factor` times shorter."""
     if not (engine.locates_events and isinstance(engine.law, Hard)):
         return {}
     return {"contact": replace(engine.law, dense_step=engine.law.dense_step / factor)}
 
 
 def _with_laws_of_time(certificate: Certificate, engine: Engine, control: Any) -> Certificate:
-    """The certificate with what it can say of a user's laws that read the time, between the points that steps look at.
+    """The certificate with a doubt about user laws that read the time: steps evaluate them only at points.
 
-    What is shorter than these are apart, the run and its repetitions may have missed alike.
+    The run and its repetitions may both have missed a feature shorter than the distance of these points.
     """
     laws = engine.laws_of_time(control)
     if not laws:
@@ -140,20 +140,20 @@ def _with_laws_of_time(certificate: Certificate, engine: Engine, control: Any) -
     longest, finer = engine.longest_step(control), _bounded(engine, control)
     breaks = engine.step_bounds.breaks
     if not engine.integrator.adaptive:
-        text = f"{named}, read at the stages of steps of {engine.timestep:.4g} s; what is shorter may be missed"
+        text = f"{named}, read at the stages of steps of {engine.timestep:.4g} s; shorter features may be missed"
     elif np.isfinite(longest):
         text = f"{named}; steps were at most max_step = {longest:.4g} s, those of the repetition {finer:.4g} s; "
-        text += "what is shorter may be missed" + ("" if breaks else "; declare jumps as breaks")
+        text += "shorter features may be missed" + ("" if breaks else "; declare jumps as breaks")
     elif breaks:
-        text = f"{named}; steps end at the breaks that were declared, and may pass over what happens between these"
+        text = f"{named}; steps end at the breaks that were declared, and may pass over features between these"
     else:
-        text = f"{named} and max_step is infinite: steps may pass over what happens between them, in every repetition"
+        text = f"{named} and max_step is infinite: steps may pass over features between them, in every repetition"
         return certificate.refuted(text)
     return certificate.noted(text)
 
 
 def _with_held_controls(certificate: Certificate, engine: Engine, control: Any) -> Certificate:
-    """The certificate with what it means for controls that are set once a step, if they follow a law of the user's."""
+    """The certificate with a note on controls that are set once a step, if they follow a user law."""
     own = control if isinstance(control, Controller) else engine.control
     if callable(control) and not isinstance(control, Controller):
         name, verb = "the control function", "is called"
@@ -162,11 +162,11 @@ def _with_held_controls(certificate: Certificate, engine: Engine, control: Any) 
     else:
         return certificate
     if not engine.integrator.adaptive:
-        return certificate.noted(f"{name} {verb} once a step in each of the runs; what is shorter may be missed")
+        return certificate.noted(f"{name} {verb} once a step in each of the runs; shorter features may be missed")
     text = (
-        f"{name} {verb} once a timestep of {engine.timestep:.4g} s, in the repetition as in the run: that controls are "
+        f"{name} {verb} once a timestep of {engine.timestep:.4g} s, in the run and its repetition: the error does not "
     )
-    return certificate.noted(text + "held in between is no part of the error; what is shorter may be missed")
+    return certificate.noted(text + "include that controls are held in between; shorter features may be missed")
 
 
 def _bounded(engine: Engine, control: Any) -> float:
@@ -175,7 +175,7 @@ def _bounded(engine: Engine, control: Any) -> float:
 
 
 def _certify_fixed(engine, again, start, first, duration, sample, control, progress) -> Certificate | None:
-    halves, longest = [first], min(engine.timestep, duration)  # a run shorter than a timestep is one shorter step
+    halves, longest = [first], min(engine.timestep, duration)  # a run shorter than a timestep is a single shorter step
     for factor in (2, 4):
         steps = _refined(control, factor)
         changes = {"timestep": longest / factor, **_finer_law(engine, factor)}
@@ -212,9 +212,9 @@ def _certify_fixed(engine, again, start, first, duration, sample, control, progr
 
 
 def _steps_over_jumps(engine: Engine, control: Any) -> bool:
-    """Whether steps pass over jumps, of velocities under time stepping or of forces by laws of time, unlocated.
+    """Whether steps pass over jumps without locating them: of velocities in time stepping, or of forces in time laws.
 
-    Not where controls are given for each step, which no other steps have.
+    False if controls are given for each step, because other steps have no controls.
     """
     if not callable(control) and not isinstance(control, Controller) and np.ndim(control) == 2:
         return False
@@ -228,21 +228,21 @@ def _steps_over_jumps(engine: Engine, control: Any) -> bool:
 
 
 def _at_samples(certificate: Certificate, samples: int) -> Certificate:
-    """The certificate of a run with so many samples, whose errors may have one more for the end."""
+    """The certificate of a run with `samples` samples, whose errors may have one more row for the end."""
     error, bound = certificate.error, certificate.bound
     last = float(bound[-1]) if len(bound) else float("nan")
     return replace(certificate, error=error[:samples], bound=bound[:samples], end_bound=last)
 
 
 def _ended_apart(runs) -> str:
-    """Why runs cannot be compared, where an event has ended some of them at another time; "" where they can."""
+    """Reason why runs cannot be compared if an event ended some of them at another time; "" if they can."""
     if len({len(run) for run in runs}) == 1 and all(np.allclose(run.time, runs[0].time, 1e-9, 1e-9) for run in runs):
         return ""
     return "an event ended the run and its repetitions at different times: no error bar"
 
 
 def _parted(engine, trajectory, differences) -> bool:
-    """Whether tangent differences [T, 2 nv] mean another motion than the trajectory's."""
+    """Whether tangent differences [T, 2 nv] are so large that the runs show different motions."""
     scale = np.ones(engine.model.nv)
     for i, unit in enumerate(engine.model.coordinate_units()[1]):
         if unit == "m/s":
@@ -272,7 +272,7 @@ def _without_error_bar(engine, first, reason) -> Certificate:
 
 
 def _repeat(again, start, duration, sample, control, progress, *, first_step=0.0, **changes) -> "Trajectory":
-    """The run once more with changed options; `first_step`: of adaptive steps (s), if it is to be that short."""
+    """Repeat the run with changed options; `first_step`: length of the first adaptive step (s), 0 to leave it free."""
     other = again(**changes)
     other.restore(start)
     if first_step > 0.0:
@@ -283,26 +283,26 @@ def _repeat(again, start, duration, sample, control, progress, *, first_step=0.0
 
 
 def _refined(control, factor):
-    """An array of one row a step, for steps `factor` times as fine."""
+    """Controls with one row per step repeated for steps `factor` times as fine; other controls unchanged."""
     if control is None or callable(control) or np.ndim(control) < 2:
         return control
     return np.repeat(np.asarray(control, float), factor, axis=0)
 
 
 def _of_tolerance(engine, factor):
-    """The integrator with a tolerance that is so many times smaller."""
+    """The integrator with a tolerance `factor` times smaller."""
     relative, absolute = engine.integrator.parameters[1]
     return find_integrator(engine.integrator, "", (max(relative / factor, 1e-14), max(absolute / factor, 1e-16)))
 
 
 def _certify_adaptive(engine, again, start, first, duration, sample, control, progress) -> Certificate | None:
     longest = _bounded(engine, control)
-    # a force that sets in where the run begins escapes the error estimate of a first step of the same length
+    # a first step of the same length would again miss a force that sets in at the start of the run
     changes = {"max_step": longest, "first_step": SHORTER * longest, **_finer_law(engine, DENSER)}
     try:
         part, finer = "hundredth", _of_tolerance(engine, 100)
         second = _repeat(again, start, duration, sample, control, progress, integrator=finer, **changes)
-    except DivergenceError:  # where forces jump, steps can become too small
+    except DivergenceError:  # steps can become too small where forces jump
         part, finer = "tenth", _of_tolerance(engine, 10)
         second = _repeat(again, start, duration, sample, control, progress, integrator=finer, **changes)
     if _interrupted(second):

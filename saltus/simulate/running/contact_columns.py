@@ -25,11 +25,11 @@ from saltus.simulate.engine import loops
 from saltus.simulate.engine.engine import Engine
 from saltus.solve.stepping.modes import BOUNCED
 
-MOST_POINTS = 1000  # of a recording with columns for each; beyond, and for deformable bodies, it has pairs alone
+MOST_POINTS = 1000  # most points with columns; beyond, and for deformable bodies, recordings have columns of pairs
 
 
 def point_count(engine: Engine) -> int:
-    """How many contact points a recording of this simulation has columns for; 0 where it has pairs alone."""
+    """Number of contact points that a recording of this simulation has columns for; 0 if it has pairs only."""
     if engine.locates_events:
         return engine.m.nslot
     return _counted(engine)[0]
@@ -41,14 +41,14 @@ def _first(engine: Engine) -> NDArray[np.int64]:
 
 
 def _counted(engine: Engine) -> tuple[int, NDArray[np.int64]]:
-    """`_numbers` of a simulation, found once."""
+    """Result of `_numbers` for a simulation, computed once."""
     if "points" not in engine.memo:
         engine.memo["points"] = _numbers(engine.m)
     return engine.memo["points"]
 
 
 def _numbers(m: Struct) -> tuple[int, NDArray[np.int64]]:
-    """How many points there are columns for, and the first of each pair."""
+    """Number of points with columns, and the first point of each pair."""
     if not m.nconmax or m.layout.features & {"flexcontact", "broad"}:
         return 0, np.zeros(0, np.int64)
     counts = slot_counts(m)
@@ -57,7 +57,7 @@ def _numbers(m: Struct) -> tuple[int, NDArray[np.int64]]:
 
 
 def why_no_points(engine: Engine) -> str:
-    """Why a model with contacts has no columns for their points; "" where it has them, or there is no contact."""
+    """Reason why a model with contacts has no columns for their points; "" if it has them, or no contacts."""
     m = engine.m
     if point_count(engine) or not m.nconmax:
         return ""
@@ -71,7 +71,7 @@ def why_no_points(engine: Engine) -> str:
 
 
 def point_names(model: Model, m: Struct) -> list[str]:
-    """Labels of all contact points, "floor box.0": what their events call them, the other geom first."""
+    """Labels of all contact points, such as "floor box.0", as in the event log, the other geom first."""
     geoms, names = model.names("geom"), []
     for c, count in enumerate(slot_counts(m)):
         first, second = (geoms[m.views[f"collision_geom{k}"][c]] for k in (1, 2))
@@ -80,7 +80,7 @@ def point_names(model: Model, m: Struct) -> list[str]:
 
 
 def point_bodies(model: Model, m: Struct) -> list[list[str]]:
-    """Between which two bodies each contact point is, by name; what cannot move is "world"."""
+    """Names of the two bodies of each contact point; bodies that cannot move are "world"."""
     names = model.names("body")
     bodies = [WORLD if model.body_weldid[b] == 0 else names[b] for b in model.geom_bodyid]
     pairs = zip(m.collision_geom1, m.collision_geom2, slot_counts(m), strict=True)
@@ -88,10 +88,10 @@ def point_bodies(model: Model, m: Struct) -> list[list[str]]:
 
 
 def energy_and_contacts(engine: Engine) -> tuple[NDArray[np.float64], dict[str, Any]]:
-    """Energy [2] (J) and the columns of contacts at the present state: of points, or else of pairs, or of geoms.
+    """Energy [2] (J) and contact columns at the present state, for points, otherwise for pairs or geoms.
 
-    contact_state, contact_mode [n], contact_force [n, 3] (N), contact_pos [n, 3] (m); an open point has force 0, and
-    nan for a place. Of pairs or geoms, contact_state alone.
+    contact_state, contact_mode [n], contact_force [n, 3] (N), contact_pos [n, 3] (m); an open point has force 0 and
+    position nan. Pairs and geoms have contact_state only.
     """
     if engine.locates_events:
         return stepping.energy(engine), _stepped(engine) if engine.d.views["dense"][LEFT] > 0.0 else _located(engine)
@@ -110,7 +110,7 @@ def _columns(mode: NDArray[Any], force: NDArray[Any], pos: NDArray[Any]) -> dict
 
 
 def _located(engine: Engine) -> dict[str, Any]:
-    """Where events are located in time."""
+    """Contact columns when events are located in time."""
     m, d = engine.m, engine.d
     mode = d.views["mode"][: m.nslot].astype(np.int8)
     closed = np.flatnonzero(mode)
@@ -125,7 +125,7 @@ def _located(engine: Engine) -> dict[str, Any]:
 
 
 def _stepped(engine: Engine) -> dict[str, Any]:
-    """Where steps go over events, after one: what it has left."""
+    """Contact columns after a step of time stepping, from the forces of that step."""
     d, table = engine.d.views, _empty(engine)
     pair, on, mode = _of_step(engine)
     places = _first(engine)[pair[on]] + d["past_slot"][on].astype(int)
@@ -134,7 +134,7 @@ def _stepped(engine: Engine) -> dict[str, Any]:
 
 
 def _of_step(engine: Engine) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """Of the blocks of rows that the last step has left: pairs of geoms, which are of closed contacts, and modes."""
+    """Pairs of geoms of the last step's blocks of rows, numbers of the blocks of closed contacts, and all modes."""
     m, d = engine.m, engine.d.views
     n = int(d["past_count"])
     pair = d["past_number"][:n].astype(int) - (2 * m.neq + m.nfriction + m.nlimit)
@@ -143,7 +143,7 @@ def _of_step(engine: Engine) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
 
 
 def _pairs_of_step(engine: Engine) -> NDArray[Any]:
-    """The pairs of geoms that the last step has left closed."""
+    """The pairs of geoms that are closed after the last step."""
     pairs, on, _ = _of_step(engine)
     return pairs[on]
 
@@ -156,9 +156,9 @@ def _pushing_pairs(engine: Engine) -> NDArray[Any]:
 
 
 def _present(engine: Engine) -> tuple[NDArray[np.float64], dict[str, Any]]:
-    """From the forces that the present state comes with, found if there are any contacts."""
+    """Energy, and contact columns from the forces of the present state, computed if there are contacts."""
     m, d, table = engine.m, engine.d.views, _empty(engine)
-    if not d["count"][NCON]:  # in the state that was looked at last
+    if not d["count"][NCON]:  # in the last computed state
         energy, _ = engine.energy_and_pairs()
         if not d["count"][NCON]:
             return energy, _of_table(table)
@@ -168,7 +168,7 @@ def _present(engine: Engine) -> tuple[NDArray[np.float64], dict[str, Any]]:
 
 
 def _empty(engine: Engine) -> NDArray[np.float64]:
-    """What `saltus.sense.point_columns` writes into, with all points open."""
+    """Table for `saltus.sense.point_columns` to fill, with all points open."""
     table = np.zeros((point_count(engine), WIDTH))
     table[:, 4:] = np.nan
     return table
@@ -179,7 +179,7 @@ def _of_table(table: NDArray[np.float64]) -> dict[str, Any]:
 
 
 def _look(engine: Engine) -> None:
-    """Compute the present state's forces; that changes nothing, and is no step that may be unconverged."""
+    """Compute the present state's forces without changing the engine or its count of unconverged steps."""
     with engine.peeking():
         engine.note_forces()
         loops.forward(engine.m, engine.d)

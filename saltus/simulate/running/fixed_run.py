@@ -16,14 +16,14 @@ from saltus.terminal.progress import Progress
 if TYPE_CHECKING:
     from saltus.record.io.stream import Stream
 
-CHUNK_SECONDS = 0.1  # compiled code returns this often, for progress and interrupts
-GROWTH = 4  # times more steps before it returns again, as long as it returns more often than that
+CHUNK_SECONDS = 0.1  # time after which compiled code returns, for progress and interrupts
+GROWTH = 4  # factor for the number of steps per call, while calls are shorter than that
 
 
 def sample_row(engine: Engine) -> dict[str, Any]:
-    """The present state as a sample."""
+    """Row of a recording for the present state."""
     if engine.control is not None and not engine.control.hold:
-        stepping.forward(engine)  # the controls that belong to this state
+        stepping.forward(engine)  # compute the controls that belong to this state
     forces = {}
     if engine.motions.joints:
         if not engine.is_computed():
@@ -42,14 +42,14 @@ def sample_row(engine: Engine) -> dict[str, Any]:
 
 
 class Ended(Exception):
-    """An event has ended the run."""
+    """Signals that an event has ended the run."""
 
 
 class Run:
-    """A run in steps of one length: where it is in its plan, and where the samples go.
+    """Run in steps of fixed length: position in its plan, and destination of the samples.
 
     `sink`: a TrajectoryBuilder or a Stream. `control`: a function of the step that sets its controls,
-    or None where they are held. `book`: a ledger to keep, or None.
+    or None for constant controls. `book`: a ledger to keep, or None.
     """
 
     def __init__(
@@ -66,18 +66,18 @@ class Run:
         self.next = 0  # sample to record next
         self.done = 0  # whole steps taken
         self.controlled_step = -1
-        # of an adaptive integrator: the time of control that comes next, by its number, and whether controls change
+        # for adaptive integrators: number of the next control time, and whether controls change
         self.asked, self.changing = 0, False
         self.clock = clock.perf_counter
-        self.failed, self.unproved = engine.unconverged, engine.unproved  # before the run
+        self.failed, self.unproved = engine.unconverged, engine.unproved  # counts before the run
         self.passed = len(engine.passed)
-        self.seen = len(engine.events)  # events that the sink has, and those before the run
+        self.seen = len(engine.events)  # events before the run and those passed on to the sink
         self.chunk = 1  # steps to take before returning from compiled code
-        self.most = 1 << 62  # that these may become
+        self.most = 1 << 62  # upper limit of the chunk
         self.progress = Progress(progress, plan.duration)
 
     def resume(self, position: dict[str, Any]) -> None:
-        """Go on from a position; the state is the simulation's."""
+        """Continue from a position; the simulation holds the state."""
         self.next, self.done, self.controlled_step = (position[name] for name in ("next", "done", "controlled_step"))
         self.asked, self.changing = position.get("asked", 0), position.get("changing", False)
         self.failed = self.engine.unconverged - position["unconverged"]
@@ -86,7 +86,7 @@ class Run:
             self.book.work[:] = position["work"]
 
     def record(self) -> "Trajectory":
-        """All samples; what was recorded if interrupted."""
+        """Record all samples and return the recording, or the part recorded before an interruption."""
         status = "complete"
         try:
             if self.sink.resumable:
@@ -115,7 +115,7 @@ class Run:
         return Trajectory.of(self.sink.finish(status))
 
     def _begin(self):
-        """Find the modes of the first sample; where there are none it is recorded without."""
+        """Find the contact modes of the first sample; if that fails, record it without them and raise the error."""
         try:
             stepping.begin(self.engine)
         except EventError:
@@ -132,7 +132,7 @@ class Run:
             self.sink.attrs["passed"] = "; ".join(self.engine.passed[self.passed :])
 
     def commit(self):
-        """Let the sink keep the state to go on from."""
+        """Let the sink store the state to resume from."""
         unconverged = self.engine.unconverged - self.failed
         self._note_events()
         position = {"next": self.next, "done": self.done, "controlled_step": self.controlled_step}
@@ -146,7 +146,7 @@ class Run:
     # ------------------------------------------------------------ steps of one length
 
     def record_steps(self) -> None:
-        """All samples that are left."""
+        """Record all remaining samples."""
         plan = self.plan
         while self.next < plan.count:
             t = self.next * plan.sample
@@ -169,7 +169,7 @@ class Run:
             self.sink.end(**self._row())
 
     def _advance_to(self, steps):
-        """Take whole steps until `steps` are taken, returning now and then."""
+        """Take whole steps until `steps` are taken, returning from compiled code regularly."""
         while self.done < steps:
             n = min(steps - self.done, self.chunk)
             if self.control is not None:
@@ -184,7 +184,7 @@ class Run:
                 self.commit()
 
     def pace(self, n, began):
-        """Choose how many steps to take before returning again, from the time that n steps took."""
+        """Choose the number of steps before the next return, from the time that n steps took."""
         spent = clock.perf_counter() - began
         if n == self.chunk and spent < CHUNK_SECONDS / GROWTH:
             self.chunk = min(GROWTH * self.chunk, self.most)
@@ -192,7 +192,7 @@ class Run:
             self.chunk = max(1, self.chunk // 2)
 
     def _control_step(self):
-        """Set the controls of the step that begins now, once."""
+        """Set the controls of the next step, once."""
         more = self.done < self.plan.steps
         if self.control is not None and more and self.controlled_step != self.done:
             self.controlled_step = self.done
@@ -207,7 +207,7 @@ class Run:
             raise Ended
 
     def _note_events(self):
-        """Give the sink the events since the last call."""
+        """Pass the events since the last call to the sink."""
         events = self.engine.events[self.seen :]
         if len(events):
             self.sink.events(events)
@@ -216,16 +216,16 @@ class Run:
     # ------------------------------------------------------------ samples
 
     def _append_ahead(self, ahead):
-        """A sample inside a step: go there, record, come back. No sample where the run ends before it."""
+        """Record a sample inside a step, then go back to its start; none if the run ends before it."""
         self.engine.prepare(self.plan.h)
         work = None if self.book is None else self.book.work.copy()
         try:
-            with self.engine.peeking():  # events come again with the step
+            with self.engine.peeking():  # the step itself logs these events again
                 self.engine.d.views["memory"][:] = 0.0
                 self._take(1, ahead)
                 self._append()
         except Ended:
-            pass  # the step itself will find it
+            pass  # the step itself will end the run
         finally:
             if self.book is not None:
                 self.book.work[:] = work
@@ -234,7 +234,7 @@ class Run:
         self.sink.append(**self._row())
 
     def record_sample(self, *, last: bool) -> None:
-        """Record the present state as the next sample; `last`: as the end, where no sample lies."""
+        """Record the present state as the next sample or, if `last`, as the end of the run without a sample."""
         (self.sink.end if last else self.sink.append)(**self._row())
 
     def _row(self) -> dict[str, Any]:

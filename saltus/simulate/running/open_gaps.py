@@ -1,4 +1,4 @@
-"""Gaps that a run and all its repetitions leave open alike under hard contact, as closed ones, and what they do.
+"""Gaps that a run and all its repetitions leave open alike under hard contact, and their effect on positions.
 
 A gap g counts as closed where the exact motion would close it in a time t with g = a t² / 2, an impact at its end. In
 that time friction takes μ a t from the tangential velocity, or gives it back with the impact: positions along the
@@ -20,14 +20,14 @@ from saltus.simulate.laws.contact import Hard
 if TYPE_CHECKING:
     from saltus.record.table.trajectory_table import TrajectoryTable
 
-BALL = 3.5  # by how much an impulse along the surface changes the slip of a ball, relative to that of a point mass
-STICKY = 10.0  # a friction coefficient beyond which nothing slips
+BALL = 3.5  # effect of a tangential impulse on the slip of a ball, relative to that of a point mass
+STICKY = 10.0  # friction coefficient above which nothing slips
 THINNEST = 1e-6  # m; half the extent of a body that turns, below which bounds would say nothing
-LOOKED_AT = 16  # samples in which gaps are measured
+LOOKED_AT = 16  # number of samples in which gaps are measured
 
 
 def left_open(engine: Engine, run: "TrajectoryTable") -> float:
-    """By how much (rad, m) positions may differ from the exact motion in the run and in its repetitions alike."""
+    """Difference of positions from the exact motion (rad, m) that the run and its repetitions share, at most."""
     law = engine.law
     if not isinstance(law, Hard):
         return 0.0
@@ -40,7 +40,7 @@ def left_open(engine: Engine, run: "TrajectoryTable") -> float:
 
 
 def motion_of_gaps(engine: Engine, law: Hard) -> float:
-    """The largest motion of a coordinate (rad, m) that belongs to a gap of 1 m, at least 1, in motions of unit size."""
+    """Largest motion of a coordinate (rad, m) that belongs to a gap of 1 m, at least 1, for motions of unit size."""
     m = engine.model.mj_model
     geoms = np.unique(geom_pairs(m, engine.m))
     geoms = geoms[m.body_weldid[m.geom_bodyid[geoms]] > 0]
@@ -58,8 +58,8 @@ def motion_of_gaps(engine: Engine, law: Hard) -> float:
 def hovering(engine: Engine, run: "TrajectoryTable") -> float:
     """The largest gap (m) that time stepping may keep open: one that gravity alone would close within a step.
 
-    Contacts act on velocities where the gap would be closed at the end of a step; a body that is at rest that near
-    stays where it is.
+    Contacts act on velocities if the gap would be closed at the end of a step; a body at rest at a smaller gap stays
+    at rest.
     """
     m = engine.model.mujoco
     reach = float(np.linalg.norm(m.opt.gravity)) * engine.timestep**2

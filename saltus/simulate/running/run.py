@@ -42,7 +42,7 @@ def run(
 ) -> "Trajectory":
     """Run a simulation; see `Simulation.run`.
 
-    `sim`: what a control function is called with. `again`: makes a simulation like it, but for the options it is given.
+    `sim`: argument of control functions. `again`: makes a copy of it with other values for the given options.
     """
     duration, sample = positive("duration", duration), positive("sample", sample)
     certify, ledger = flag("certify", certify), flag("ledger", ledger)
@@ -65,7 +65,7 @@ def run(
 
 @contextmanager
 def controlled_by(engine, control):
-    """Let a controller in the time loop work for a while."""
+    """Use a controller in the time loop within the block."""
     before = engine.control
     if isinstance(control, Controller):
         engine.set_control(control)
@@ -79,13 +79,13 @@ def controlled_by(engine, control):
 
 
 def _builder(engine: Engine, plan: Plan, book: Ledger | None) -> TrajectoryBuilder:
-    """The recorder of a run in memory."""
+    """Recorder of a run in memory."""
     sizes, about = about_run(engine, plan.duration, plan.sample, book)
     return TrajectoryBuilder(**sizes, **about, expected=plan.count)
 
 
 def _stream(engine: Engine, plan: Plan, control: Any, path: str | os.PathLike[str], book: Ledger | None) -> "Stream":
-    """The recorder of a run to a Zarr store."""
+    """Recorder of a run to a Zarr store."""
     from saltus.record.io.stream import Stream
     from saltus.record.table.columns import row_shapes
     from saltus.simulate.running.run_setup import setup_of
@@ -100,7 +100,7 @@ def _stream(engine: Engine, plan: Plan, control: Any, path: str | os.PathLike[st
 def about_run(
     engine: Engine, duration: float, sample: float, book: Ledger | None = None
 ) -> tuple[dict[str, int], dict[str, Any]]:
-    """Sizes of a recording's columns by the names of `row_shapes`, and what else it holds."""
+    """Sizes of a recording's columns, by the names of `row_shapes`, and its further metadata."""
     model = engine.model
     if "about" not in engine.memo:
         engine.memo["about"] = description(engine)
@@ -125,14 +125,14 @@ def make_run(
     progress: Any,
     book: Ledger | None,
 ) -> Run:
-    """The time loop that suits the integrator; see `Run`."""
+    """Run object that suits the integrator; see `Run`."""
     held = engine.control is not None and engine.control.hold
     kind = AdaptiveRun if engine.integrator.adaptive and not held else Run
     return kind(engine, plan, sink, control, progress, book)
 
 
 def control_function(sim: Any, control: Any, steps: int) -> Callable[[int], None] | None:
-    """A function of the step that sets a simulation's controls, or None where they are held."""
+    """Function of the step number that sets a simulation's controls, or None for constant controls."""
     if control is None or isinstance(control, Controller):
         return None
     nu = sim.model.nu

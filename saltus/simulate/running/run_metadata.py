@@ -24,9 +24,7 @@ from saltus.version import __version__
 
 
 def names_and_units(engine: Engine) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
-    """Labels and SI units of qpos, qvel, act and ctrl, and labels of mocap bodies and of trees
-    that may fall asleep.
-    """
+    """Labels and SI units of qpos, qvel, act and ctrl; labels of mocap bodies and of trees that may fall asleep."""
     model = engine.model
     qpos, qvel = model.coordinate_units()
     actuators = model.names("actuator")
@@ -46,7 +44,7 @@ def _several(name: str, count: int) -> list[str]:
 
 
 def _act_names(engine: Engine, actuators: list[str]) -> list[str]:
-    """Labels of the states of actuators: MuJoCo's, those of muscles, those of a controller."""
+    """Labels of the states of actuators: MuJoCo's activations, states of muscles, states of a controller."""
     struct, names = engine.m, [f"state {k}" for k in range(len(engine.act))]
     for k, actuator in enumerate(actuators):
         first = struct.actuator_actadr[k]
@@ -61,7 +59,7 @@ def _act_names(engine: Engine, actuators: list[str]) -> list[str]:
 
 
 def description(engine: Engine) -> dict[str, Any]:
-    """Words that all recordings of a simulation with its controller share: `names`, `units` and `attrs`."""
+    """Metadata that all recordings of a simulation with its controller share: `names`, `units` and `attrs`."""
     names, units = names_and_units(engine)
     attrs = model_attributes(engine)
     if point_count(engine):
@@ -90,7 +88,7 @@ def attributes(engine: Engine, duration: float, sample: float) -> dict[str, Any]
 
 
 def applied(engine: Engine) -> dict[str, list[float]]:
-    """Forces from outside at the run's start: (N m, N) by joint or coordinate, and (N, N m) by body."""
+    """External forces at the run's start: (N m, N) by joint or coordinate, and (N, N m) by body."""
     bodies = zip(engine.model.names("body"), engine.xfrc_applied, strict=True)
     along = zip(engine.model.dof_names(), engine.qfrc_applied, strict=True)
     found = {f"qfrc_applied[{name}]": [float(value)] for name, value in along if value}
@@ -120,7 +118,7 @@ def model_attributes(engine: Engine) -> dict[str, Any]:
 
 
 def law_numbers(law: Any) -> dict[str, Any]:
-    """The numbers of a contact law in plain values, from which `law_of` makes it again; {} where it has none."""
+    """Numbers of a contact law as plain values, from which `law_of` makes it again; {} if it has none."""
     if not dataclasses.is_dataclass(law):
         return {}
     numbers = {f.name: getattr(law, f.name) for f in dataclasses.fields(law)}
@@ -131,7 +129,7 @@ def law_numbers(law: Any) -> dict[str, Any]:
 
 
 def law_of(name: str, numbers: Mapping[str, Any]) -> Any:
-    """A contact law of such a name and numbers."""
+    """The contact law with a name and numbers."""
     if not numbers:
         return name
     pairs = {(first, second): value for first, second, value in numbers.get("pairs", [])}
@@ -142,8 +140,8 @@ def law_of(name: str, numbers: Mapping[str, Any]) -> Any:
 def tolerances(engine: Engine) -> dict[str, float]:
     """Tolerances of a run, by name.
 
-    The relative and absolute error of a step, the constraint solver's; where events are located in time their place
-    in a step, the residual of complementarity problems, and the gap (m) that counts as closed.
+    Relative and absolute error of a step, and tolerance of the constraint solver; if events are located in time, also
+    of their place in a step, of the residual of complementarity problems, and the gap (m) that counts as closed.
     """
     found = {"constraint_solver": float(engine.model.opt.tolerance)}
     if engine.integrator.adaptive:

@@ -1,4 +1,4 @@
-"""Setup of a streamed run in plain values, from which it is resumed: integrator, contact law, controller, schedule."""
+"""Setup of a streamed run as plain values, for resuming it: integrator, contact law, controller, schedule."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ NONE, PID_KIND, CONTROLLER, ARRAY, FUNCTION = "none", "PID", "controller", "arra
 
 
 def setup_of(engine: Engine, plan: Plan, control: Any) -> dict[str, Any]:
-    """The set-up with which an engine and its run are made again, in plain values for JSON."""
+    """Setup from which an engine and its run are made again, as plain values for JSON."""
     return {
         "integrator": engine.integrator.name,
         "tableau": _tableau(engine.integrator),
@@ -41,7 +41,7 @@ def setup_of(engine: Engine, plan: Plan, control: Any) -> dict[str, Any]:
 
 
 def described(control: Any) -> dict[str, Any]:
-    """A control in plain values, or its name where it is a function."""
+    """A control as plain values, or its name if it is a function."""
     if control is None:
         return {"kind": NONE}
     if isinstance(control, PID):
@@ -57,13 +57,13 @@ def described(control: Any) -> dict[str, Any]:
 
 
 def _tableau(integrator: Integrator) -> dict[str, Any] | None:
-    """The coefficients of a Runge-Kutta method that a user gave; None for the integrators that have a name here."""
+    """Coefficients of a user-defined Runge-Kutta method; None for named integrators."""
     known = integrators().get(integrator.name)
     if integrator == known or (known is not None and integrator.adaptive):
         return None
     table = integrator.parameters[0] if integrator.parameters else None
     if not isinstance(table, np.ndarray) or table.ndim != 2:
-        return {}  # a step of the user's own
+        return {}  # a user-defined step
     rows = {"a": table[:-1, 1:], "b": table[-1, 1:], "c": table[:-1, 0]}
     about = {"name": integrator.name, "order": integrator.order, "reference": integrator.reference}
     return {name: row.tolist() for name, row in rows.items()} | about

@@ -6,14 +6,14 @@ from functools import cached_property
 
 import numpy as np
 
-ROUNDING = 1e-9  # of a step: closer than this, a sample is at a step's end
+ROUNDING = 1e-9  # relative to a step: a sample closer than this to a step's end coincides with it
 
 
 @dataclass(frozen=True)
 class Plan:
     """A run of `duration` s from `start` s in steps of `h` s, with a sample every `sample` s.
 
-    Whole steps are `whole` in number; the last step, of `rest` s, ends at the duration and is 0 where there is none.
+    There are `whole` full steps; the last step, of `rest` s (0 if there is none), ends at the duration.
     Sample k, of `count`, is `times(k, k + 1)` s after the start.
     """
 
@@ -52,5 +52,5 @@ class Plan:
         return times
 
     def step_of(self, time: float) -> int:
-        """Whole steps that are over at a time (s after the start)."""
+        """Number of whole steps that are completed at a time (s after the start)."""
         return min(math.floor(time / self.h + ROUNDING), self.whole)

@@ -12,11 +12,11 @@ from saltus.simulate import stepping
 from saltus.simulate.engine import loops
 from saltus.simulate.engine.engine import Engine
 
-IMPACTS = len(WORKS)  # places of the accounts
+IMPACTS = len(WORKS)  # indices of accounts
 EQUATIONS, MOTIONS = IMPACTS + 1, IMPACTS + 2
 CONSTRAINTS = (CONTACT, LIMITS, DRY, EQUALITIES)
 
-#: Places in a step and weights of Gauss and Legendre's quadrature with three points.
+#: Places in a step and weights of Gauss-Legendre quadrature with three points.
 NODES = 0.5 + np.sqrt(0.15) * np.array([-1.0, 0.0, 1.0])
 NODE_WEIGHTS = np.array([5.0, 8.0, 5.0]) / 18.0
 
@@ -31,42 +31,41 @@ RULES = {
 
 
 class Inside(Protocol):
-    """A run that can look inside the step that it has taken."""
+    """Run that can evaluate states inside the step that it has taken."""
 
     def take_again(self, times: np.ndarray, target: float) -> np.ndarray:
-        """The states at ascending times inside the step towards a target (s), which is taken again."""
+        """Repeat the step towards a target (s); returns the states at ascending times inside it."""
         ...
 
     def put(self, row: np.ndarray) -> None:
-        """Bring the engine to such a state."""
+        """Put the engine into a state that `take_again` returned."""
         ...
 
 
 class Ledger:
     """Work of all kinds of forces since the run's start.
 
-    Methods that leave the forces of a step behind are charged with the work of just these, force times the step's
-    displacement at its mean velocity: a balance of the steps as they were taken, whatever their length. Others are
-    asked for their powers at the step's ends and at places between, where shorter steps of the same method go, and
-    adaptive ones for those on the dense output of the steps that they take. What
-    impacts change is in the log of events. Given equations of motion are charged with what they do beyond the bodies'
-    own: the forces of a step at its start, or where the method has them. Where motions of joints are prescribed, all
-    methods are asked for powers.
+    If a method leaves the forces of a step in Data, their work is force times the step's displacement at its mean
+    velocity, which balances the steps as they were taken, whatever their length. For other methods, powers are
+    integrated over the step, from its ends and from places between that shorter steps of the same method reach; for
+    adaptive methods, from the dense output. Energy changes of impacts come from the log of events. User-defined
+    equations of motion are charged with forces beyond those of the bodies' own inertia, at the step's start or where
+    the method evaluates them. If motions of joints are prescribed, powers are integrated for all methods.
 
-    `work` [n]: J, in the order of the accounts after `ENERGIES`. `rule`: how it is found, in words.
+    `work` [n]: J, in the order of the accounts after `ENERGIES`. `rule`: description of the quadrature.
     """
 
     def __init__(self, engine: Engine):
         self.engine = engine
         self.work = np.zeros(len(ACCOUNTS) - len(ENERGIES))
-        # methods whose steps leave the forces behind do not leave those of prescribed motions
+        # methods that leave the forces of their steps in Data do not leave those of prescribed motions
         self._leaves = "" if engine.locates_events or engine.motions.joints else engine.integrator.leaves
         free = engine.integrator.adaptive and not (engine.control is not None and engine.control.hold)
         self._parts = 0 if self._leaves else 3 if free else 2 if engine.integrator.order <= 4 else 4
         self.rule = RULES[self._parts]
 
     def accounts(self) -> np.ndarray:
-        """The present state's energies, and the work so far (J)."""
+        """Energies of the present state, and the work so far (J)."""
         energies = np.zeros(len(ENERGIES))
         loops.energies(self.engine.m, self.engine.d, energies)
         self.engine.computed = None
@@ -74,7 +73,7 @@ class Ledger:
         return found if self.engine.motions.joints else found[:WITHOUT_MOTIONS]
 
     def step(self, h: float) -> bool:
-        """Take a step of h seconds and account for it; returns whether an event has ended the run."""
+        """Take a step of h seconds and add its work; returns whether an event has ended the run."""
         engine = self.engine
         before, start = engine.state.copy(), engine.time
         ended = stepping.take_steps(engine, 1, h)
@@ -86,7 +85,7 @@ class Ledger:
         return ended
 
     def _add_impacts(self, start: float) -> None:
-        """The impacts since `start` (s); what happens at once to several contacts is one change of energy."""
+        """Add the impacts since `start` (s); simultaneous impacts at several contacts are one change of energy."""
         events = self.engine.events
         impacts = events[(events["kind"] == "impact") & (events["time"] > start) & (events["time"] <= self.engine.time)]
         changes = np.unique(impacts[["time", "energy_before", "energy_after"]])
@@ -95,10 +94,11 @@ class Ledger:
     def free_step(
         self, steps: Inside, before: dict[str, np.ndarray], start: float, target: float, marks: list[float]
     ) -> list[np.ndarray]:
-        """Account for the step towards `target` (s) that was taken from the state `before` at `start` (s).
+        """Add the work of the step towards `target` (s) that was taken from the state `before` at `start` (s).
 
-        The step is taken once more, to look inside. Where it was one of time over events, all that smooth forces do not
-        explain is what impacts changed. Returns the work up to each of the times in `marks`, which are inside.
+        The step is repeated, to evaluate states inside it. If it stepped over dense events, the change of energy that
+        smooth forces do not explain is charged to impacts. Returns the work up to each of the times in `marks`, which
+        lie inside the step.
         """
         engine = self.engine
         end = engine.time
@@ -137,7 +137,7 @@ class Ledger:
         return float(self.accounts()[: len(ENERGIES)].sum())
 
     def _forces_of(self, before: np.ndarray, h: float) -> None:
-        """The work of the forces that are in the Data."""
+        """Add the work of the forces that the step left in Data."""
         engine, work = self.engine, self.work[:IMPACTS]
         after, damped = engine.state.copy(), 0.0
         moving = engine.rows_of("qvel")
@@ -149,7 +149,7 @@ class Ledger:
             anew, theta = 0.0, engine.integrator.parameters[0][0] if engine.integrator.parameters else 1.0
             if self._leaves == "damped":
                 damped = float(h * engine.m.implicit_damping)
-            else:  # actuators' states are those of the step's start
+            else:  # forces of actuators belong to their states at the step's start
                 anew = float(theta)
                 rows = engine.rows_of("act")
                 engine.state[rows] = before[rows]
@@ -158,17 +158,17 @@ class Ledger:
         engine.state[:] = after
 
     def _equations_of(self, state: np.ndarray, velocities: tuple[np.ndarray, np.ndarray], h: float) -> None:
-        """The work of given equations over a step between two velocities, with their forces at a state of it."""
+        """Add the work of user-defined equations over a step between two velocities, with their forces at `state`."""
         if not self.engine.equations:
             return
         first, last = velocities
         self.engine.state[:] = state
-        if self._leaves == "implicit":  # in velocities
+        if self._leaves == "implicit":  # implicit in velocities
             self.engine.qvel[:] = last
         self._add_equations(h, (last - first) / h, 0.5 * (first + last))
 
     def _add_equations(self, weight: float, acceleration: np.ndarray, velocity: np.ndarray) -> None:
-        """Add the power of given equations at the present state, with its acceleration, times a weight (s)."""
+        """Add the power of user-defined equations at the present state and given acceleration, times a weight (s)."""
         engine = self.engine
         there = engine.d.views["qacc"]
         qacc = there.copy()
@@ -177,10 +177,10 @@ class Ledger:
         engine.computed = None
 
     def _powers(self, before: np.ndarray, h: float) -> None:
-        """The work by a quadrature of powers from the state `before` to the present one."""
+        """Add the work from a quadrature of powers from the state `before` to the present one."""
         engine, weights = self.engine, WEIGHTS[self._parts]
         unconverged = engine.unconverged
-        ctrl = engine.ctrl.copy()  # held over the step, and perhaps chosen at its start
+        ctrl = engine.ctrl.copy()  # constant over the step, possibly set at its start
         with engine.peeking():
             self._add(h * weights[-1])
             engine.state[:] = before

@@ -34,16 +34,16 @@ if TYPE_CHECKING:
 
 DEFAULT_SOLIMP = 0.9, 0.95, 0.001, 0.5, 2.0
 SOLIMP_NAMES = "impedance at the surface", "impedance at full width", "width", "midpoint", "power"
-DEEPEST = 1000.0  # m that a contact may be asked to give way
-SAFE = 0.5  # largest step, in shortest times of the law: what `refsafe` grants a critically damped contact
+DEEPEST = 1000.0  # largest penetration (m) that may be asked for
+SAFE = 0.5  # largest step, in shortest times of the law: what `refsafe` ensures for a critically damped contact
 WEAK = 0.1  # impedance at rest below which there is a warning
 
 
 @dataclass(frozen=True)
 class ContactLaw(SoftContact):
-    """A soft contact as a mass feels it; made by `saltus.contact_law` and `saltus.contact_parameters`.
+    """Soft contact of a point mass; made by `saltus.contact_law` and `saltus.contact_parameters`.
 
-    The fields are what was given. All else is computed when it is first read; `print(law)` shows it as a table.
+    The fields are the given parameters. Other quantities are computed on first access; `print(law)` tabulates them.
     """
 
     # ------------------------------------------------------------ an impact
@@ -55,12 +55,12 @@ class ContactLaw(SoftContact):
 
     @property
     def restitution(self) -> float:
-        """Speed at which the mass leaves the surface over that at which it came, by the continuous law."""
+        """Ratio of the speeds at which the mass leaves the surface and reached it, by the continuous law."""
         return self.impact.restitution
 
     @property
     def largest_penetration(self) -> float:
-        """Depth (m) that an impact reaches."""
+        """Largest depth (m) in an impact."""
         return self.impact.deepest
 
     @property
@@ -78,11 +78,11 @@ class ContactLaw(SoftContact):
         """The mean of `restitutions_at_timestep`."""
         return float(self.restitutions_at_timestep.mean())
 
-    # ------------------------------------------------------------ words
+    # ------------------------------------------------------------ text and figure
 
     @property
     def warnings(self) -> list[str]:
-        """What does not act as it was given, or not as one might expect; a sentence each."""
+        """Parameters that act differently than given or than expected; one sentence each."""
         return list(_warnings(self))
 
     def __str__(self) -> str:
@@ -91,7 +91,7 @@ class ContactLaw(SoftContact):
     _repr_html_ = notebook_html
 
     def plot(self, path: str | os.PathLike[str] | None = None) -> Figure:
-        """Draw impedance and force over depth, with an impact; to `path` too (.png, .svg, .pdf) where given.
+        """Draw impedance and force over depth, with an impact; also written to `path` (.png, .svg, .pdf).
 
         Raises:
             OptionError: another suffix.
@@ -138,7 +138,7 @@ def _warnings(law: ContactLaw) -> Iterator[str]:
 
 
 def law_rows(law: ContactLaw) -> list[tuple[str, str]]:
-    """What the law means: names and values; what belongs to a heading above is indented."""
+    """Meaning of the law as names and values; rows that belong to a heading above are indented."""
     spread = law.restitutions_at_timestep
     stepped = f"{_quantity(spread.min())} to {_quantity(spread.max())}, depending on the time of contact within a step"
     if spread.max() - spread.min() < 5e-4:
@@ -164,7 +164,7 @@ def law_rows(law: ContactLaw) -> list[tuple[str, str]]:
 
 
 def law_heading(law: ContactLaw) -> list[str]:
-    """What was given, in lines."""
+    """Lines with the given parameters."""
     solref, solimp = (" ".join(f"{x:.10g}" for x in values) for values in (law.solref, law.solimp))
     return [f'contact with solref="{solref}" solimp="{solimp}"', f"mass {law.mass:g} kg, gravity {law.gravity:g} m/s²"]
 
@@ -182,7 +182,7 @@ def _quantity(value: float, unit: str = "") -> str:
     return "infinite" if value == math.inf else f"{value:.4g} {unit}".rstrip()
 
 
-# ---------------------------------------------------------------- making one
+# ---------------------------------------------------------------- construction
 
 
 def contact_law(
@@ -195,12 +195,12 @@ def contact_law(
     refsafe: bool = True,
     speed: float = 1.0,
 ) -> ContactLaw:
-    """What the parameters of a soft contact or limit mean for a point mass.
+    """Meaning of the parameters of a soft contact or limit for a point mass.
 
     `solref`: (time constant in s, damping ratio), or (-stiffness in 1/s², -damping in 1/s). `solimp`: (impedance at the
     surface, at full width, width in m, midpoint, power); values left out at its end are the defaults. `mass` in kg,
-    `gravity` in m/s², `timestep` in s. `refsafe`: raise time constants to two steps, as MuJoCo does. `speed` (m/s): of
-    the impact that restitution, largest penetration and duration belong to.
+    `gravity` in m/s², `timestep` in s. `refsafe`: raise time constants to two steps, as MuJoCo does. `speed` (m/s):
+    impact speed for restitution, largest penetration and duration.
 
     Raises:
         OptionError: a value that cannot be used, by its name.
@@ -230,8 +230,8 @@ def contact_parameters(
 
     The answer's `solref` is (-stiffness, -damping). The stiffness is K d₁² with K = g (1 - d) / (d² penetration), where
     d and d₁ are the impedances there and at full width. The damping is found by simulating impacts at `speed` (m/s);
-    a restitution of 0 gives the smallest at which the mass does not come back up. What a step makes of it is
-    `restitution_at_timestep`. The other arguments are those of `contact_law`.
+    a restitution of 0 gives the smallest damping at which the mass does not come back up. The restitution with discrete
+    steps is `restitution_at_timestep`. The other arguments are those of `contact_law`.
 
     Raises:
         OptionError: a value that cannot be used, by its name; a step too long for the contact, with one that would do.
@@ -264,12 +264,12 @@ def contact_parameters(
 
 
 def _ratio_for(wanted: float, law: Callable[[float], ContactLaw]) -> float:
-    """The damping ratio at which an impact under `law(ratio)` has a restitution."""
+    """Damping ratio at which an impact under `law(ratio)` has the wanted restitution."""
     from scipy.optimize import brentq
 
     def excess(ratio: float) -> float:
         this = law(ratio)
-        # below the surface, the speed that is missing to reach it
+        # below the surface: the speed that the mass lacks to reach it
         missing = math.sqrt(2 * this.gravity * this.impact.shortfall) / this.speed
         return this.restitution - missing - wanted
 

@@ -22,10 +22,10 @@ _reference: Callable[..., Any] = interpret(kernels.reference)
 
 @dataclass(frozen=True)
 class SoftContact:
-    """A soft contact as a mass feels it.
+    """Soft contact of a point mass.
 
-    `solref`, `solimp`: as MuJoCo defines them. `mass` (kg), `gravity` (m/s²), `timestep` (s), whether `refsafe` keeps
-    the time constant above two steps, and the `speed` (m/s) of an impact.
+    `solref`, `solimp`: as MuJoCo defines them. `mass` (kg), `gravity` (m/s²), `timestep` (s); `refsafe`: keep the time
+    constant above two steps; `speed` (m/s) of an impact.
     """
 
     solref: tuple[float, float]
@@ -40,7 +40,7 @@ class SoftContact:
 
     @property
     def used_solref(self) -> tuple[float, float]:
-        """solref as it acts: mixed signs replaced by the default, the time constant at least two steps if `refsafe`."""
+        """The solref in effect: the default for mixed signs, the time constant at least two steps if `refsafe`."""
         first, second = self.solref
         if (first > 0) != (second > 0):
             first, second = DEFAULT_SOLREF
@@ -50,7 +50,7 @@ class SoftContact:
 
     @property
     def used_solimp(self) -> tuple[float, ...]:
-        """solimp as it acts, within its limits."""
+        """The solimp in effect, clamped to its limits."""
         return tuple(impedance_parameters(self.solimp).tolist())
 
     @cached_property
@@ -58,7 +58,7 @@ class SoftContact:
         """(K, B) of a_ref = -B v - K d r (1/s², 1/s)."""
         safe = 2 * self.timestep if self.refsafe else 0.0
         K, B = reference(self.solref, self.used_solimp[1], safe)
-        return abs(float(K)), abs(float(B))  # -0 is no number to show
+        return abs(float(K)), abs(float(B))  # avoids -0
 
     def impedance(self, r: ArrayLike) -> NDArray[np.float64]:
         """d(r): the share of the reference acceleration in the motion, for violations r (m)."""
@@ -68,13 +68,13 @@ class SoftContact:
     def force(self, r: ArrayLike, v: ArrayLike = 0.0) -> NDArray[np.float64]:
         """Force (N) on the mass at violations r (m, negative inside, no force elsewhere) and velocities v (m/s).
 
-        It depends on the acceleration without it, which here is that of gravity.
+        The force depends on the acceleration without contact, which is that of gravity.
         """
         inside = numbers("r", r) < 0
         return np.where(inside, np.maximum(self.unclipped_force(r, v), 0.0), 0.0)
 
     def unclipped_force(self, r: ArrayLike, v: ArrayLike = 0.0) -> NDArray[np.float64]:
-        """The same (N), negative where a contact that sticks would pull."""
+        """Force (N) on the mass without clipping at zero: negative if a bonded contact would pull."""
         K, B = self._constants
         curve, g, m = self.used_solimp, self.gravity, self.mass
 
@@ -85,7 +85,7 @@ class SoftContact:
         return _each(one, numbers("r", r), numbers("v", v))
 
     def shortest_time_at(self, d: float) -> float:
-        """The shorter of 1/ω and 2/(d b) (s): the time in which a contact of impedance d acts."""
+        """The shorter of 1/ω and 2/(d b) (s): the time scale of a contact of impedance d."""
         K, B = self._constants
         d = number("d", d)
         fastest = max(math.sqrt(K) * d, B * d / 2)
@@ -115,7 +115,7 @@ class SoftContact:
         depth = lambda d: g * (1 - d) / (K * d * d)  # noqa: E731
         shallow, deep = sorted((depth(d0), depth(d1)))
         excess = lambda p: float(p - depth(float(self.impedance(-p))))  # noqa: E731
-        # where d(r) falls with depth there may be several; the mass comes from above
+        # several solutions are possible if d(r) decreases with depth; the mass comes from above
         grid = np.geomspace(shallow, deep, 400 if d0 > d1 else 2)
         above = next((i for i, p in enumerate(grid) if i and excess(p) >= 0), len(grid) - 1)
         low, high = float(grid[above - 1]), float(grid[above])
@@ -127,7 +127,7 @@ class SoftContact:
 
     @cached_property
     def rest_impedance(self) -> float:
-        """d at rest."""
+        """Impedance d at rest."""
         return float(self.impedance(-min(self.rest_penetration, 1e300)))
 
     @property
@@ -142,22 +142,22 @@ class SoftContact:
 
     @property
     def stiffness(self) -> float:
-        """m d k (N/m): of the spring that the mass feels at rest."""
+        """m d k (N/m): stiffness of the spring that the mass feels at rest."""
         return self.mass * self.rest_impedance * self.reference_stiffness
 
     @property
     def damping(self) -> float:
-        """m d b (N s/m): of the damper that the mass feels at rest."""
+        """m d b (N s/m): damping of the damper that the mass feels at rest."""
         return self.mass * self.rest_impedance * self.reference_damping
 
     @property
     def time_constant(self) -> float:
-        """2 / (d b) (s): in this time the envelope of a small oscillation about rest falls to 1/e."""
+        """2 / (d b) (s): time in which the envelope of a small oscillation about rest falls to 1/e."""
         return 2 / (self.rest_impedance * self.reference_damping) if self.reference_damping else math.inf
 
     @property
     def damping_ratio(self) -> float:
-        """b / (2 √K): below 1 the mass swings about rest, at 1 and above it creeps there. The same at any depth."""
+        """b / (2 √K) at any depth: below 1 the mass oscillates about rest, otherwise it creeps to rest."""
         K, B = self._constants
         return B / (2 * math.sqrt(K)) if K else math.inf
 
@@ -180,7 +180,7 @@ class SoftContact:
 
 
 def _each(function: Callable[..., float], *arguments: ArrayLike) -> NDArray[np.float64]:
-    """A function of numbers for each element, with broadcasting; a number for numbers."""
+    """Apply a function of numbers elementwise, with broadcasting; numbers give a number."""
     values = np.broadcast_arrays(*(np.asarray(a, float) for a in arguments))
     out = np.empty(values[0].shape)
     for i in np.ndindex(out.shape):

@@ -25,7 +25,7 @@ UNITS = ((1.0, "m"), (1e3, "mm"), (1e6, "µm"), (1e9, "nm"))
 
 
 def plot(law: SoftContact, impact: Impact, path: str | os.PathLike[str] | None = None) -> Figure:
-    """See `saltus.ContactLaw.plot`."""
+    """Draw the figure of a law with an impact; see `saltus.ContactLaw.plot`."""
     file_format = None if path is None else figure_format(path)
     figure = draw(law, impact)
     if path is not None:
@@ -34,7 +34,7 @@ def plot(law: SoftContact, impact: Impact, path: str | os.PathLike[str] | None =
 
 
 def draw(law: SoftContact, impact: Impact) -> Figure:
-    """The figure, with two panels beside each other, each with its own range of depths."""
+    """Figure with two panels side by side, each with its own range of depths."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(10.0, 4.4), dpi=150, layout="constrained")
@@ -49,7 +49,7 @@ def draw(law: SoftContact, impact: Impact) -> Figure:
     solref, solimp = (" ".join(f"{x:.5g}" for x in values) for values in (law.solref, law.solimp))
     title = f'solref="{solref}", solimp="{solimp}", {law.mass:.4g} kg at {law.gravity:.4g} m/s²'
     figure.suptitle(literal(title), fontsize=11)
-    # lets a notebook show a figure that no plotting backend knows about
+    # lets a notebook show a figure without a plotting backend
     vars(figure)["_repr_png_"] = partial(rendered, figure, "png")
     return figure
 
@@ -93,7 +93,7 @@ def _force_panel(axes: Axes, law: SoftContact, impact: Impact) -> None:
 
 
 def _arrow(axes: Axes, x: np.ndarray, y: np.ndarray) -> None:
-    """The sense of a path, at a third of its steps."""
+    """Draw arrows in the direction of a path, at a third of its steps."""
     i = len(x) // 3
     if i < len(x) - 1:
         style: dict[str, Any] = {"arrowstyle": "-|>", "color": COLOURS[1], "linewidth": 1.3}
@@ -101,7 +101,7 @@ def _arrow(axes: Axes, x: np.ndarray, y: np.ndarray) -> None:
 
 
 def _depth_axis(axes: Axes, largest: float) -> float:
-    """Label the depths in a unit that suits the largest (m); returns how many of it are a metre."""
+    """Label the depths in a unit that suits the largest (m); returns the number of units in a metre."""
     scale, unit = next(((s, u) for s, u in UNITS if largest * s >= 0.5), UNITS[-1])
     axes.set_xlabel(f"penetration ({unit})")
     return scale

@@ -19,14 +19,14 @@ from saltus.simulate.simulation import Simulation
 from saltus.simulate.soft_contact.law import SoftContact
 
 RELATIVE = 1e-10  # tolerance of a step
-PARTS = 20  # steps for the shortest time in which the law acts, or for crossing the layer where d(r) varies
-LONGEST = 20_000  # steps until a motion that neither leaves nor settles counts as staying
-SURFACE = 1e-5  # depth, of the deepest, from which the acceleration on the way to the surface is taken as constant
-NEAR_REST = 1e-4  # distance from rest, of the depth there, at which it stays
-PATIENCE = 20  # times that the law takes to turn the mass, until which a fixed step should have brought it back
-CLOCK = 1e-12  # s, below which no time passes
-FINE = 20_000  # steps of such a turn beyond which a fixed step has nothing to add
-PHASES = 8  # places within a step at which a fixed step touches
+PARTS = 20  # number of steps in the shortest time of the law, or for crossing the layer in which d(r) varies
+LONGEST = 20_000  # number of steps after which a motion that neither leaves nor settles counts as staying
+SURFACE = 1e-5  # relative to the largest depth: from here to the surface the acceleration counts as constant
+NEAR_REST = 1e-4  # distance from rest, relative to the depth at rest, at which the mass counts as staying
+PATIENCE = 20  # multiple of the law's turning time within which a fixed step should bring the mass back
+CLOCK = 1e-12  # s; shorter times count as zero
+FINE = 20_000  # number of steps per turn above which fixed steps agree with the continuous law
+PHASES = 8  # number of places within a fixed step at which the mass touches
 
 
 @dataclass(frozen=True)
@@ -34,11 +34,11 @@ class Impact:
     """An impact under the continuous law.
 
     Attributes:
-        restitution: speed at which the mass comes back through the surface over that of the impact; 0 if it stays.
-        shortfall: m, how far below the surface it turns again where it stays, otherwise 0.
+        restitution: ratio of the rebound speed at the surface to the impact speed; 0 if the mass stays.
+        shortfall: m, depth at which a mass that stays turns again, otherwise 0.
         deepest: m, the largest penetration.
-        duration: s, from the impact until the contact pushes no more; inf if the mass stays.
-        turn: s, from the impact to the deepest point, or to where it was clear that none is passed.
+        duration: s, from the impact until the contact stops pushing; inf if the mass stays.
+        turn: s, from the impact to the deepest point, or until it is clear that there is none.
         r, v: [T] violation (m, negative inside) and velocity (m/s) during the contact.
     """
 
@@ -54,7 +54,7 @@ class Impact:
 def impact(law: SoftContact) -> Impact:
     """The impact of `law.mass` at `law.speed`, simulated by `dopri5`."""
     if law.reference_stiffness == 0:
-        # nothing turns the mass around
+        # no force turns the mass around
         return Impact(0.0, math.inf, math.inf, math.inf, law.timestep, np.empty(0), np.empty(0))
     try:
         return _Fall(law).run()
@@ -68,13 +68,13 @@ def _beyond_the_clock(law: SoftContact) -> OptionError:
 
 
 class _Fall:
-    """The simulation of an impact, from one event to the next."""
+    """Simulation of an impact, from one event to the next."""
 
     def __init__(self, law: SoftContact):
         self.law = law
         self.scale, self.omega = law.shortest_time, law.largest_frequency
         tolerance = RELATIVE, 1e-4 * RELATIVE * law.speed * min(1.0, self.scale)
-        # the clamped parameters at no other step's safety
+        # the clamped parameters, without a lower limit by another step
         xml = replace(law, solref=law.used_solref, refsafe=False).xml
         self.sim = Simulation(xml, "dopri5", tolerance=tolerance)
         self.sim.qpos[0], self.sim.qvel[0] = -1e-12 * law.speed * self.scale, -law.speed
@@ -116,7 +116,7 @@ class _Fall:
         return self._stays(self.law.rest_penetration)
 
     def _part(self) -> float:
-        """Seconds to the next look: no event hides within, and the surface is approached by halves."""
+        """Time (s) to the next evaluation: no event is missed within, and the surface is approached by halves."""
         law, v = self.law, abs(self.v)
         d = float(law.impedance(self.r))
         part = law.shortest_time_at(d) / PARTS
@@ -131,15 +131,15 @@ class _Fall:
         return SURFACE * max(min(self.deepest, braking), SURFACE * self.deepest)
 
     def _push(self) -> float:
-        """What the law asks of the contact (N), below zero where only a pull would give it."""
+        """Force (N) of the law on the mass, negative if only a pull would provide it."""
         return float(self.law.unclipped_force(self.r, self.v))
 
     def _settles(self) -> bool:
-        """Whether the mass is as good as at rest, or will creep there from its side, pushed all the way.
+        """Whether the mass is practically at rest, or will creep to rest from its side, pushed all the way.
 
         With the distance x from rest, an overdamped motion x(t) = A exp(-λ₁ t) + C exp(-λ₂ t), λ₁ <= ω <= λ₂, does not
-        pass it if |v| < λ₂ |x|. On its way up it brakes by no more than about λ₁² x, which gravity alone has to exceed
-        lest the contact lets go.
+        pass it if |v| < λ₂ |x|. On its way up it brakes by no more than about λ₁² x; gravity alone has to exceed this,
+        or the contact opens.
         """
         law = self.law
         rest, ratio = law.rest_penetration, law.damping_ratio
@@ -159,7 +159,7 @@ class _Fall:
         self.last = h
 
     def _go_to(self, start: np.ndarray, value: Callable[[], float]) -> None:
-        """To where a value changes its sign within the last step, which began at `start`."""
+        """Go to the sign change of a value within the last step, which began at `start`."""
         from scipy.optimize import brentq
 
         def at(h: float) -> float:
@@ -187,7 +187,7 @@ class _Fall:
 
 
 def stepped_restitution(law: SoftContact, exact: Impact, integrator: str = "euler") -> NDArray[np.float64]:
-    """Restitution [PHASES] with steps of `law.timestep`, by how far into the contact the first step ends.
+    """Restitution [PHASES] with steps of `law.timestep`, for several lengths of the first step's part in contact.
 
     The speed at the surface is that of the flight to which the step belongs: semi-implicit Euler keeps
     v²/2 + g x - g h v/2 in free fall. inf where the motion diverges; that of `exact`, the impact under the continuous
@@ -207,7 +207,7 @@ def _stepped(law: SoftContact, turn: float, sim: Simulation, phase: float) -> fl
     sim.qpos[0] = r
     sim.qvel[0] = g * h / 2 - math.sqrt((g * h / 2) ** 2 + speed**2 - 2 * g * r)
     rising = False
-    # several short steps at once: a flight, whose invariant is read below, lasts longer
+    # several short steps at once, still shorter than a flight, whose invariant is read below
     several = max(1, int(turn / (PARTS * PARTS * h)))
     for _ in range(math.ceil(PATIENCE * (turn / h + PARTS) / several)):
         try:

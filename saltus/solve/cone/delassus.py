@@ -23,8 +23,8 @@ HELD, OPENING, DRIFT, IMPULSES = range(4)
 def row_matrix(m, d):
     """row_A [nrow, nrow] = J M⁻¹ Jᵀ of all rows; needs the factor of M = Lᵀ D L.
 
-    It is Y D⁻¹ Yᵀ with Y = J L⁻¹, whose rows are kept in row_half. They have few entries where there are many bodies:
-    half_num of each, at the degrees of freedom in half_dof.
+    The matrix is Y D⁻¹ Yᵀ with Y = J L⁻¹, whose rows are kept in row_half. With many bodies each row has few entries:
+    half_num, at the degrees of freedom in half_dof.
     """
     n, zero = d.count[NROW], 0.0 * d.time
     for i in range(m.nv):
@@ -93,8 +93,8 @@ def contact_friction(m, d, b):
 def slip_direction(m, d, b):
     """Unit slip direction of a contact in its two tangents.
 
-    That of the velocity, or the kept one where the velocity is at rounding. If the velocity has reversed within a step,
-    its opposite, so that the force stays smooth until the reversal is located.
+    The direction of the velocity, or the stored one if the velocity is at rounding. If the velocity has reversed within
+    a step, the opposite direction, so that the force stays smooth until the reversal is located.
     """
     row, s = d.block_row[b], d.block_item[b]
     # kept direction along the tangents
@@ -103,7 +103,7 @@ def slip_direction(m, d, b):
     c2 = frame[6] * kept[0] + frame[7] * kept[1] + frame[8] * kept[2]
     v1, v2 = d.row_velocity[row + 1], d.row_velocity[row + 2]
     speed = sqrt(v1 * v1 + v2 * v2)
-    # of the velocity, up to the sign that agrees with it
+    # direction of the velocity, with the sign that agrees with the kept one
     if speed > m.opt_speed_tolerance:
         sign = 1.0 if c1 * v1 + c2 * v2 >= 0.0 else -1.0
         return sign * v1 / speed, sign * v2 / speed
@@ -209,7 +209,7 @@ def spread(m, d, problem):
 
 @kernel
 def clear_forces(d):
-    """row_force ← 0 for all rows, before a problem that does not have all of them."""
+    """row_force ← 0 for all rows, before a problem that does not contain all of them."""
     for b in range(d.count[NBLOCK]):
         for r in range(d.block_row[b], d.block_row[b] + d.block_dim[b]):
             d.row_force[r] = 0.0 * d.time
@@ -217,7 +217,7 @@ def clear_forces(d):
 
 @kernel
 def begin_forces(m, d):
-    """row_force and qfrc_constraint [nv] of slipping dry friction, which is known; zero for other rows."""
+    """row_force and qfrc_constraint [nv] of slipping dry friction, which are known; zero for other rows."""
     clear_forces(d)
     for b in range(d.count[NBLOCK]):
         if d.block_kind[b] == FRICTION and slips(d, b):

@@ -15,8 +15,8 @@ from saltus.model.fields.cone import BILATERAL, COULOMB, UNILATERAL
 from saltus.number.functions import clip, maximum, sqrt
 from saltus.number.kernels import kernel
 
-SECTORS = 24  # of the circle of directions, each searched for a zero
-COSINE, SINE = 0.9659258262890683, 0.25881904510252074  # of a sector's angle
+SECTORS = 24  # sectors of the circle of directions, each searched for a zero
+COSINE, SINE = 0.9659258262890683, 0.25881904510252074  # cosine and sine of a sector's angle
 BISECTIONS = 45
 FLAT = 1e-12  # regularisation of a block's diagonal, about one, for its inverse
 

@@ -1,8 +1,9 @@
-"""Islands of a contact problem: blocks that W couples, directly or by way of others.
+"""Islands of a contact problem: blocks that W couples, directly or through others.
 
-Bodies that lie side by side on what does not move share no force: each with what it carries is a problem by itself. The
-work of the solvers grows with the cube of the number of rows, and where one island takes many iterations the others
-need not. The scaled problem (see `saltus.solve.cone.problem`) is kept as a whole while each island takes its place.
+Bodies side by side on a fixed support exchange no forces: each, with everything that it carries, is a separate problem.
+The work of the solvers grows with the cube of the number of rows, and many iterations of one island need not be made
+for the others. The whole scaled problem (see `saltus.solve.cone.problem`) is kept while each island replaces it in
+turn.
 """
 
 from saltus.model.enums import BLOCKS, ROWS
@@ -20,7 +21,7 @@ def islands_of_blocks(p):
             continue
         count += 1
         p.hard_whole_island[root] = root
-        # blocks whose neighbours are yet to be found, in hard_order
+        # blocks whose neighbours remain to be found, in hard_order
         p.hard_order[0], waiting = root, 1
         while waiting > 0:
             waiting -= 1
@@ -59,7 +60,7 @@ def keep_whole(p):
 
 @kernel
 def take_island(p, island, blocks, n):
-    """The problem of one island in the place of the whole one, which has so many blocks and n rows."""
+    """Replace the whole problem, which has `blocks` blocks and n rows, by the problem of one island."""
     count = rows = 0
     for k in range(blocks):
         if p.hard_whole_island[k] != island:
@@ -80,7 +81,7 @@ def take_island(p, island, blocks, n):
 
 @kernel
 def give_island(p, island, blocks):
-    """hard_whole_z ← the forces of the island that has been solved; the whole problem has so many blocks."""
+    """hard_whole_z ← the forces of a solved island; the whole problem has `blocks` blocks."""
     row = 0
     for k in range(blocks):
         if p.hard_whole_island[k] == island:
@@ -91,7 +92,7 @@ def give_island(p, island, blocks):
 
 @kernel
 def restore_whole(p, blocks, n):
-    """The whole problem in its place, with the forces of all islands; A is not needed any more."""
+    """Restore the whole problem, with the forces of all islands; A is no longer needed."""
     for k in range(blocks):
         p.hard_kind[k], p.hard_row[k], p.hard_dim[k] = p.hard_whole_kind[k], p.hard_whole_row[k], p.hard_whole_dim[k]
         p.hard_mu[k], p.hard_bound[k] = p.hard_whole_mu[k], p.hard_whole_bound[k]

@@ -2,8 +2,8 @@
 
     min |z|  over  argmin |A z - b|
 
-Where A, apart from rows and columns of zeros, is clearly of full rank: Gaussian elimination with row pivoting.
-Otherwise a complete orthogonal decomposition (Golub & Van Loan, Matrix Computations (2013), 5.4-5.5): A P = Q R by
+If A, apart from rows and columns of zeros, is clearly of full rank, it is solved by Gaussian elimination with row
+pivoting, otherwise by a complete orthogonal decomposition (Golub & Van Loan (2013), 5.4-5.5): A P = Q R by
 Householder reflections with column pivoting, and reflections from the right that reduce the first rows of R to [T 0] Z,
 
     z = P Zᵀ [T⁻¹ (Qᵀ b)₁; 0]
@@ -18,7 +18,7 @@ from saltus.number.functions import absolute, maximum, sqrt
 from saltus.number.kernels import kernel
 
 RANK = 1e-12  # smallest remaining column length, relative to the longest, that counts towards the rank
-FEW = 6  # rows of a system that is not worth a search for islands
+FEW = 6  # rows of a system up to which a search for islands does not pay
 PIVOT = 1e-8  # smallest pivot of an elimination, relative to the largest, that proves full rank
 
 
@@ -29,7 +29,7 @@ def minimum_norm(p, n, a, b, x):
     a [n, n] and b [n] are fields and keep their values. Overwrites hard_factor, hard_rhs, hard_column, hard_tau,
     hard_order, hard_island and hard_member of `p`.
     """
-    # islands of rows and columns that nothing couples to others: systems by themselves
+    # islands of rows and columns that are not coupled to others are separate systems
     if n <= FEW:
         return minimum_norm_of_rank(p, n, a, b, x, n, RANK)
     islands(p, n, a)
@@ -47,7 +47,7 @@ def minimum_norm(p, n, a, b, x):
 
 @kernel
 def minimum_norm_of_rank(p, n, a, b, x, most, small):
-    """The solution of least norm for a matrix A that is known to some error: of rank `most` at most.
+    """The solution of least norm for a matrix A with errors, whose rank is at most `most`.
 
     Columns shorter than `small` times the longest do not count towards the rank, once reduced by the others.
     """
@@ -61,7 +61,7 @@ def minimum_norm_of_rank(p, n, a, b, x, most, small):
 def islands(p, n, a):
     """hard_member [n] ← the indices, island by island, ascending in each; hard_island ← the island of each of these.
 
-    Indices are in one island if an entry of a [n, n] couples them, directly or by way of others.
+    Indices are in one island if an entry of a [n, n] couples them, directly or through others.
     """
     for i in range(n):
         p.hard_order[i] = -1  # the island of index i, for now
@@ -69,7 +69,7 @@ def islands(p, n, a):
     for root in range(n):
         if p.hard_order[root] >= 0:
             continue
-        # all that can be reached from the first index without an island
+        # all indices that can be reached from the first one without an island
         first = scanned = placed
         p.hard_order[root] = root
         p.hard_member[placed] = root
@@ -82,7 +82,7 @@ def islands(p, n, a):
                     p.hard_order[j] = root
                     p.hard_member[placed] = j
                     placed += 1
-        # in ascending order
+        # sort the members in ascending order
         at = first
         for j in range(root, n):
             if p.hard_order[j] == root:
@@ -164,7 +164,7 @@ def _load(p, n, first, count, a, b):
 
 @kernel
 def is_full_rank(p, n, small):
-    """Gaussian elimination of hard_factor with hard_rhs; False, and unfinished, if a pivot is small."""
+    """Gaussian elimination of hard_factor with hard_rhs; False, and incomplete, if a pivot is small."""
     least = largest = 0.0
     for k in range(n):
         # partial pivoting, and the range of the pivots so far

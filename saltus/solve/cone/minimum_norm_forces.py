@@ -24,8 +24,8 @@ from saltus.solve.cone.residual import project_on_cone, residual, velocity
 
 AT_REST = 1e-9  # velocity relative to the largest of b that counts as zero
 ITERATIONS, HALVINGS = 50, 30
-ROUNDING = 4e-15  # of Y x, relative to c
-FIXED, RAY, SET = range(3)  # admissible forces of a block: one, a ray, all of its law
+ROUNDING = 4e-15  # rounding of Y x, relative to c
+FIXED, RAY, SET = range(3)  # admissible forces of a block: a single one, a ray, the whole set of its law
 
 
 @kernel
@@ -34,7 +34,7 @@ def least_force(p, tolerance, rest):
 
     Returns the residual. Nothing changes if the minimum is not found to rounding or its residual exceeds `tolerance`.
     """
-    # nothing to choose where the active rows are independent
+    # forces are unique if the active rows are independent
     n = p.hard_count[ROWS]
     count = _active(p)
     if count == 0 or _is_regular(p, count):

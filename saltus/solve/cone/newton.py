@@ -17,7 +17,7 @@ from saltus.number.kernels import kernel
 from saltus.solve.cone.minimum_norm import minimum_norm
 from saltus.solve.cone.residual import residual, velocity
 
-ROUNDING = 1e-15  # a residual that no step reduces further
+ROUNDING = 1e-15  # residual below which no step reduces it further
 HALVINGS = 12
 DECREASE = 1e-4  # sufficient decrease of |F|² (Armijo)
 
@@ -26,7 +26,7 @@ DECREASE = 1e-4  # sufficient decrease of |F|² (Armijo)
 def newton(p, tolerance, limit):
     """hard_z, hard_y ← the best of at most `limit` iterates from hard_z; returns its residual.
 
-    Takes one more step after reaching the tolerance, since that often reaches rounding.
+    After reaching the tolerance, one more step is taken, since it often reaches rounding.
     """
     n = p.hard_count[ROWS]
     best, reached = 1e300, False

@@ -11,10 +11,10 @@ without bound, as where there is no solution, cannot hide it.
 
 Newton's method from the warm start solves nearly all problems. The others are restarted from Gauss-Seidel sweeps, and
 then solved by the proximal point method (Rockafellar, SIAM J. Control Optim. 14 (1976); Acary, Brémond & Huber
-(2018)): y + α (z - z_k) in the place of y, z_k the last result, with α decreasing while that succeeds.
+(2018)): y + α (z - z_k) in place of y, with z_k the last result and α decreasing while steps succeed.
 
-Blocks that nothing couples, as the contacts of bodies that lie side by side, are problems by themselves: islands, which
-are solved one after the other at the common scale s.
+Uncoupled blocks, such as the contacts of bodies side by side, form separate problems: islands, which are solved one
+after the other at the common scale s.
 """
 
 from saltus.model.enums import BLOCKS, ROWS
@@ -27,7 +27,7 @@ from saltus.solve.cone.minimum_norm_forces import least_force
 from saltus.solve.cone.newton import newton
 from saltus.solve.cone.residual import residual, velocity
 
-# residual that callers request, residual that they still accept, and the rounding level of a solution relative to its
+# residual that callers request, largest residual that they accept, and rounding level of a solution relative to its
 # largest force or acceleration
 TOLERANCE, SOLVED, ROUNDING = 1e-12, 1e-10, 1e-9
 NEWTON, INNER = 60, 30  # iterations from the start, and within a proximal step
@@ -68,11 +68,11 @@ def solve_cones(p, tolerance):
 
 @kernel
 def solve_islands(p, tolerance):
-    """Solve each island of the scaled problem by itself; returns the largest residual."""
+    """Solve the islands of the scaled problem separately; returns the largest residual."""
     blocks, n, worst = p.hard_count[BLOCKS], p.hard_count[ROWS], 0.0
     keep_whole(p)
     for island in range(blocks):
-        if p.hard_whole_island[island] == island:  # its first block
+        if p.hard_whole_island[island] == island:  # first block of the island
             take_island(p, island, blocks, n)
             rest = solve_island(p, tolerance)
             give_island(p, island, blocks)
@@ -85,7 +85,7 @@ def solve_islands(p, tolerance):
 def solve_island(p, tolerance):
     """hard_z, hard_y ← a solution of the scaled problem from the warm start hard_z; returns its residual.
 
-    Not below 1e300 if numbers are not finite.
+    The residual is at least 1e300 if numbers are not finite.
     """
     # Newton from the warm start; restarts where it fails
     rest = newton(p, tolerance, NEWTON)
@@ -93,7 +93,7 @@ def solve_island(p, tolerance):
         return rest
     if not rest <= tolerance:
         rest = _again(p, tolerance, rest)
-    # indeterminate forces: those of least norm
+    # indeterminate forces: take those of least norm
     return least_force(p, tolerance, rest) if rest <= tolerance else rest
 
 
@@ -143,7 +143,7 @@ def _give_up(p):
 
 @kernel
 def _again(p, tolerance, rest):
-    """hard_z ← the best of further attempts and the present one, of residual `rest`; returns the best residual."""
+    """hard_z ← the best of further attempts and the present result, of residual `rest`; returns the best residual."""
     n = p.hard_count[ROWS]
     # Newton after Gauss-Seidel sweeps from zero
     for i in range(n):

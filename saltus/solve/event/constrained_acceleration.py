@@ -31,7 +31,7 @@ from saltus.solve.status import OK
 from saltus.spatial.vectors import dot3, sub3
 
 MOVE = 2e-5  # rad, m: displacement for the finite differences of J̇ v
-# of the smaller bounding radius, and m: farther from each other, contacts are not one point that moved
+# relative to the smaller bounding radius, and m: contacts farther apart are not the same moving point
 JUMP, TRAVEL = 0.05, 4.0 * MOVE
 
 
@@ -40,9 +40,9 @@ JUMP, TRAVEL = 0.05, 4.0 * MOVE
 def row_drifts(m, d):
     """row_drift [nrow] ← J̇ v, the rate of each row's velocity J v at constant v (m/s², rad/s²).
 
-    By central differences of J(q ⊕ ε v) v, which hold for contacts of any shape and include the motion of the contact
-    point; one-sided where a contact point exists on one side alone. Restores the positions, but not the quantities
-    computed from them.
+    Computed by central differences of J(q ⊕ ε v) v, which are valid for contacts of any shape and include the motion of
+    the contact point; one-sided if a contact point exists only on one side. Restores the positions, but not the
+    quantities computed from them.
     """
     if not d.event_count[CLOSED] or is_simple(m, d):
         return  # no active rows, or `free_rows` computes them
@@ -80,7 +80,7 @@ def row_drifts(m, d):
 
 @kernel
 def note_rates(m, d, side):
-    """slot_rate ← velocities of the rows of all contact points on one side of a position; marks those in slot_sides."""
+    """slot_rate ← velocities of the rows of all contact points on one side of a position; marks these in slot_sides."""
     for b in range(d.count[NBLOCK]):
         s = d.block_item[b]
         if 0 <= s < m.nslot:
@@ -92,7 +92,7 @@ def note_rates(m, d, side):
 
 @kernel
 def points_end(m, d):
-    """Whether a contact point exists on one side of the position alone, or is another one there."""
+    """Whether a contact point exists only on one side of the position, or is a different one on a side."""
     found = False
     for s in range(m.nslot):
         sides = d.slot_sides[s]
@@ -104,13 +104,13 @@ def points_end(m, d):
 
 @kernel(inline=True)
 def may_jump(m, s):
-    """Whether the point of slot s may be another one beside: at a seam, or where faces lie over one another."""
+    """Whether the point of slot s may be a different one nearby: at a seam, or where faces overlap."""
     return m.slot_varies[m.slot_pair[s]] or at_seam(m, s)
 
 
 @kernel
 def is_other(m, s, place, other):
-    """Whether two places (m) are so far apart that a point cannot have moved from one to the other."""
+    """Whether two places (m) are too far apart for a point to have moved from one to the other."""
     c = m.slot_pair[s]
     far = JUMP * smaller_radius(m, m.collision_geom1[c], m.collision_geom2[c]) + TRAVEL
     apart = sub3(place, other)
@@ -131,9 +131,9 @@ def put3(field, s, side, vector):
 
 @kernel
 def drifts_at_ends(m, d, step):
-    """row_drift of all contact points from slot_rate and the rows at the position itself; `step` (s) to either side.
+    """row_drift of all contact points from slot_rate and the rows at the position itself; `step` (s): on either side.
 
-    Rows before those of contacts are the same everywhere.
+    Rows before those of contacts are equal on both sides.
     """
     for b in range(d.count[NBLOCK]):
         s, row = d.block_item[b], d.block_row[b]
@@ -156,7 +156,7 @@ def drifts_at_ends(m, d, step):
 
 @kernel
 def rows_there(m, d):
-    """Rows of the active set at the present positions, from kinematics on."""
+    """Rows of the active set at the present positions, beginning with kinematics."""
     kinematics(m, d, m.keep_bodies)
     tree_centre_of_mass(m, d)
     com_dof(m, d)
@@ -193,9 +193,9 @@ def enforce_active_set(m, d):
 
 @kernel
 def free_motion(m, d):
-    """Factor of M = Lᵀ D L, and L⁻ᵀ of the forces without constraints in row_half, after the rows.
+    """Factor of M = Lᵀ D L, and L⁻ᵀ of the forces without constraints, after the rows in row_half.
 
-    These include the dry friction that slips, which is known.
+    The forces include slipping dry friction, which is known.
     """
     joint_inertia(m, d)
     bias_force(m, d, d)
@@ -210,7 +210,7 @@ def free_motion(m, d):
 
 @kernel
 def free_rows(m, d):
-    """hard_q ← J a₀ + J̇ v of the rows of a problem, with what prescribed motions add to their accelerations."""
+    """hard_q ← J a₀ + J̇ v of the rows of a problem, including contributions of prescribed motions."""
     if is_simple(m, d):
         simple_drifts(m, d)
     for i in range(m.nv):
@@ -227,7 +227,7 @@ def free_rows(m, d):
 
 @kernel
 def along_prescribed(m, d, b, place):
-    """J_p a_p of the row at a place, of block b: its acceleration (m/s², rad/s²) from prescribed joints."""
+    """J_p a_p of a row of block b: the contribution (m/s², rad/s²) of prescribed joints to its acceleration."""
     total, dim = 0.0 * d.time, d.block_dim[b]
     at = d.block_J[b] + place - d.block_row[b]
     for c in range(d.block_num[b]):

@@ -1,6 +1,6 @@
 """Velocity-dependent bias J̇ v of active rows in closed form, for points on stationary planes.
 
-A contact point p moves over the body that it is on, whose material velocity v_B and acceleration a_B are known
+A contact point p moves over its body, whose material velocity v_B and acceleration a_B are known
 (Featherstone 2008, section 2.12):
 
     d(v_B(p))/dt = a_B(p) + ω × (dp/dt - v_B(p))
@@ -47,7 +47,7 @@ def simple_contacts(m, d):
 
 @kernel
 def simple_drifts(m, d):
-    """row_drift [nrow] (m/s², rad/s²) where `is_simple`; needs `closed_rows`, and cvel and cacc of all bodies."""
+    """row_drift [nrow] (m/s², rad/s²) if `is_simple`; needs `closed_rows`, and cvel and cacc of all bodies."""
     for r in range(d.count[NROW]):
         d.row_drift[r] = 0.0 * d.time
     if d.event_count[CLOSED]:

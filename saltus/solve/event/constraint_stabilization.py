@@ -1,6 +1,6 @@
 """Constraint stabilisation: projection of the active set onto its constraints after a step with drift.
 
-Positions and velocities move by the shortest way in the metric of the inertia,
+Positions and velocities change by the least amount in the metric of the inertia,
 
     Δq = -M⁻¹ Jᵀ A⁺ gap,    Δv = -M⁻¹ Jᵀ A⁺ J v,    A = J M⁻¹ Jᵀ
 
@@ -37,7 +37,7 @@ def project(m, d):
 
 @kernel
 def project_positions(m, d):
-    """Project positions onto the active constraints, leaving their rows; returns whether anything moved."""
+    """Project positions onto the active constraints, keeping their rows; returns whether anything moved."""
     moved = False
     for _ in range(ROUNDS):
         rows_there(m, d)
@@ -68,7 +68,7 @@ def project_velocities(m, d):
 @only_with("event", otherwise="False")
 @kernel
 def project_near(m, d):
-    """`project` with the rows and row_A that the last accelerations, at this state, have left.
+    """Project positions and velocities with the rows and row_A that the last accelerations at this state have left.
 
     Returns whether the correction is large enough to affect accelerations.
     """

@@ -1,7 +1,7 @@
 """Event resolution: impacts, then the modes of the contacts: open, sticking or slipping.
 
 Modes follow from the complementarity problem of the accelerations of all contacts that touch and do not separate, with
-Coulomb's cone for those without slip (Pfeiffer & Glocker, Multibody Dynamics with Unilateral Contacts (1996)).
+Coulomb's cone for contacts without slip (Pfeiffer & Glocker, Multibody Dynamics with Unilateral Contacts (1996)).
 """
 
 from saltus.contact.counts import NBLOCK
@@ -29,9 +29,9 @@ from saltus.solve.impact.impact import approaching, collide_touching, pose_impac
 from saltus.solve.status import AT_IMPACT, CROWDED, JAMMED, OK, UNRESOLVED
 from saltus.spatial.vectors import dot3
 
-LEAVING = 2.0  # times the speed of an impact at an accumulation point: contacts that separate more slowly are at rest
-CONTRADICTION = 1e-7  # relative to accelerations, by which rows of overconstrained loops may contradict each other
-NOTHING = 1e-9  # of gravity and squared speeds: accelerations (m/s²) of equalities below are rounding
+LEAVING = 2.0  # relative to the impact speed at an accumulation point: contacts that separate more slowly are at rest
+CONTRADICTION = 1e-7  # relative to accelerations: allowed contradiction between rows of overconstrained loops
+NOTHING = 1e-9  # relative to gravity and squared speeds: smaller accelerations (m/s²) of equalities are rounding
 ON_EDGE = 1e-9  # relative distance from the edge of the cone below which friction is at its limit
 
 
@@ -95,7 +95,7 @@ def touch(m, d):
 def end_accumulation(m, d, speed):
     """Close all contacts that touch and do not separate faster than `speed` (m/s): their impacts have accumulated.
 
-    So a block that rocks from edge to edge, lower and lower, comes to rest on both.
+    A block that rocks from edge to edge with decreasing height thus comes to rest on both.
     """
     for b in range(d.count[NBLOCK]):
         item, row, kind = d.block_item[b], d.block_row[b], d.block_kind[b]
@@ -119,7 +119,7 @@ def end_accumulation(m, d, speed):
 
 @kernel
 def part(m, d, least):
-    """Open separating contacts; those that remain stick, or slip in the direction of their velocity.
+    """Open separating contacts; the remaining ones stick, or slip in the direction of their velocity.
 
     `least`: threshold of velocities (m/s, rad/s).
     """
@@ -177,7 +177,7 @@ def choose_modes(m, d):
     if m.neq:
         drop_rounding(m, d)
     residual = solve_cones(d, TOLERANCE)
-    # J̇ v of equalities comes from finite differences: redundant rows contradict each other by their error
+    # J̇ v of equalities comes from finite differences, whose errors make redundant rows inconsistent
     accepted = CONTRADICTION if m.neq else SOLVED
     if not residual <= accepted:
         return JAMMED if may_jam(d) else UNRESOLVED
@@ -191,7 +191,7 @@ def choose_modes(m, d):
 
 @kernel
 def drop_rounding(m, d):
-    """hard_q ← 0 where all of it is rounding, as of a loop in free fall, whose redundant rows contradict each other."""
+    """hard_q ← 0 if it is only rounding, as for a loop in free fall, whose redundant rows are then inconsistent."""
     g, speed = m.opt_gravity[0], fastest_mover(m, d)
     for i in range(m.nv):
         speed = maximum(speed, absolute(d.qvel[i]))
@@ -205,7 +205,7 @@ def drop_rounding(m, d):
 
 @kernel
 def may_jam(d):
-    """Whether friction presses a slipping contact together, W_ii <= 0: accelerations may not exist (Painlevé)."""
+    """Whether friction increases the pressure of a slipping contact, W_ii <= 0: accelerations may not exist."""
     n = d.hard_count[ROWS]
     found = False
     for j in range(n):
@@ -236,7 +236,7 @@ def choose_mode(m, d, k, rounding):
     b = d.hard_block[j]
     item, kind = d.block_item[b], d.hard_kind[k]
     if kind == COULOMB or kind == PUSHES:
-        # normal force at zero, whether it has vanished or never existed
+        # zero normal force, which has vanished or never existed
         idle = d.hard_r[j] * d.hard_W[j * d.hard_count[ROWS] + j] <= rounding
         if d.hard_u[j] > rounding or (idle and (d.event_hit[item] or d.mode_before[item] == OPEN)):
             d.mode[item] = OPEN
@@ -249,7 +249,7 @@ def choose_mode(m, d, k, rounding):
                 if a > rounding:
                     d.mode[item] = SLIP
                     keep_direction(d, b, a1 / a, a2 / a)
-                elif d.event_hit[item] and force > 0.0:  # the edge of the cone was reached from inside
+                elif d.event_hit[item] and force > 0.0:  # the force reached the edge of the cone from inside
                     d.mode[item] = SLIP
                     keep_direction(d, b, -d.hard_r[j + 1] / force, -d.hard_r[j + 2] / force)
     elif kind == BOUNDED and absolute(d.hard_u[j]) > rounding:

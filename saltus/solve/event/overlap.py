@@ -1,7 +1,7 @@
-"""Starts free of overlap: bodies that lie in each other are moved apart by the least motion.
+"""Overlap at the start: bodies that penetrate each other are moved apart by the least motion.
 
-Least in the metric of the inertia, as in constraint stabilisation, along the normals alone: nothing is held along the
-tangents, and dry friction holds nothing.
+The motion is least in the metric of the inertia, as in constraint stabilisation, with constraints only along the
+normals: neither tangents nor dry friction restrict it.
 """
 
 from saltus.contact.event.active_rows import has_room
@@ -14,15 +14,15 @@ from saltus.number.functions import minimum
 from saltus.number.kernels import kernel, only_with
 from saltus.solve.event.constraint_stabilization import project_positions
 
-ROUNDS = 30  # each may bring new contacts
+ROUNDS = 30  # most corrections, each of which may cause new contacts
 
 
 @only_with("event")
 @kernel
 def separate(m, d):
-    """Move positions until no contact point or limit is violated; logs the largest violation (m, rad) that there was.
+    """Move positions until no contact point or limit is violated; logs the largest initial violation (m, rad).
 
-    Leaves the modes unknown, and what is still violated after `ROUNDS` as it is.
+    Modes are unknown afterwards, and violations may remain after `ROUNDS` corrections.
     """
     deepest, item = 0.0 * d.time, -1
     for k in range(m.nfriction):
@@ -31,7 +31,7 @@ def separate(m, d):
     for _ in range(ROUNDS):
         position_stage(m, d, 0)
         gaps(m, d)
-        # what overlaps
+        # overlapping points and limits
         found = False
         for i in range(m.nslot + 2 * m.nlimit):
             overlaps = d.gap[i] < -m.opt_gap_tolerance
@@ -41,7 +41,7 @@ def separate(m, d):
                 deepest, item = minimum(deepest, d.gap[i]), i
         if not found or not has_room(m, d):
             break
-        # move it to where it touches
+        # move them to where they touch
         remember_points(m, d)
         count_closed(m, d)
         project_positions(m, d)

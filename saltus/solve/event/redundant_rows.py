@@ -1,10 +1,10 @@
-"""Redundant rows of an active set whose constraints are not quite satisfied.
+"""Redundant rows of an active set whose constraints are not exactly satisfied.
 
-Rows of an overconstrained loop are linearly dependent where it is closed. Where it is open by ε, as at the stages of a
-step, they are independent to first order in ε, and the smallest eigenvalues of the Delassus operator are of order ε²,
-not zero: forces along them would grow as 1/ε, and the loop would lock. The rank is therefore that of the closed
-mechanism. It is kept from the last state with satisfied constraints; where there is none, eigenvalues of order ε² count
-as zero. (On redundant constraints: García de Jalón & Gutiérrez-López, Multibody dynamics with redundant constraints and
+Rows of an overconstrained loop are linearly dependent if it is closed. If it is open by ε, as at the stages of a step,
+they are independent to first order in ε, and the smallest eigenvalues of the Delassus operator are of order ε², not
+zero: forces along them would grow as 1/ε, and the loop would lock. The rank is therefore that of the closed mechanism,
+kept from the last state with satisfied constraints; without such a state, eigenvalues of order ε² count as zero. (On
+redundant constraints: García de Jalón & Gutiérrez-López, Multibody dynamics with redundant constraints and
 singular mass matrix, Multibody System Dynamics 30 (2013).)
 """
 
@@ -15,8 +15,8 @@ from saltus.number.kernels import kernel
 from saltus.solve.cone.minimum_norm import RANK, minimum_norm, minimum_norm_of_rank
 
 SATISFIED = 1e-9  # rad, or m on slides: rows violated by less have the rank of satisfied ones
-LEAST_ENTRY = 1e-6  # of the largest entry of a block's Jacobian: a row with smaller ones moves nothing
-MARGIN, MOST = 10.0, 1e-3  # times ε, squared: eigenvalues that count as zero; at most
+LEAST_ENTRY = 1e-6  # relative to the largest entry of a block's Jacobian: a row with only smaller entries moves nothing
+MARGIN, MOST = 10.0, 1e-3  # factor of ε, whose square bounds eigenvalues that count as zero; largest bound
 HELD_ROWS, HELD_RANK, SHARED_ROWS = 0, 1, 2  # places in active_rank
 
 
@@ -24,7 +24,7 @@ HELD_ROWS, HELD_RANK, SHARED_ROWS = 0, 1, 2  # places in active_rank
 def least_forces(m, d):
     """hard_r ← the shortest r of least |W r - hard_q| of the posed problem, with the closed rank; returns the rank."""
     n = d.hard_count[ROWS]
-    if m.neq == 0:  # contacts, limits and friction alone
+    if m.neq == 0:  # only contacts, limits and friction
         rank, _ = minimum_norm(d, n, d.hard_W, d.hard_q, d.hard_r)
         return rank
     open_by = closure_error(d)
@@ -50,7 +50,8 @@ def forget_rank(d):
 def closure_error(d):
     """Largest violation of the rows, over the largest entry of their Jacobian: rad, or m on slides.
 
-    A row that moves nothing but for rounding, as one across the plane of a loop, is measured by its block's entries.
+    A row that moves nothing except by rounding, such as one normal to the plane of a loop, is scaled by its block's
+    entries.
     """
     worst = 0.0 * d.time
     for b in range(d.count[NBLOCK]):

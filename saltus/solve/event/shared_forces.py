@@ -1,10 +1,10 @@
-"""Forces of an active set whose rows are linearly dependent: how they are shared out among the contacts.
+"""Distribution of forces among contacts whose rows are linearly dependent.
 
-As in a table on four legs, many forces then give the same accelerations. Those of least norm are taken where they lie
-within the cones and bounds, and otherwise the least that do. From one evaluation to the next with the same active set
-such forces change little: the nearest ones to the last, of all that keep the rows closed, are taken as long as they lie
-within the cones, at the cost of one linear system. Accelerations and event functions are the same whichever are taken,
-since no closed row begins to move.
+As for a table on four legs, many forces then give the same accelerations. Forces of least norm are taken if they lie
+within the cones and bounds, otherwise the least ones that do. Between evaluations with the same active set such forces
+change little: of all forces that keep the rows closed, those nearest to the last ones are taken as long as they lie
+within the cones, at the cost of one linear system. Accelerations and event functions do not depend on the choice, since
+no closed row begins to move.
 """
 
 from saltus.model.enums import BLOCKS, ROWS
@@ -18,7 +18,7 @@ from saltus.solve.event.redundant_rows import SHARED_ROWS, least_forces
 
 @kernel
 def closing_forces(m, d):
-    """hard_r ← forces that keep all rows of the posed problem closed, W r + q = 0; event_count[SHARED] ← how found."""
+    """hard_r ← forces that keep all rows of the posed problem closed, W r + q = 0; event_count[SHARED] ← their kind."""
     n = d.hard_count[ROWS]
     if n > 0 and d.active_rank[0, SHARED_ROWS] == n and nearest_forces(m, d):
         d.event_count[SHARED] = EXACTLY
@@ -36,9 +36,9 @@ def closing_forces(m, d):
 
 @kernel
 def nearest_forces(m, d):
-    """hard_r, hard_u ← of the forces that keep the rows closed, those nearest to the last; whether all are admissible.
+    """hard_r, hard_u ← the forces nearest to the last ones that keep the rows closed; whether all are admissible.
 
-    That is r = s - W⁺ (W s + q), with s the last forces.
+    The forces are r = s - W⁺ (W s + q), with s the last forces.
     """
     n = d.hard_count[ROWS]
     for i in range(n):
@@ -53,7 +53,7 @@ def nearest_forces(m, d):
         d.hard_q[i] = d.hard_kept[i]
     if not feasible(d):
         return False
-    # u = W r + q, zero but for rounding
+    # u = W r + q, zero up to rounding
     for i in range(n):
         total = d.hard_q[i]
         for j in range(n):
@@ -85,11 +85,11 @@ def feasible(d):
 
 @kernel
 def share(m, d, shown):
-    """hard_r, hard_u ← the least forces within cones and bounds, where those of least norm violate them.
+    """hard_r, hard_u ← the least forces within cones and bounds, if those of least norm violate them.
 
-    If no such forces keep all rows closed, hard_u is the motion that begins, an event. The rows are then kept closed by
-    the forces of least norm, so that accelerations are smooth until the event is located; not where the forces are
-    `shown`, which are those within the cones.
+    If no such forces keep all rows closed, hard_u is the beginning motion, an event. The rows are then kept closed by
+    the forces of least norm, so that accelerations are smooth until the event is located, unless the forces are
+    `shown`: these are within the cones.
     """
     residual = solve_cones(d, TOLERANCE)
     d.event_count[SHARED] = EXACTLY if residual <= SOLVED else ROUGHLY
@@ -105,7 +105,7 @@ def share(m, d, shown):
 
 @kernel
 def begins_to_move(d):
-    """Whether hard_u is more than rounding beside the accelerations without forces, hard_q."""
+    """Whether hard_u exceeds rounding, relative to the accelerations without forces, hard_q."""
     motion = largest = 0.0 * d.time
     for j in range(d.hard_count[ROWS]):
         motion = maximum(motion, absolute(d.hard_u[j]))
@@ -115,7 +115,7 @@ def begins_to_move(d):
 
 @kernel
 def keep_forces(d):
-    """Keep hard_r, from which the forces of the next evaluation with this active set begin."""
+    """Keep hard_r as the start of the next evaluation with this active set."""
     n = d.hard_count[ROWS]
     for i in range(n):
         d.shared_force[i] = d.hard_r[i]
@@ -125,5 +125,5 @@ def keep_forces(d):
 @only_with("event")
 @kernel
 def forget_forces(m, d):
-    """Take the least forces within the cones at the next evaluation, which is to be shown, whatever the last were."""
+    """Take the least forces within the cones at the next evaluation, which is shown, regardless of the last ones."""
     d.active_rank[0, SHARED_ROWS] = -1.0 + 0.0 * d.time

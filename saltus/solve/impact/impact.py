@@ -26,7 +26,7 @@ ALIKE = 0.05  # largest difference of successive ratios of intervals, relative t
 
 @kernel
 def approaching(m, d):
-    """Whether any touching contact or limit approaches, or a mocap body's speed has jumped, and with it equalities'."""
+    """Whether any touching contact or limit approaches, or equalities do since a mocap body's speed has jumped."""
     jumped = has(m, "movers") and d.modes_known[0] < 0.5
     for b in range(d.count[NBLOCK]):
         kind, row = d.block_kind[b], d.block_row[b]
@@ -76,7 +76,7 @@ def collide_touching(m, d, potential):
 
 @kernel
 def log_remedies(m, d):
-    """Log the use of the energetic coefficient and of a final plastic impact."""
+    """Log uses of the energetic coefficient and of a final plastic impact."""
     zero = 0.0 * d.time
     if d.impact_report[impact_fields.ENERGETIC]:
         log_event(m, d, ENERGETIC, NOTHING, zero, zero, (zero, zero, zero), zero, zero)

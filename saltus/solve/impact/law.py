@@ -53,11 +53,11 @@ def resolve_impact(p, law, treatment, tolerance):
 
 @kernel
 def all_at_once(p, law, treatment, tolerance):
-    """Impact of all contacts in one problem; returns its residual. Writes impact_sum and impact_base."""
+    """Impact of all contacts in one problem; returns the residual. Writes impact_sum and impact_base."""
     # plastic impact: the compression phase
     take_all(p)
     residual = compress(p, tolerance)
-    # velocities and impulses to aim at
+    # target velocities and impulses
     rebound, contacts = count_contacts(p, least_approach(p, tolerance))
     if rebound > 0:
         if treatment == MOREAU or contacts == 1:
@@ -88,7 +88,7 @@ def count_contacts(p, approach):
 
 @kernel
 def aim_by_contact(p):
-    """Aims of each contact by itself: impact_aim ← -e u_N⁻, impact_push ← e times its compression impulse."""
+    """Aims for separate contacts: impact_aim ← -e u_N⁻, impact_push ← e times the contact's compression impulse."""
     for b in range(p.impact_count[BLOCKS]):
         if is_contact(p, b):
             row, e = p.impact_row[b], p.hard_restitution[b]
@@ -100,7 +100,7 @@ def aim_by_contact(p):
 def aim_by_reflections(p, tolerance):
     """Aims from the mean of reflections: impact_aim ← velocities after, impact_push ← impulses beyond compression.
 
-    A contact without impulse gets no aim: the others make it open.
+    A contact without impulse gets no aim: other contacts open it.
     """
     n, largest = p.impact_count[ROWS], 0.0
     for i in range(n):

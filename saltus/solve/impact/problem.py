@@ -1,9 +1,9 @@
 """Impact subproblems: an impact phase of some of the contacts, posed as one cone problem.
 
-Every impact law is a few problems u = W r + q, 0 <= u_N - aim ⟂ r_N >= 0 with friction, on some of the contacts.
-Where the normal impulse of a contact with friction is given, its normal row is decoupled from the others, and its
-diagonal entry makes a trivial problem with that impulse as solution: the block then has friction within a disk of
-given radius, as the expansion of Poisson's law needs.
+Every impact law is a few problems u = W r + q, 0 <= u_N - aim ⟂ r_N >= 0 with friction, on some of the contacts. If the
+normal impulse of a contact with friction is given, its normal row is decoupled from the others, and its diagonal entry
+makes a trivial problem with that impulse as solution: the block then has friction within a disk of given radius, as the
+expansion of Poisson's law needs.
 """
 
 from saltus.model.enums import BLOCKS, ROWS
@@ -14,7 +14,7 @@ from saltus.solve.cone.problem import solve_cones
 
 ABSENT, FREE, GIVEN = 0, 1, 2  # impact_state
 WHOLE, COMPRESSION, EXPANSION = 0, 1, 2  # phase: from impact_base to the aims; from there to 0; from impact_closed
-SLACK = 100.0  # in tolerances of the largest velocity or impulse: below this, one counts as zero
+SLACK = 100.0  # multiple of the tolerance of the largest velocity or impulse below which these count as zero
 
 
 @kernel
@@ -85,9 +85,9 @@ def take_all(p):
 
 @kernel
 def solve_part(p, phase, tolerance):
-    """Impulses impact_r of a phase, from those there, and the velocities impact_u of all rows after; its residual.
+    """Find impulses impact_r of a phase, from the present ones, and velocities impact_u of all rows after it.
 
-    The residual is relative to the velocities before the whole impact, where those of the phase are smaller. Reads
+    Returns the residual, relative to the velocities before the whole impact if those of the phase are smaller. Reads
     impact_state, impact_given; impact_base and impact_aim, or impact_closed.
     """
     # cone problem of the unknown impulses

@@ -27,15 +27,16 @@ from saltus.solve.impact.problem import (
 )
 
 LARGEST = 8.0  # largest multiple of impact_push in the search for the energetic expansion
-HALVINGS = 60  # of the interval that holds it
+HALVINGS = 60  # halvings of the interval that contains it
 CLOSE = 1e-14  # relative error of the work at which the search ends
 
 
 @kernel
 def impact_by(p, law, tolerance):
-    """One impact of the members: to impact_aim by Newton's law, with the expansion impact_push by Poisson's.
+    """Resolve one impact of the members: to impact_aim by Newton's law, with the expansion impact_push by Poisson's.
 
-    From impact_base; writes impact_r and impact_u and, by Poisson's law, what `compress` writes. Returns the residual.
+    Starts from impact_base; writes impact_r and impact_u and, by Poisson's law, the results of `compress`. Returns the
+    residual.
     """
     if law == NEWTON:
         free_members(p)
@@ -112,8 +113,8 @@ def exchange(p, approach, tolerance):
 def spare_energy(p, residual, tolerance):
     """Replace the impact in impact_r by one with the energetic coefficient if it gains energy; returns the residual.
 
-    Likewise an impact that was not solved (by its residual): with friction, no impulses may lead to given velocities.
-    Reads impact_push, of which the expansion then is a multiple.
+    Unsolved impacts (by their residual) are also replaced: with friction, given velocities may be impossible. Reads
+    impact_push, a multiple of which is the expansion.
     """
     if residual <= SLACK * tolerance and not gains_energy(p, tolerance):
         return residual
@@ -173,7 +174,7 @@ def energetic_factor(p, tolerance):
 
 @kernel
 def expansion_work(p, factor, tolerance):
-    """Work (J) of the normal impulses in the expansion with factor impact_push; writes what `expand` writes."""
+    """Work (J) of the normal impulses in the expansion with factor impact_push; writes the results of `expand`."""
     expand(p, factor, tolerance)
     work = 0.0
     for b in range(p.impact_count[BLOCKS]):

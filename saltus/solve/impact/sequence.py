@@ -1,4 +1,4 @@
-"""Multiple impacts as a sequence: reflections of all approaching contacts, or one contact after the other.
+"""Multiple impacts as a sequence: reflections of all approaching contacts, or one contact after another.
 
 Reflections: all approaching contacts are reflected together, repeatedly, until none approaches; the others take no
 part, so that they can open (Smith, Kaufman, Vouga, Tamstorf and Grinspun 2012, Reflections on simultaneous impact, ACM
@@ -23,8 +23,8 @@ from saltus.solve.impact.tangential import turning_impact
 
 PATIENCE = 200.0  # impacts in sequence, per contact and over the smallest angle of normals, before the rest is plastic
 MOST = 4e5  # impacts in sequence
-COLLAPSED = 1e-9  # of the work of a row of impacts: less energy than that is no leftover
-DEPENDENT = 1e-10  # sin² of an angle between a normal and the others below which it depends on them
+COLLAPSED = 1e-9  # relative to the work of a series of impacts: less energy than this is no leftover
+DEPENDENT = 1e-10  # sin² of the angle between a normal and the others below which it depends on them
 TIE = 1e-9  # relative difference below which two approach velocities are equal: the first contact is hit
 
 
@@ -144,14 +144,14 @@ def reflect_once(p, level, law, tolerance):
 def end_plastically(p, approach, tolerance):
     """Append the plastic impact of all contacts if any still approaches; returns its residual.
 
-    Reports leftovers if it takes energy that counts: of a row of impacts that has collapsed nothing is left.
+    Reports leftovers if the impact takes a significant energy: a collapsed series of impacts leaves nothing.
     """
     fastest = fastest_contact(p)
     if fastest < 0 or p.impact_base[p.impact_row[fastest]] >= -approach:
         return 0.0
     take_all(p)
     residual = compress(p, tolerance)
-    # energy that it takes, beside the work of all impulses so far
+    # energy loss, compared with the work of all impulses so far
     taken, work = 0.0, 0.0
     for i in range(p.impact_count[ROWS]):
         taken -= p.impact_r[i] * (p.impact_u[i] + p.impact_base[i])
@@ -164,7 +164,7 @@ def end_plastically(p, approach, tolerance):
 
 @kernel
 def fastest_contact(p):
-    """The contact that approaches fastest, the first of equals; -1 if none approaches."""
+    """The contact that approaches fastest, the first of equal ones; -1 if none approaches."""
     fastest, u = -1, 0.0
     for b in range(p.impact_count[BLOCKS]):
         if is_contact(p, b) and p.impact_base[p.impact_row[b]] < u * (1.0 + TIE):
@@ -176,7 +176,7 @@ def fastest_contact(p):
 def one_after_the_other(p, law, tolerance):
     """Single impacts, each of the fastest approaching contact, until none approaches; writes impact_sum.
 
-    Each by itself gains no energy (`spare_energy`). Returns the residual.
+    No single impact gains energy (`spare_energy`). Returns the residual.
     """
     from_before(p)
     approach, residual, rounds, most = least_approach(p, tolerance), close_loops(p, tolerance), 0, patience(p)

@@ -1,10 +1,10 @@
-"""Tangential restitution: contacts whose tangential velocity turns round in an impact, as that of a superball.
+"""Tangential restitution: contacts whose tangential velocity reverses in an impact, as for a superball.
 
-Where friction holds, u_T⁺ = -e_T u_T⁻ at a contact that approaches; the law of friction of the whole impact acts on
-u_T⁺ + e_T u_T⁻ in the place of u_T⁺, with |r_T| ≤ μ r_N (Garwin 1969, Kinematics of an ultraelastic rough ball,
+If friction holds, u_T⁺ = -e_T u_T⁻ at a contact that approaches; the law of friction of the whole impact acts on
+u_T⁺ + e_T u_T⁻ in place of u_T⁺, with |r_T| ≤ μ r_N (Garwin 1969, Kinematics of an ultraelastic rough ball,
 American Journal of Physics 37; Acary & Brogliato, Numerical Methods for Nonsmooth Dynamical Systems (2008), chapter 4).
-A ball loses no energy by it with e_N = e_T = 1, and never gains any. Where bodies couple normal and tangential motion
-so that the impact would gain energy, e_T counts for the largest share of itself, one for all contacts, that does not.
+A ball keeps its energy with e_N = e_T = 1, and never gains any. If bodies couple normal and tangential motion so that
+the impact would gain energy, e_T is reduced by the largest common factor for all contacts without a gain.
 """
 
 from saltus.model.enums import BLOCKS, ROWS
@@ -13,12 +13,12 @@ from saltus.number.kernels import kernel
 from saltus.solve.impact.problem import SLACK, gains_energy, is_contact, least_approach
 from saltus.solve.impact.restitution import impact_by
 
-HALVINGS = 40  # of the interval that holds the largest share of e_T without a gain of energy
+HALVINGS = 40  # halvings of the interval with the largest share of e_T without a gain of energy
 
 
 @kernel
 def turning_impact(p, law, tolerance):
-    """`impact_by` with tangential restitution by Newton's law; writes what it writes, and impact_turn, back to zero."""
+    """Resolve an impact by Newton's law with tangential restitution; results as `impact_by`, impact_turn cleared."""
     turning = law == NEWTON and aim_turns(p, 1.0, tolerance) > 0
     residual = impact_by(p, law, tolerance)
     if not turning:
@@ -47,7 +47,7 @@ def is_sound(p, residual, tolerance):
 
 @kernel
 def aim_turns(p, share, tolerance):
-    """impact_turn ← -share e_T u_T⁻ of members that approach; returns how many have e_T > 0 and friction."""
+    """impact_turn ← -share e_T u_T⁻ of approaching members; returns the number with e_T > 0 and friction."""
     approach, count = least_approach(p, tolerance), 0
     for b in range(p.impact_count[BLOCKS]):
         row, e = p.impact_row[b], p.hard_tangential[b]

@@ -23,8 +23,8 @@ TINY = 1e-300
 def bicgstab(m, d, x):
     """x ← (A + F)⁻¹ x for a field x [nv]; returns 1 if it did not converge in some lane, else 0.
 
-    A is in lower and upper [nC], which are overwritten. Ends when the residual has fallen by a factor of 1e-13, or
-    8 units of rounding if that is more, in the norm √(Σ r²/M).
+    A is in lower and upper [nC], which are overwritten. The iteration ends when the residual has fallen by a factor of
+    1e-13, or of 8 units of rounding if that is more, in the norm √(Σ r²/M).
     """
     zero = 0.0 * d.time
     # r = b and shadow residual r̂ = b

@@ -21,7 +21,7 @@ from saltus.solve.soft.line_search import PRECISION, least_cost
 from saltus.solve.soft.newton import decrease_by_rounding
 
 ITERATIONS = 50
-DECREASE = 0.03  # of the gradient relative to the start; the rest is left to the next outer step
+DECREASE = 0.03  # decrease of the gradient relative to the start; the rest is left to the next outer step
 
 
 @kernel
@@ -37,7 +37,7 @@ def linear_change(m, d, live, tolerance):
 
 @kernel
 def balance_change(m, d, live, tolerance):
-    """metric_change ← the x above in the lanes that are live, 0 in the others.
+    """metric_change ← the minimiser x of the cost in the lanes that are live, 0 in the others.
 
     Reads metric_force [nv] and the rows with their residuals at a, which it advances; under event location the rows
     of the active set count as forces. `tolerance`: of conjugate gradients.

@@ -137,7 +137,7 @@ def vertex_entry(m, d, v):
 def row_entries(m, d):
     """Add Jᵀ W J of soft rows to the preconditioner; nothing under event location.
 
-    Of tendons across branches only the diagonal, since a part of their block may be indefinite.
+    Tendons across branches add only the diagonal, since a part of their block may be indefinite.
     """
     if has(m, "event"):
         return

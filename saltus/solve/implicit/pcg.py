@@ -17,9 +17,9 @@ TINY = 1e-300
 def pcg(m, d, live, tolerance, enough):
     """metric_search ← -A⁻¹ metric_gradient in the lanes that are live, 0 in the others.
 
-    Ends when the residual r has fallen by the factor `tolerance` in the norm √(rᵀ P⁻¹ r), with the preconditioner P,
-    or when rᵀ P⁻¹ r is at most `enough`. Needs `metric_factor`. Returns the slope metric_gradient · metric_search,
-    negative unless no step was taken, and rᵀ P⁻¹ r at the start.
+    The iteration ends when the residual r has fallen by the factor `tolerance` in the norm √(rᵀ P⁻¹ r), with the
+    preconditioner P, or when rᵀ P⁻¹ r is at most `enough`. Needs `metric_factor`. Returns the slope
+    metric_gradient · metric_search, negative unless no step was taken, and rᵀ P⁻¹ r at the start.
     """
     zero = 0.0 * d.time
     # start at zero: r = -gradient, p = P⁻¹ r

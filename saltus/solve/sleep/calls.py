@@ -1,7 +1,7 @@
-"""What comes before and after the steps of a call where trees may sleep.
+"""Preparations before and after the steps of a call if trees may sleep.
 
-Steps go over what is awake; what sleeps has the poses that it fell asleep with. Whoever looks at a state between calls
-sees everything: then the lists hold everything, until the next step makes them anew.
+Steps process awake objects; sleeping ones keep the poses at which they fell asleep. Evaluations of a state between
+calls cover everything: the lists then contain all objects, until the next step rebuilds them.
 """
 
 from saltus.contact.collide import collider_frames
@@ -17,9 +17,9 @@ from saltus.number.kernels import kernel, only_with
 
 @kernel
 def begin_sleeping(m, d):
-    """Before steps: wake what was changed from outside, place what stands still or sleeps, and list what is awake.
+    """Wake trees changed from outside before steps, place fixed and sleeping objects, and list the awake ones.
 
-    Nothing has to be done where the last call has left it so.
+    Nothing is done if the last call has already left this state.
     """
     wake_changed(m, d)
     if not is_prepared(m, d):
@@ -28,7 +28,7 @@ def begin_sleeping(m, d):
 
 @kernel
 def place_everything(m, d):
-    """Poses and velocities of everything at the present state, and then lists of what is awake."""
+    """Compute poses and velocities of all objects at the present state, then list the awake ones."""
     list_everything(m, d)
     position_stage(m, d, 1)
     newton_euler_forward(m, d, d, 0, 1)
@@ -42,8 +42,8 @@ def place_everything(m, d):
 
 @kernel
 def is_prepared(m, d):
-    """Whether the lists are those of tree_asleep, and everything that sleeps has been placed where it is."""
-    # what mocap bodies carry may have been placed while these were elsewhere
+    """Whether the lists agree with tree_asleep, and all sleeping objects have been placed at their poses."""
+    # objects carried by mocap bodies may have been placed while these were elsewhere
     if d.awake_count[WHOLE] or m.ncarried_sleep > 0:
         return False
     for t in range(m.ntree_sleep):
@@ -59,7 +59,7 @@ def is_prepared(m, d):
 @only_with("sleep")
 @kernel
 def see_everything(m, d):
-    """Before a state is looked at: lists of everything."""
+    """List all objects, before a state is evaluated."""
     if not d.awake_count[WHOLE]:
         list_everything(m, d)
         d.count[NPATTERN] = 0
@@ -67,7 +67,7 @@ def see_everything(m, d):
 
 @kernel
 def keep_asleep_at_rest(m, d):
-    """Accelerations and constraint forces of trees asleep ← 0."""
+    """Accelerations and constraint forces of sleeping trees ← 0."""
     for t in range(m.ntree_sleep):
         if d.tree_asleep[t] >= 0.0:
             for i in range(m.tree_firstdof[t], m.tree_firstdof[t] + m.tree_ndof[t]):

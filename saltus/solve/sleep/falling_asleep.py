@@ -12,12 +12,12 @@ from saltus.solve.disjoint_sets import lowest
 @only_with("sleep")
 @kernel
 def fall_asleep(m, d):
-    """Count the steps in which trees were slow, and lay down the islands of which all trees are ready.
+    """Count the steps in which trees were slow, and put islands to sleep whose trees are all ready.
 
     Reads qvel at the start of the step, and the rows of constraints that were solved.
     """
     if d.count[NBLOCK] > 0 and not m.opt_islands:
-        return  # nobody knows who would have to sleep together
+        return  # without rows it is unknown which trees sleep together
     if count_slow_steps(m, d) > 0:
         join_trees(m, d)
         if lay_down_islands(m, d) > 0:
@@ -27,7 +27,7 @@ def fall_asleep(m, d):
 
 @kernel
 def count_slow_steps(m, d):
-    """tree_asleep of all trees awake; returns how many are ready to sleep."""
+    """Update tree_asleep of all awake trees; returns the number that are ready to sleep."""
     ready = 0
     for t in every_awake_tree(m, d):
         if may_sleep(m, d, t, m.opt_sleep_tolerance[0]):
@@ -49,7 +49,7 @@ def join_trees(m, d):
             one = lowest(d.tree_joined, tree_of(m, chained_dof(m, d, first + c - 1)))
             other = lowest(d.tree_joined, tree_of(m, chained_dof(m, d, first + c)))
             d.tree_joined[max(one, other)] = min(one, other)
-    # lower trees come first: theirs is known
+    # lower trees come first, so that their sets are known
     for t in every_awake_tree(m, d):
         d.tree_joined[t] = d.tree_joined[d.tree_joined[t]]
 
@@ -62,9 +62,9 @@ def tree_of(m, i):
 
 @kernel
 def lay_down_islands(m, d):
-    """Put to sleep the islands of which all trees are ready; returns how many trees.
+    """Put islands to sleep whose trees are all ready; returns the number of trees.
 
-    Those of an island form a cycle in ascending order.
+    The trees of an island form a cycle in ascending order.
     """
     # islands with a tree that is not ready stay awake
     for t in every_awake_tree(m, d):

@@ -1,6 +1,6 @@
 """Waking in a step: by limited tendons, contacts and equality constraints, in MuJoCo's order.
 
-The wake value of a tree awake goes on to those that it wakes, so that all of them may fall asleep again together
+The wake value of an awake tree is passed to the trees that it wakes, so that all of them may fall asleep again together
 (MuJoCo documentation, Simulation: Sleeping islands: Waking).
 """
 
@@ -17,13 +17,13 @@ from saltus.solve.constrain import detect_contacts
 @only_with("sleep")
 @kernel
 def wake(m, d, compute_all):
-    """Wake what has to, after `position_stage`, and find the contacts of what is awake."""
+    """Wake trees after `position_stage`, and find the contacts of awake trees."""
     if wake_by_tendons(m, d) > 0:
         list_again(m, d, compute_all)
     find_contacts(m, d)
     if wake_by_contacts(m, d) > 0:
         list_again(m, d, compute_all)
-        # contacts of those woken among each other, and with what stands still
+        # contacts of woken trees with each other, and with fixed geoms
         find_contacts(m, d)
     if wake_by_equalities(m, d) > 0:
         list_again(m, d, compute_all)
@@ -31,7 +31,7 @@ def wake(m, d, compute_all):
 
 @kernel
 def list_again(m, d, compute_all):
-    """Lists with those woken, and what depends on their positions."""
+    """List awake objects again, and compute quantities that depend on positions of the woken ones."""
     list_awake(m, d)
     d.count[NPATTERN] = 0
     position_stage(m, d, compute_all)
@@ -46,7 +46,7 @@ def find_contacts(m, d):
 
 @kernel
 def wake_other(m, d, one, other):
-    """Of two trees wake the one that sleeps, if the other is awake; returns how many woke."""
+    """Wake the sleeping one of two trees if the other is awake; returns the number of woken trees."""
     if is_awake(d, one) == is_awake(d, other):
         return 0
     if is_awake(d, one):
@@ -57,7 +57,7 @@ def wake_other(m, d, one, other):
 @only_with("tendon", otherwise="0")
 @kernel
 def wake_by_tendons(m, d):
-    """Wake trees that a limited tendon, at its limit, joins with one awake; returns how many."""
+    """Wake trees that a limited tendon, at its limit, joins with an awake one; returns their number."""
     count = 0
     for k in awake_tendon_limits(m, d):
         t = m.limit_obj[k]
@@ -72,7 +72,7 @@ def wake_by_tendons(m, d):
 @only_with("contact", otherwise="0")
 @kernel
 def wake_by_contacts(m, d):
-    """Wake trees that touch one awake, or a body that is moved from outside; returns how many."""
+    """Wake trees that touch an awake one, or a body that is moved from outside; returns their number."""
     count = 0
     for k in range(d.count[NCON]):
         c = d.contact_collision[k]
@@ -87,7 +87,7 @@ def wake_by_contacts(m, d):
 
 @kernel(inline=True)
 def wake_by_moved(m, d, tree, still):
-    """Wake a tree asleep if what it meets, no tree, is moved from outside; returns how many woke."""
+    """Wake a sleeping tree if the object that it meets, not a tree, is moved from outside; returns the number woken."""
     if tree >= 0 and still < 0 and is_awake(d, still) and not is_awake(d, tree):
         return wake_tree(m, d, tree, AWAKE)
     return 0
@@ -95,7 +95,7 @@ def wake_by_moved(m, d, tree, still):
 
 @kernel
 def wake_by_equalities(m, d):
-    """Wake trees that an equality constraint joins with something awake; returns how many."""
+    """Wake trees that an equality constraint joins with an awake object; returns their number."""
     count = 0
     for k in awake_equalities(m, d):
         one, other = m.eq_trees[k, 0], m.eq_trees[k, 1]

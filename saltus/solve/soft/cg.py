@@ -1,7 +1,7 @@
 """Nonlinear conjugate gradients for the primal problem of soft constraints.
 
-They minimise the convex cost of `saltus.solve.soft.newton` without its Hessian: preconditioned by M, with the same
-exact line search and the directions s' = -M⁻¹ g + β s of Hager & Zhang (A new conjugate gradient method with
+The method minimises the convex cost of `saltus.solve.soft.newton` without its Hessian: preconditioned by M, with the
+same exact line search and the directions s' = -M⁻¹ g + β s of Hager & Zhang (A new conjugate gradient method with
 guaranteed descent and an efficient line search, SIAM J. Optim. 16 (2005)):
 
     β = (y - 2 s (y · M⁻¹ y) / (s · y)) · M⁻¹ g / (s · y),    y the change of the gradient g,
@@ -17,7 +17,7 @@ from saltus.number.kernels import kernel
 from saltus.solve.soft.line_search import line_search
 from saltus.solve.soft.newton import along_search, begin, decrease_by_rounding, forces_reached, gradient, is_rough, step
 
-ETA = 0.01  # of the lower bound
+ETA = 0.01  # parameter of the lower bound of β
 TINY = 1e-30
 
 

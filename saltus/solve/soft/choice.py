@@ -1,8 +1,8 @@
-"""Choice of the soft-constraint solver: the one that the model file names; the others are not compiled.
+"""Choice of the soft-constraint solver: the one that the model file names; other solvers are not compiled.
 
 All find the same forces to the model's tolerance. Dual numbers always use Newton's method, whose last step makes the
-tangents exact: derivatives of the solution itself, not of an iteration truncated on the way to it. Lanes use it where
-trees are few or large, since they have no islands, and one matrix takes them less time than conjugate gradients.
+tangents exact: derivatives of the solution itself, not of an iteration truncated on the way to it. Lanes use it if
+trees are few or large, since they have no islands, and one matrix is faster than conjugate gradients.
 """
 
 from saltus.number.conditions import has, has_lanes, has_tangents

@@ -12,7 +12,7 @@ from saltus.number.components import epsilon_of
 from saltus.number.functions import maximum
 from saltus.number.kernels import kernel, only_with
 
-FEW_BITS = 16.0  # of a number that is left of a difference, with a rounding of 1
+FEW_BITS = 16.0  # magnitude of a difference, in units of rounding, below which few of its digits are valid
 
 
 @kernel
@@ -27,7 +27,7 @@ def hessian(m, d):
 @only_with("prescribed")
 @kernel
 def leave_out_prescribed(m, d):
-    """Rows and columns of prescribed dofs in the hessian ← 0 but for the diagonal, which is that of M."""
+    """Rows and columns of prescribed dofs in the hessian ← 0, except the diagonal, which is that of M."""
     for i in range(m.nv):
         row = i * (i + 1) // 2
         for c in range(d.hessian_num[i]):
@@ -117,9 +117,9 @@ def add_rows(m, d, b, dim):
 
 @kernel
 def factor_hessian(m, d):
-    """hessian ← its factors: L below the diagonal, D⁻¹ on it, and in solve_least too.
+    """Factor the hessian: L below the diagonal, D⁻¹ on it, and in solve_least too.
 
-    Returns in which lanes stiff rows have left almost nothing but rounding of an entry of D, which is at least that.
+    Returns the lanes in which stiff rows have left little more than rounding of an entry of D, which is at least that.
     """
     for k in awake_dofs(m, d):
         d.solve_edge[k] = epsilon_of(d.time) * d.hessian[k * (k + 1) // 2 + k]

@@ -16,7 +16,7 @@ from saltus.number.kernels import kernel
 
 @kernel
 def hessian_pattern(m, d):
-    """Columns below the diagonal: their number hessian_num [nv], and hessian_col (row i from place i (i + 1)/2 on)."""
+    """Columns below the diagonal: number hessian_num [nv], and hessian_col (row i from place i (i + 1)/2 on)."""
     if same_chains(m, d):
         return
     d.count[NPATTERN] = 1 + d.count[NFILL]
@@ -33,7 +33,7 @@ def hessian_pattern(m, d):
 
 @kernel
 def same_chains(m, d):
-    """Whether the chains that cause fill-in are those of the last pattern; remembers them."""
+    """Whether the chains that cause fill-in are those of the last pattern; stores the new ones."""
     same = d.count[NPATTERN] == 1 + d.count[NFILL]
     n = 0
     if d.count[NFILL] > 0:
@@ -77,7 +77,7 @@ def mark_pairs(m, d, b, before, words):
 
 @kernel
 def eliminate(m, d):
-    """Symbolic elimination: k passes its couplings on to its nearest neighbour."""
+    """Symbolic elimination: each index passes its couplings to its nearest neighbour."""
     words = m.nv // BITS + 1
     for k in awake_dofs_back(m, d):
         nearest = -1

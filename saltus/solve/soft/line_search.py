@@ -30,7 +30,7 @@ def line_search(m, d, live, start_slope, lost):
 def least_cost(m, d, live, gauss, curvature, tolerance, lost):
     """Step length at which the slope of the cost is within `tolerance` of zero, in live lanes; 0 in the others.
 
-    It ends, too, where the cost is above its least, by ½ slope²/curvature, no more than `lost` by rounding.
+    The search also ends when the cost exceeds its minimum by no more than `lost`, by the estimate ½ slope²/curvature.
 
     gauss, curvature: slope at α = 0 and curvature of the cost without constraints. The part of the constraints is
     evaluated from row_residual and row_search.
@@ -58,7 +58,7 @@ def least_cost(m, d, live, gauss, curvature, tolerance, lost):
 
 @kernel(inline=True)
 def next_length(alpha, slope, bend, low, high):
-    """The step length to try after α, where slope and curvature of the cost are these, and the bracket with α."""
+    """The next step length after α, from the slope and curvature of the cost there, and the bracket including α."""
     # bracket of the zero of the slope
     low = where(slope < 0.0, alpha, low)
     high = where(slope < 0.0, high, alpha)

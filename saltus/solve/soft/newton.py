@@ -2,8 +2,8 @@
 
 The accelerations minimise the convex cost ½ (a - a₀)ᵀ M (a - a₀) + Σ s(J a - a_ref) (see `saltus.contact.rows.cost`),
 with gradient M a - f - Jᵀ force and Hessian M + Jᵀ W J; f are the forces without constraints. Where no constraint
-changes its state along the step, one step is exact. Accelerations of prescribed dofs are given, and no unknowns: the
-gradient and the Hessian leave them out.
+changes its state along the step, one step is exact. Accelerations of prescribed dofs are given: the gradient and the
+Hessian leave them out.
 """
 
 from saltus.contact.counts import NITER, NROW

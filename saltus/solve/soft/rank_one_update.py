@@ -24,9 +24,9 @@ def update_hessian(m, d, live):
 
 @kernel
 def rebuild(m, d, lanes):
-    """In some lanes, make the factors from those of the inertia, by a rank-one update for each row that is active.
+    """Rebuild the factors in some lanes from those of the inertia, by a rank-one update for each active row.
 
-    Rows that are added this way leave the small entries of D their digits, however stiff they are. Cones are left out.
+    Adding rows, however stiff, in this way keeps the digits of small entries of D. Cones are left out.
     """
     if any_lane(lanes):
         keep_factors(m, d)
@@ -64,7 +64,7 @@ def keep_factors(m, d):
 
 @kernel
 def restore_factors(m, d, lanes):
-    """The factors that were kept, but for some lanes: no lane's depend on its neighbours."""
+    """Restore the kept factors, except in some lanes, so that no lane's factors depend on its neighbours."""
     for i in awake_dofs(m, d):
         row = i * (i + 1) // 2
         d.solve_least[i] = where(lanes, d.solve_least[i], d.solve_least_before[i])
@@ -76,7 +76,7 @@ def restore_factors(m, d, lanes):
 
 @kernel
 def update_rows(m, d, live):
-    """`update_hessian` by rank one; returns in which lanes the factors have become inexact."""
+    """Update the factors by rank one; returns the lanes in which they have become inexact."""
     inexact = d.time != d.time
     for b in range(d.count[NBLOCK]):
         kind = d.block_kind[b]
@@ -95,7 +95,7 @@ def update_rows(m, d, live):
 
 @kernel
 def update_pyramid(m, d, b, row, live):
-    """`update_rows` for the edges of a pyramid."""
+    """Update the factors for the edges of a pyramid by rank one; returns the lanes in which they are inexact."""
     inexact = d.time != d.time
     law = d.block_law[b]
     u0 = d.row_residual[row]
@@ -137,8 +137,8 @@ def load_edge(m, d, b, k, slope):
 def rank_one(m, d, weight):
     """Factors of H + weight e eᵀ with e = solve_edge; clears edge_mark.
 
-    Returns in which lanes an entry of D has become so much smaller than it was (D⁻¹ larger than solve_least) that few
-    of its digits are left.
+    Returns the lanes in which an entry of D has become so much smaller than before (D⁻¹ larger than solve_least) that
+    few of its digits are valid.
     """
     # method C1, from the tips of the tree along the path of the edge
     one = 1.0 + 0.0 * weight
@@ -150,7 +150,7 @@ def rank_one(m, d, weight):
             row = k * (k + 1) // 2
             p = d.solve_edge[k]
             inverse = d.hessian[row + k]
-            # positive but for rounding, since the remaining matrix is positive definite
+            # positive up to rounding, since the remaining matrix is positive definite
             shrink = one / maximum(one + weight * p * p * inverse, epsilon_of(one) * one)
             gain = weight * p * inverse * shrink
             d.hessian[row + k] = inverse * shrink

@@ -11,7 +11,7 @@ With u = J v the velocities of a row, u⁻ before the step and u⁺ after it, an
 (Moreau, Unilateral contact and dry friction in finite freedom dynamics (1988); Jean, The non-smooth contact dynamics
 method (1999); for the gap Stewart & Trinkle, An implicit time-stepping scheme for rigid body dynamics with inelastic
 collisions and Coulomb friction (1996).) Restitution applies to approach velocities above `RESTING` times those of a
-step of free fall, |g| h: otherwise a resting contact would bounce for ever, lower and lower. As accelerations:
+step of free fall, |g| h: otherwise a resting contact would bounce forever with decreasing height. As accelerations:
 J a ← row_aref = (u⁺ - u⁻)/h. A gap is closed up to `CLOSED` h².
 """
 
@@ -91,7 +91,7 @@ def targets(m, d, b, h, resting):
     """row_aref of block b from its velocities u⁻, and row_D: whether it is active."""
     row, kind = d.block_row[b], d.block_kind[b]
     speed = d.row_velocity[row]
-    # target u⁺ = 0, which stays for equalities, dry friction and tangents
+    # target u⁺ = 0, final for equalities, dry friction and tangents
     for r in range(row, row + d.block_dim[b]):
         d.row_D[r] = 1.0
         d.row_aref[r] = -d.row_velocity[r] / h

@@ -35,7 +35,7 @@ def step_damping(m, d):
 def step_inertia(m, d, weight):
     """M ← M + weight S, and its factors; `weight`: s.
 
-    Where S couples joints, its entries outside the pattern of M are lost, which may make the sum indefinite. It is then
+    If S couples joints, its entries outside the pattern of M are lost, which may make the sum indefinite. S is then
     used without the coupling.
     """
     joint_inertia(m, d)

@@ -1,12 +1,12 @@
-"""Forces of least norm among those with the same effect, where the laws of contact leave them open.
+"""Forces of least norm among those with the same effect, if the contact laws do not determine them.
 
-Four ropes on a rigid body, the corners of a box on a floor: their forces are not determined, and a Gauss-Seidel
-iteration ends at some of them, by the order of its sweeps. Among the forces f - r with Jᵀ r = 0 on the rows that hold,
-those of least norm are the projection of f onto the range of J, as in `saltus.solve.event.constrained_acceleration`. It
-is found by conjugate gradients for least squares (Björck, Numerical Methods for Least Squares Problems (1996), section
-7.4), which ends after as many iterations as J has different singular values. A contact that slides keeps the ratio of
-its forces; dry friction at its bound and constraints that separate keep theirs. Where the projection
-leaves a cone, forces go as far towards it as the cones allow.
+Forces of four ropes on a rigid body, or at the corners of a box on a floor, are not determined: the result of a
+Gauss-Seidel iteration depends on the order of its sweeps. Among the forces f - r with Jᵀ r = 0 on active rows, those of
+least norm are the projection of f onto the range of J, as in `saltus.solve.event.constrained_acceleration`. It is found
+by conjugate gradients for least squares (Björck, Numerical Methods for Least Squares Problems (1996), section 7.4),
+which ends after as many iterations as J has different singular values. A sliding contact keeps the ratio of its forces;
+dry friction at its bound and separating constraints keep their forces. If the projection leaves a cone, forces move as
+far towards it as the cones allow.
 """
 
 from saltus.contact.counts import NBLOCK, NROW
@@ -17,8 +17,8 @@ from saltus.number.kernels import kernel
 
 BOUND = 1.0 - 1e-6  # fraction of its bound from which friction counts as at it
 ROUNDING = 1e-12  # relative change of Jᵀ f that ends the iteration
-KEPT = 1e-9  # relative change of Jᵀ f with which forces are taken
-HALVINGS = 30  # of the way to the forces of least norm
+KEPT = 1e-9  # relative change of Jᵀ f up to which forces are accepted
+HALVINGS = 30  # halvings of the path to the forces of least norm
 
 
 @kernel
@@ -43,7 +43,7 @@ def least_forces(m, d):
 
 @kernel
 def free_rows(m, d, b):
-    """How many forces of block b are free to change: its rows, 1 for all of them in one ratio, 0 for none."""
+    """Number of free forces of block b: its rows, 1 for all of them in one ratio, 0 for none."""
     row, kind, dim = d.block_row[b], d.block_kind[b], d.block_dim[b]
     if kind == EQUALITY:
         return dim
@@ -107,7 +107,7 @@ def null_part(m, d):
     for _ in range(2 * m.nv + d.count[NROW]):
         if not before > (ROUNDING * ROUNDING) * first:
             break
-        # to the least along p, then the next direction
+        # minimum along p, then the next direction
         length = motion(m, d, p, q)
         if not length > 0.0:
             break

@@ -7,7 +7,7 @@ not zero. "impact" is a contact or limit that was open and closes fast enough to
 without a liftoff. After an external change of the state, only impacts are logged.
 
 The contacts of a pair of geoms are numbered, and keep their numbers from step to step: the corners of a box on a plane
-have fixed numbers, others get the first that is free.
+have fixed numbers, other contacts get the first free one.
 """
 
 from saltus.contact.counts import NBLOCK
@@ -24,7 +24,7 @@ from saltus.solve.stepping.warm_start import of_contact
 from saltus.spatial.vectors import add3, scale3
 
 BOUNCED = 4.0  # added to the mode of a contact that closes within a step and separates again
-POINTS = 64  # more than the contacts of a pair: item of a contact is POINTS times the pair's number, plus its own
+POINTS = 64  # upper bound of the contacts of a pair; item of a contact: POINTS times the pair's number, plus its own
 LIMIT = -2  # item of the lower end of limit 0; that of limit k's end (0 or 1) is LIMIT - 2 k - end
 EDGE = 1.0 - 1e-6  # fraction of the friction bound from which friction is at its limit
 NOWHERE = -1
@@ -113,7 +113,7 @@ def slips(m, d, b, h):
 
 @kernel
 def number_point(m, d, b):
-    """block_slot of block b, if it has none yet."""
+    """Give block b a number block_slot, if it has none yet."""
     if not of_contact(m, d, b):
         row = d.block_J[b]
         d.block_slot[b] = 1 if d.row_J[row] < 0.0 and d.block_num[b] == 1 else 0
@@ -169,7 +169,7 @@ def was_closed(d, p):
 def note(m, d, kind, item, gap, speed, b, h):
     """Log an event of block b, -1 for one that no longer exists, with the impulse of the step.
 
-    Nothing with events located, which have their own log.
+    Located events have their own log and are not logged here.
     """
     if has(m, "event"):
         return
@@ -184,7 +184,7 @@ def note(m, d, kind, item, gap, speed, b, h):
 
 @kernel
 def remember_modes(m, d):
-    """Keep modes, numbers and the forces on the second geoms for the next step; call before `remember_forces`."""
+    """Keep modes, numbers and the forces on the second geoms for the next step; call it before `remember_forces`."""
     for b in range(d.count[NBLOCK]):
         d.past_mode[b], d.past_slot[b] = d.block_mode[b], 0.0 * d.time + d.block_slot[b]
         row, zero = d.block_row[b], 0.0 * d.time

@@ -1,4 +1,4 @@
-"""Nonlinear Gauss-Seidel for the contact problem of a time step: one limit, joint or contact after the other.
+"""Nonlinear Gauss-Seidel for the contact problem of a time step: one limit, joint or contact after another.
 
 The accelerations a = (v⁺ - v⁻)/h and forces f = P/h of a step satisfy M a = f₀ + Jᵀ f and the laws of
 `saltus.solve.stepping.hard_rows`. A sweep goes through all blocks, in alternating direction, and gives each the forces
@@ -9,11 +9,11 @@ cannot overshoot; the fixed point is therefore Coulomb's law itself, not a conve
 inverted. With the rows G of the dual problem (see `saltus.solve.soft.dual.problem`) and y = Gᵀ f, a row costs two
 products of short vectors. The warm start is the forces of the step before (see `saltus.solve.stepping.warm_start`).
 
-Redundant equalities of a loop that is open by a step's error contradict each other by as much. Sweeps then end in a
-cycle through their solutions, one after the other, with forces that grow in each pair of sweeps, forth and back, and
-hardly move anything (Tanabe, Projection method for solving a singular system of linear equations and its applications,
-Numer. Math. 17 (1971)). The rows of an equality then begin anew, with steps of one size, so that rows that hardly move
-anything do not count for more than the others; and a cycle of these is accepted.
+Redundant equalities of a loop that is open by a step's error are inconsistent by as much. Sweeps then end in a cycle
+through their solutions, with forces that grow in each pair of sweeps, forward and backward, and hardly move anything
+(Tanabe, Projection method for solving a singular system of linear equations and its applications, Numer. Math. 17
+(1971)). The rows of an equality are then restarted, with steps of equal size, so that rows that hardly move anything do
+not dominate; a cycle of these is accepted.
 """
 
 from saltus.contact.counts import NBLOCK, NCYCLED, NITER, NROW
@@ -22,8 +22,8 @@ from saltus.dynamics.tree.factor import solve
 from saltus.number.functions import MINVAL, absolute, clip, sqrt
 from saltus.number.kernels import kernel
 
-PATIENCE = 100  # sweeps before pairs of them are compared, where there are equalities
-IDLE = 1e-5  # acceleration, relative to that of each growing force alone, below which forces are in a cycle
+PATIENCE = 100  # sweeps before pairs of them are compared, if there are equalities
+IDLE = 1e-5  # acceleration, relative to that of each growing force by itself, below which forces are in a cycle
 
 
 @kernel
@@ -31,9 +31,9 @@ def moreau(m, d, tolerance, least, work):
     """Accelerations qacc [nv] and forces row_force of a step; returns 1 if unconverged, else 0.
 
     Starts from row_force. Reads qacc_smooth, row_residual and the matrices of the dual problem, and the blocks of
-    `find_hard_rows`. Writes qfrc_constraint [nv] (N, N m). Ends when a sweep changes no row's acceleration by more than
-    `tolerance` times the largest residual without forces; or after `least` sweeps, or more while `work` row updates are
-    not used up.
+    `find_hard_rows`. Writes qfrc_constraint [nv] (N, N m). The iteration ends when a sweep changes no row's
+    acceleration by more than `tolerance` times the largest residual without forces; or after `least` sweeps, or more up
+    to `work` row updates.
     """
     scale = 0.0 * d.time
     for r in range(d.count[NROW]):
@@ -64,7 +64,7 @@ def sweeps(m, d, f, least_change, most, normal_only):
         d.count[NITER] = k + 1
         if change <= least_change:
             return 0
-        # a cycle through equalities that contradict each other: first with other steps, then accepted
+        # a cycle through inconsistent equalities: first retried with other steps, then accepted
         if m.neq and k >= since and k % 2 == 1 and cycles(m, d, f, k < since + 2):
             if even:
                 d.count[NCYCLED] = 1
@@ -88,8 +88,8 @@ def begin_anew(m, d, f):
 def cycles(m, d, f, first):
     """Whether the last pair of sweeps changed forces of equalities, and moved nothing; False at the `first` call.
 
-    Both are compared as accelerations of rows: those of each force alone, and those of all together. cycle_force,
-    cycle_y ← f and dual_y.
+    Both are compared as accelerations of rows: of each force by itself, and of all together. cycle_force, cycle_y ← f
+    and dual_y.
     """
     moved = grown = 0.0 * d.time
     for i in range(m.nv):
@@ -125,7 +125,7 @@ def forces_to_motion(m, d, f):
 def update(m, d, f, b, normal_only, even):
     """Update the forces of block b with all others held; returns the largest change of its accelerations.
 
-    even: with steps of one size for the rows of an equality.
+    even: use steps of equal size for the rows of an equality.
     """
     kind = d.block_kind[b]
     if kind == CONE:
@@ -161,7 +161,7 @@ def update_row(m, d, f, b, r, low, high, even):
 
 @kernel
 def most_moved(d, b, r):
-    """Largest acceleration by a unit force on its own row, of the rows of block b in the same unit as row r."""
+    """Largest acceleration by a unit force on its own row, among rows of block b with the unit of row r."""
     first, largest = 3 * (r // 3), 0.0 * d.time
     for k in range(first, min(first + 3, d.block_dim[b])):
         largest = max(largest, d.dual_A[d.block_row[b] + k, k])

@@ -1,9 +1,9 @@
 """Position correction after a time step: projection of violations without adding velocity.
 
-Velocities obey the contact law, positions only as far as the end of a step can be foreseen: bodies that collide within
-a step have penetrated a little, and closed loops open by second-order terms. Positions therefore move to the nearest,
-in the metric of the inertia, that satisfy the constraints to first order (Gear, Gupta & Leimkuhler, Automatic
-integration of Euler-Lagrange equations with constraints (1985); for contact Acary, Projected event-capturing
+Velocities satisfy the contact law, positions only as far as the end of a step can be predicted: bodies that collide
+within a step have penetrated a little, and closed loops open by second-order terms. Positions therefore move to the
+nearest ones, in the metric of the inertia, that satisfy the constraints to first order (Gear, Gupta & Leimkuhler,
+Automatic integration of Euler-Lagrange equations with constraints (1985); for contact Acary, Projected event-capturing
 time-stepping schemes for nonsmooth mechanical systems with unilateral contact and Coulomb's friction (2013)):
 
     minimise ½ wᵀ M w   where   J_N w ≥ -(gap + h u_N + allowed),   J w = -violation of equalities
@@ -21,7 +21,7 @@ from saltus.number.kernels import kernel
 from saltus.solve.stepping.nonlinear_gauss_seidel import effect_of_forces, sweeps
 
 ALLOWED = 1.0  # m/s², rad/s²
-LOOP = 1e-3  # the same for equalities, relative to ALLOWED
+LOOP = 1e-3  # allowed violation of equalities, relative to ALLOWED
 FASTEST = 1.0  # m/s, rad/s
 ROUGH = 1e-3  # tolerance relative to the largest violation
 SWEEPS = 50
@@ -31,8 +31,8 @@ SWEEPS = 50
 def position_correction(m, d, h):
     """Displacement qstep [nv] (m, rad) that removes violations; returns 1 if there is any, else 0.
 
-    After a step of h seconds, with its new velocities in qvel, and the blocks, the dual problem and the factors of M of
-    its middle. Overwrites row_residual, row_search and qacc_smooth [nv].
+    Call it after a step of h seconds, with the new velocities in qvel, and the blocks, the dual problem and the factors
+    of M of its middle. Overwrites row_residual, row_search and qacc_smooth [nv].
     """
     worst = displacements(m, d, h)
     if worst <= 0.0:
@@ -63,7 +63,7 @@ def displacements(m, d, h):
             # limit or contact: depth beyond the allowed one, at the middle of the next step
             times_block(m, d, b, d.qvel, d.row_residual)
             if has(m, "movers"):
-                # with the motion of what is not moved by degrees of freedom
+                # with motion that does not come from degrees of freedom
                 times_block(m, d, b, d.qacc, d.row_residual)
                 d.row_residual[row] = d.row_velocity[row] + h * d.row_residual[row]
             depth = -(d.row_pos[row] + h * d.row_residual[row])

@@ -15,8 +15,8 @@ from saltus.solve.stepping.least_forces import least_forces
 from saltus.solve.stepping.nonlinear_gauss_seidel import moreau
 from saltus.solve.stepping.warm_start import recall_forces
 
-LEAST_SWEEPS, WORK = 300, 300000.0  # Gauss-Seidel limit: so many sweeps, or more within so many row updates
-DENSE_SWEEPS = 100  # the same in steps over dense events, which are short and begin from the last one's forces
+LEAST_SWEEPS, WORK = 300, 300000.0  # Gauss-Seidel limit: number of sweeps, or more up to a number of row updates
+DENSE_SWEEPS = 100  # number of sweeps in steps over dense events, which are short and start from the last step's forces
 PREDICTIONS = 2  # predictions of the velocities v⁻ + θ (v⁺ - v⁻) within a step
 ROUGH, ROUGH_SWEEPS = 1e-3, 10  # tolerance and sweeps of a prediction
 
@@ -99,7 +99,7 @@ def newton_step(m, d, weight, tolerance, last):
 @only_with("constraint", otherwise="-1")
 @kernel
 def push_apart(m, d, tolerance, last):
-    """Row forces, and qacc [nv] with them, to full accuracy in the `last` iteration. Returns a status, or `FREE`."""
+    """Row forces, and qacc [nv] with them, to full accuracy in the `last` iteration; returns a status, or `FREE`."""
     if d.count[NBLOCK] == 0:
         return FREE
     free_residuals(m, d)
@@ -113,7 +113,7 @@ def push_apart(m, d, tolerance, last):
 
 @kernel
 def accelerate(m, d, h, tolerance):
-    """`mean_accelerations` after `force_stage`, with the forces at qvel itself; for inspection, not for stepping."""
+    """Mean accelerations after `force_stage`, with the forces at qvel itself; for inspection, not for stepping."""
     status = constrained(m, d, h, tolerance)
     if status == FREE:
         solve_stage(m, d, 0.0, d.qfrc_damper_slope)
@@ -126,7 +126,7 @@ def accelerate(m, d, h, tolerance):
 def constrained(m, d, h, tolerance):
     """Mean accelerations over a step with active rows; returns a status, `FREE` without any.
 
-    Where forces are not determined they are those of least norm.
+    Forces that are not determined are those of least norm.
     """
     find_hard_rows(m, d, h)
     if d.count[NLOST] > 0:

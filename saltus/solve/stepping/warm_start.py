@@ -1,4 +1,4 @@
-"""Warm start of a time step: the contact forces of the step before.
+"""Warm start of a time step: the contact forces of the previous step.
 
 Blocks are matched by a number, that of their equality, limit, dry friction or pair of geoms, and the contacts of a
 pair by their positions.
@@ -48,7 +48,7 @@ def nearest(m, d, b, number, first):
 
 @kernel
 def remember_forces(m, d):
-    """Keep row_force for the next step, but not that of equalities that contradict each other, which grows."""
+    """Keep row_force for the next step, except forces of inconsistent equalities, which grow."""
     n = d.count[NBLOCK]
     d.past_count = 0.0 * d.time + n
     for b in range(n):

@@ -1,8 +1,8 @@
-"""The distance of two convex cores: the point of their Minkowski difference A - B nearest to the origin (GJK).
+"""Distance of two convex cores: the point of their Minkowski difference A - B nearest to the origin (GJK).
 
-Gilbert, Johnson, Keerthi (1988): a simplex of A - B comes ever nearer to the origin, by the support point in the
-direction from its nearest point v to the origin. Every support point w bounds the distance from below, by v·w/|v|, and
-the search ends where that is more than anybody asks for.
+Gilbert, Johnson, Keerthi (1988): a simplex of A - B approaches the origin, by the support point in the direction from
+its nearest point v to the origin. Every support point w bounds the distance from below, by v·w/|v|, and the search ends
+when that exceeds the requested distance.
 """
 
 import math
@@ -24,18 +24,18 @@ from saltus.number.intrinsics.memory import get3, put, put3
 from saltus.number.kernels import kernel
 from saltus.spatial.vectors import add_scaled3, dot3, scale3
 
-APART, SEPARATE, OVERLAP = range(3)  # farther apart than asked for; apart by a distance; touching or overlapping
-MOST = 100  # steps
-EXACT = 1e-13  # relative gap between the bounds of the squared distance where the search ends
-TOUCHING = 1e-11  # of the size of A - B: nearer than that is for EPA, which needs no direction
+APART, SEPARATE, OVERLAP = range(3)  # beyond the requested distance; separate; touching or overlapping
+MOST = 100  # most steps
+EXACT = 1e-13  # relative gap between the bounds of the squared distance at which the search ends
+TOUCHING = 1e-11  # relative to the size of A - B: smaller distances are left to EPA, which needs no direction
 
 
 @kernel
 def distance(m, p, v, enough):
-    """Search for the distance of pair p up to `enough` (m); returns what was found and the size of the last simplex.
+    """Search for the distance of pair p up to `enough` (m); returns the kind of result and the last simplex's size.
 
-    v: address of four vertices. Where the cores are apart by a distance, normal, distance and point are written;
-    where they are farther apart, a direction in which they are.
+    v: address of four vertices. If the cores are separate, normal, distance and point are written; if they are beyond
+    the requested distance, a separating direction.
     """
     x = scale3(-1.0, get3(p, SHIFT))
     if dot3(x, x) == 0.0:
@@ -58,7 +58,7 @@ def distance(m, p, v, enough):
         largest = max(largest, dot3(w, w))
         nearer = weighted(v, n, weights, W)
         if k > 0 and dot3(nearer, nearer) >= square:
-            break  # rounding: simplices of almost no volume may even have points farther away
+            break  # rounding: with simplices of almost no volume points may even be farther away
         x, square, point = nearer, dot3(nearer, nearer), weighted(v, n, weights, A)
         if square <= TOUCHING * TOUCHING * largest:
             return OVERLAP, n
@@ -69,7 +69,7 @@ def distance(m, p, v, enough):
 
 @kernel(inline=True)
 def weighted(v, n, weights, part):
-    """The combination of vertices, of their w or a (m)."""
+    """The combination of vertices, of their differences w or points a (m), with given weights."""
     x = scale3(weights[0], get3(vertex_at(v, 0), part))
     if n > 1:
         x = add_scaled3(x, weights[1], get3(vertex_at(v, 1), part))
@@ -80,7 +80,7 @@ def weighted(v, n, weights, part):
 
 @kernel
 def reduced(v, n):
-    """Keep the vertices that the point nearest to the origin needs: their number, their weights, is it the origin."""
+    """Keep the vertices that determine the point nearest to the origin: number, weights, whether it is the origin."""
     a = get3(vertex_at(v, 0), W)
     if n == 1:
         return 1, (1.0, 0.0, 0.0, 0.0), False

@@ -1,7 +1,7 @@
 """The support function of a mesh's convex hull: the vertex farthest in a direction, by hill climbing along edges.
 
-A vertex of a convex polytope that is no lower than its neighbours is highest of all. The climb begins at the vertex
-that is highest in the middle direction of a cell of a cube's surface, which is known from loading.
+A vertex of a convex polytope that is no lower than its neighbours is the highest. The climb begins at the vertex that
+is highest in the middle direction of a cell of a cube's surface, which was computed when the model was loaded.
 """
 
 from saltus.model.contact.hulls import CELLS
@@ -11,14 +11,14 @@ from saltus.number.kernels import kernel
 
 @kernel(inline=True)
 def along(m, k, u):
-    """How far (m) vertex k lies in direction u [3], in the geom's frame."""
+    """Coordinate (m) of vertex k along direction u [3], in the geom's frame."""
     x = m.hull_vert[k]
     return u[0] * x[0] + u[1] * x[1] + u[2] * x[2]
 
 
 @kernel(inline=True)
 def seed(m, h, u):
-    """The vertex of hull h where the climb in direction u begins."""
+    """The vertex of hull h at which the climb in direction u begins."""
     x, y, z = abs(u[0]), abs(u[1]), abs(u[2])
     if x >= y and x >= z:
         side, main, a, b = 0, u[0], u[1], u[2]
@@ -36,7 +36,7 @@ def seed(m, h, u):
 
 @kernel
 def highest(m, h, u, last):
-    """The vertex of hull h that lies farthest in direction u; `last`: one to begin with, or -1."""
+    """The vertex of hull h that is farthest in direction u; `last`: a vertex to begin with, or -1."""
     best = seed(m, h, u)
     most = along(m, best, u)
     if last >= 0:

@@ -9,8 +9,8 @@ from saltus.number.kernels import kernel
 from saltus.spatial.vectors import add3, matrix_times_vector, scale3, sub3, transpose_times_vector
 
 # places in the area of a pair: axes of the second geom as columns and its position (m), sizes (m), kinds, hulls, the
-# numbers of the last points found; what is found: normal, distance (m), point of the first shape (m); a direction in
-# which the cores are far enough apart, and how far (m)
+# numbers of the last support points; results: normal, distance (m), point of the first shape (m); a separating
+# direction of the cores, and the separation along it (m)
 ROT, SHIFT, SIZE1, SIZE2 = 0, 9, 12, 15
 KIND1, KIND2, HULL1, HULL2, LAST1, LAST2 = range(18, 24)
 NORMAL, DIST, POINT = 24, 27, 28
@@ -56,7 +56,7 @@ def copy_vertex(v, k, to):
 
 @kernel(inline=True)
 def is_known(v, n):
-    """Whether vertex n is the difference of the same two points, which have numbers, as one of those before it."""
+    """Whether vertex n is the difference of the same two numbered points as one of the vertices before it."""
     one, two = get_int(vertex_at(v, n), ID1), get_int(vertex_at(v, n), ID2)
     if one < 0 or two < 0:
         return False

@@ -1,9 +1,9 @@
-"""How deep two convex cores overlap: the point of the boundary of A - B nearest to the origin (EPA).
+"""Penetration depth of two convex cores: the point of the boundary of A - B nearest to the origin (EPA).
 
 Van den Bergen, Collision Detection in Interactive 3D Environments (2003), section 4.3.8: a polytope about the origin
-grows by the support point in the direction of its nearest face, until that face is on the boundary. With polytopes the
-end is exact; with curved surfaces the depth is found to `CURVED` of the size of A - B. Where it is as good as the same
-in many directions, which takes many points, the best of those that were tried is taken in the end.
+grows by the support point in the direction of its nearest face, until that face is on the boundary. For polytopes the
+result is exact; for curved surfaces the depth is accurate to `CURVED` times the size of A - B. If the depth is almost
+equal in many directions, which takes many points, the best direction tried so far is taken in the end.
 """
 
 from saltus.contact.convex.search.pair_area import (
@@ -33,11 +33,11 @@ from saltus.number.kernels import kernel
 from saltus.spatial.vectors import add_scaled3, cross, dot3, scale3, sub3
 
 MOST_VERTICES = 256
-CURVED, COPLANAR, ROUNDING = 1e-10, 1e-12, 1e-15  # of the size of A - B
+CURVED, COPLANAR, ROUNDING = 1e-10, 1e-12, 1e-15  # relative to the size of A - B
 VERTEX_AREA = MOST_VERTICES * VERTEX_NUMBERS
 FACE_AREA = MOST_FACES * FACE_NUMBERS
 EDGE_AREA = 2 * 3 * MOST_FACES
-FLAT = 1e-7  # what counts as flat, relative
+FLAT = 1e-7  # relative threshold of flatness
 SIN60 = 0.8660254037844386
 
 
@@ -45,7 +45,7 @@ SIN60 = 0.8660254037844386
 def penetration(m, p, v, n):
     """Search for the depth of pair p from the n vertices that a search for its distance left at address v.
 
-    Returns whether it was found: normal, distance (m, the depth with a minus) and point are then written, and the three
+    Returns whether it was found: normal, distance (m, minus the depth) and point are then written, and the three
     vertices of the nearest face are the first at v.
     """
     f, e = stack_area(FACE_AREA), stack_area(EDGE_AREA)
@@ -56,7 +56,7 @@ def penetration(m, p, v, n):
     for k in range(4):
         size = max(size, widest(get3(vertex_at(v, k), W)))
     face = nearest_face(f, faces)
-    # of all directions that were tried the one in which A - B reaches least far, and its point of the first core
+    # the tried direction with the least support function of A - B, and its point of the first core
     least, direction, point = NEVER, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
     while True:
         at = face_at(f, face)
@@ -64,7 +64,7 @@ def penetration(m, p, v, n):
         i, j, o = get_int(at, FACE_VERTICES), get_int(at, FACE_VERTICES + 1), get_int(at, FACE_VERTICES + 2)
         if depth == NEVER:
             return False
-        # no room for more, or rounding has turned a face about, so that the origin is outside
+        # memory is full, or rounding has reversed a face, so that the origin is outside
         if vertices == MOST_VERTICES or (depth < -CURVED * size and least < NEVER):
             write_result(p, direction, -least, point)
             first_three(v, i, j, o)
@@ -78,7 +78,7 @@ def penetration(m, p, v, n):
         numbered = get_int(new, ID1) >= 0 and get_int(new, ID2) >= 0
         if dot3(normal, w) - depth <= (4.0 * ROUNDING if numbered else CURVED) * size or is_known(v, vertices):
             break
-        # points of a flat end or of a ruled side lie in one plane but for rounding, of which curves have more
+        # points of a flat end or of a ruled side are coplanar up to rounding, which is larger for curves
         faces = grow(v, f, e, faces, vertices, (ROUNDING if numbered else COPLANAR) * size)
         if faces == 0:
             break
@@ -97,7 +97,7 @@ def widest(w):
 
 @kernel
 def point_of_face(v, i, j, o, normal, depth):
-    """The point of the first core (m) that belongs to the point of a face nearest to the origin."""
+    """The point of the first core (m) that corresponds to the point of a face nearest to the origin."""
     q = scale3(depth, normal)
     a, b, c = (
         sub3(get3(vertex_at(v, i), W), q),
@@ -113,7 +113,7 @@ def point_of_face(v, i, j, o, normal, depth):
 
 @kernel
 def first_three(v, i, j, o):
-    """Have vertices i, j, o be the first."""
+    """Move vertices i, j, o to the first places."""
     s = stack_area(3 * VERTEX_NUMBERS)
     for k in range(VERTEX_NUMBERS):
         put_int(s, k, get_int(vertex_at(v, i), k))
@@ -123,14 +123,14 @@ def first_three(v, i, j, o):
         put_int(v, k, get_int(s, k))
 
 
-# ---------------------------------------------------------------- a simplex that is flat
+# ---------------------------------------------------------------- flat simplices
 
 
 @kernel
 def completed(m, p, v, n):
-    """Add vertices until there is a tetrahedron; returns whether there is one that is not flat.
+    """Add vertices up to a tetrahedron; returns whether one that is not flat exists.
 
-    The origin then is in it or, where the cores only touch, on it.
+    The origin is then inside or, if the cores only touch, on the boundary.
     """
     if n == 1:
         n = second_vertex(m, p, v)
@@ -143,7 +143,7 @@ def completed(m, p, v, n):
 
 @kernel
 def second_vertex(m, p, v):
-    """A vertex away from the first: how many there are then."""
+    """Add a vertex away from the first; returns the number of vertices."""
     a = get3(vertex_at(v, 0), W)
     for k in range(6):
         sign = 1.0 - 2.0 * (k % 2)
@@ -157,7 +157,7 @@ def second_vertex(m, p, v):
 
 @kernel
 def third_vertex(m, p, v):
-    """A vertex away from the line of the first two, in one of six directions about it."""
+    """Add a vertex away from the line of the first two, in one of six directions about it."""
     a = get3(vertex_at(v, 0), W)
     ab = sub3(get3(vertex_at(v, 1), W), a)
     x, y, z = abs(ab[0]), abs(ab[1]), abs(ab[2])
@@ -177,7 +177,7 @@ def third_vertex(m, p, v):
 
 @kernel
 def fourth_vertex(m, p, v):
-    """A vertex away from the plane of the first three, on the side of the origin where that is off the plane."""
+    """Add a vertex away from the plane of the first three, on the side of the origin if that is off the plane."""
     a, b, c = get3(vertex_at(v, 0), W), get3(vertex_at(v, 1), W), get3(vertex_at(v, 2), W)
     normal = cross(sub3(b, a), sub3(c, a))
     if dot3(normal, a) > 0.0:

@@ -1,7 +1,7 @@
 """A polytope inside A - B that grows towards its boundary: its faces, as triangles seen from outside.
 
-A face takes eight numbers: outward normal, distance of its plane from the origin (m), and its three vertices. Faces lie
-in memory one after the other; the last one takes the place of one that goes.
+A face has eight numbers: outward normal, distance of its plane from the origin (m), and its three vertices. Faces are
+contiguous in memory; the last one replaces a removed one.
 """
 
 import math
@@ -24,7 +24,7 @@ def face_at(f, k):
 
 @kernel
 def write_face(v, f, k, i, j, o):
-    """Face k with vertices i, j, o in this order, seen from outside."""
+    """Write face k with vertices i, j, o in this order, counterclockwise as seen from outside."""
     a, b, c = get3(vertex_at(v, i), W), get3(vertex_at(v, j), W), get3(vertex_at(v, o), W)
     ab, ac = sub3(b, a), sub3(c, a)
     normal = cross(ab, ac)
@@ -66,10 +66,10 @@ def nearest_face(f, n):
 
 @kernel
 def grow(v, f, e, n, new, rounding):
-    """Replace the faces that see vertex `new` by those from it to their outline; returns the number of faces.
+    """Replace the faces visible from vertex `new` by those from it to their outline; returns the number of faces.
 
-    e: address for edges, two numbers each; a plane sees what is more than `rounding` (m) beyond it. The result is 0
-    where rounding has left no outline, or no room.
+    e: address for edges, two numbers each; a face is visible from points more than `rounding` (m) beyond its plane. The
+    result is 0 if rounding has left no outline, or memory is full.
     """
     w = get3(vertex_at(v, new), W)
     edges, k = 0, 0
@@ -93,7 +93,7 @@ def grow(v, f, e, n, new, rounding):
 
 @kernel
 def outline_with(e, edges, i, j):
-    """Add the edge from vertex i to j to the outline, or take out its reverse, which is then inside; their number."""
+    """Add the edge from vertex i to j to the outline, or remove its reverse, which is inside; returns their number."""
     for k in range(edges):
         if get_int(e, 2 * k) == j and get_int(e, 2 * k + 1) == i:
             put_int(e, 2 * k, get_int(e, 2 * edges - 2))

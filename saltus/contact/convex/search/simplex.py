@@ -1,7 +1,6 @@
 """The point of a simplex nearest to the origin, by the regions that its corners, edges and faces own.
 
-Ericson, Real-Time Collision Detection (2005), section 5.1. Weights sum up to 1; those of corners that do not count are
-zero.
+Ericson, Real-Time Collision Detection (2005), section 5.1. Weights sum to 1; those of unneeded corners are zero.
 """
 
 from saltus.number.kernels import kernel
@@ -10,7 +9,7 @@ from saltus.spatial.vectors import add3, cross, dot3, scale3, sub3
 
 @kernel
 def weights_of_segment(a, b):
-    """Weights of a, b (m)."""
+    """Weights of the points a, b (m) of a segment."""
     ab = sub3(b, a)
     t, length = -dot3(a, ab), dot3(ab, ab)
     if t <= 0.0:
@@ -22,7 +21,7 @@ def weights_of_segment(a, b):
 
 @kernel
 def weights_of_triangle(a, b, c):
-    """Weights of a, b, c (m)."""
+    """Weights of the corners a, b, c (m) of a triangle."""
     ab, ac = sub3(b, a), sub3(c, a)
     ab_a, ac_a = -dot3(ab, a), -dot3(ac, a)
     if ab_a <= 0.0 and ac_a <= 0.0:
@@ -33,7 +32,7 @@ def weights_of_triangle(a, b, c):
     ab_c, ac_c = -dot3(ab, c), -dot3(ac, c)
     if ac_c >= 0.0 and ab_c <= ac_c:
         return 0.0, 0.0, 1.0
-    # areas seen from the nearest point of the plane, by the normal: they keep their digits where the triangle is small
+    # areas seen from the nearest point of the plane, by the normal: accurate even for small triangles
     normal = cross(ab, ac)
     of_a, of_b, of_c = dot3(normal, cross(b, c)), dot3(normal, cross(c, a)), dot3(normal, cross(a, b))
     if of_c <= 0.0 and ab_a >= 0.0 and ab_b <= 0.0:
@@ -57,7 +56,7 @@ def combination(a, b, c, weights):
 
 @kernel
 def beyond(a, b, c, d):
-    """Whether the origin is on the other side of the plane of a, b, c than d, or d is in the plane to rounding."""
+    """Whether the origin is on the other side of the plane of a, b, c than d, or d is in the plane up to rounding."""
     normal = cross(sub3(b, a), sub3(c, a))
     own, other = dot3(normal, sub3(d, a)), -dot3(normal, a)
     size = dot3(normal, normal) * (dot3(d, d) + dot3(a, a))
@@ -66,7 +65,7 @@ def beyond(a, b, c, d):
 
 @kernel
 def weights_of_tetrahedron(a, b, c, d):
-    """Weights of a, b, c, d (m) and whether the origin is inside, where they are zero."""
+    """Weights of a, b, c, d (m), and whether the origin is inside, which leaves them zero."""
     best, w = 1e300, (0.0, 0.0, 0.0, 0.0)
     inside = True
     if beyond(a, b, c, d):

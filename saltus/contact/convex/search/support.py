@@ -1,7 +1,7 @@
 """Support functions: the point of a convex shape that lies farthest in a direction, in the frame of its geom.
 
-Spheres and capsules are a point and a segment, their cores, and a radius about it: the distance of two rounded shapes
-is that of their cores less the radii, and the normal is the same.
+Spheres and capsules are a core, point or segment, with a radius: the distance of two rounded shapes is that of their
+cores less the radii, and the normal is the same.
 """
 
 import math
@@ -17,8 +17,7 @@ def support(m, kind, hull, size, u, last):
     """The farthest point (m) of a core in direction u (of any length, not zero), and its number.
 
     kind: type of geom, a prism for a height field; hull: number of a mesh's hull, or address of a prism's corners; size
-    [3] (m); last: the number of the point found before, or -1.
-    Points of curved surfaces have the number -1.
+    [3] (m); last: the number of the previous point, or -1. Points of curved surfaces have the number -1.
     """
     if kind == MESH:
         k = highest(m, hull, u, last)

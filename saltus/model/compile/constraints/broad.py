@@ -1,6 +1,6 @@
-"""The kernels' Model of worlds with many pairs of geoms: filters in the place of a list of pairs.
+"""The kernels' Model of worlds with many pairs of geoms: filters in place of a list of pairs.
 
-Everything here has a size proportional to the number of geoms and bodies, but for the laws of contact, one for each two
+All sizes are proportional to the number of geoms and bodies, except that of the contact laws: one for every two
 distinct sets of geoms' contact parameters.
 """
 
@@ -23,15 +23,15 @@ from saltus.model.layout import DIGIT_BITS
 from saltus.model.tree.particles import uncoupled
 
 MOST_LISTED = 20_000  # pairs; in models with more they are found at run time
-MOST_LISTABLE = 1_000_000  # pairs, where they have to be listed
+MOST_LISTABLE = 1_000_000  # pairs, if a list is required
 MOST_SURFACES = 300  # distinct sets of geoms' contact parameters
 FOUND_PER_GEOM, FOUND_AT_LEAST = 50, 1000  # room for found pairs
 CONTACTS_PER_GEOM, CONTACTS_AT_LEAST = 20, 500  # room for contacts in models with very many pairs
 KEY_BITS = 62
-TRIES = 20  # geoms among which an exemplary pair is sought
-SLACK = 1e-4  # of a geom's bounding radius, by which its bounds are wider, so that rounding loses no contact
-CELLS = 1.01  # width of cells by that of their widest geom
-LEVELS = 12  # of the grid, at most; each has cells half as wide as the one before
+TRIES = 20  # number of geoms among which an exemplary pair is searched for
+SLACK = 1e-4  # margin of a geom's bounds relative to its bounding radius, against rounding
+CELLS = 1.01  # width of cells relative to their widest geom
+LEVELS = 12  # most levels of the grid; each has cells half as wide as the one before
 
 SIZES = (
     *("nfound", "nfounddof", "nbroadgeom", "nbroadbody", "nbroaddof", "nsurface", "nsurfacepair", "nexclude", "nnamed"),
@@ -56,14 +56,14 @@ def is_broad(m: mujoco.MjModel, left_out: frozenset[str]) -> bool:
 
 
 def _has_more(m, left_out, most: int) -> bool:
-    """Whether there are contacts, and more than so many pairs that may touch."""
+    """Whether there are contacts, and more than `most` pairs that may touch."""
     flags = mujoco.mjtDisableBit
     off = m.opt.disableflags & (flags.mjDSBL_CONTACT.value | flags.mjDSBL_CONSTRAINT.value)
     return not ("contact" in left_out or off) and count_pairs(m, most) > most
 
 
 def why_listed(m: mujoco.MjModel, left_out: frozenset[str]) -> str:
-    """What in a model needs a list of all pairs; "" for nothing."""
+    """Part of the model that needs a list of all pairs; "" if there is none."""
     if is_dual(m, left_out):
         return "the solver PGS, or noslip iterations,"
     if "flex" not in left_out and flex_contacts.touches(m):
@@ -76,7 +76,7 @@ def why_listed(m: mujoco.MjModel, left_out: frozenset[str]) -> str:
 
 
 def check_listable(m: mujoco.MjModel, left_out: frozenset[str], why: str) -> None:
-    """ModelError where there are too many pairs for a list that is needed for a reason."""
+    """Raise ModelError if there are too many pairs for a list, which is needed for the reason `why`."""
     if _has_more(m, left_out, MOST_LISTABLE):
         number = count_pairs(m)
         reason = why or why_listed(m, left_out) or "the list of pairs"
@@ -87,7 +87,7 @@ def check_listable(m: mujoco.MjModel, left_out: frozenset[str], why: str) -> Non
 
 
 def broad(m: mujoco.MjModel, laws: LawTable, safe: float) -> Broad:
-    """What finds pairs at run time; `safe` (s): see `saltus.model.contact.contact_parameters.reference`."""
+    """Filters that find pairs at run time; `safe` (s): see `saltus.model.contact.contact_parameters.reference`."""
     f, named = filters(m), named_pairs(m)
     geoms, features = _colliders(m, f, named)
     planes = geoms[m.geom_type[geoms] == PLANE]
@@ -123,7 +123,7 @@ def broad(m: mujoco.MjModel, laws: LawTable, safe: float) -> Broad:
 
 
 def exemplary_pairs(m: mujoco.MjModel) -> list[Pair]:
-    """One pair of geoms for any two sets of contact parameters that geoms which may touch have, and the named pairs."""
+    """A pair of geoms for any two sets of contact parameters of geoms that may touch, and the named pairs."""
     f, named = filters(m), named_pairs(m)
     kinds, (geoms, _) = Kinds(m, f), _colliders(m, f, named)
     of_sets, number = _surfaces(m, geoms)
@@ -145,7 +145,7 @@ def _most_geoms(m) -> int:
 
 
 def _colliders(m, f: Filters, named: list[Pair]) -> tuple[np.ndarray, set[str]]:
-    """Geoms that may touch anything, and features of the kinds of pairs that there may be."""
+    """Geoms that may touch anything, and features of the possible kinds of pairs."""
     still = (f.weld[m.geom_bodyid] == 0).astype(int)
     kinds = Kinds(m, f, m.geom_type.astype(int), still)
     types, fixed = kinds.rows[:, 3], kinds.rows[:, 4] != 0
@@ -165,7 +165,7 @@ def _colliders(m, f: Filters, named: list[Pair]) -> tuple[np.ndarray, set[str]]:
 
 
 def _chains(m, geoms) -> tuple[int, np.ndarray]:
-    """Most degrees of freedom of the relative motion of two bodies, and the last one that moves each body, or -1."""
+    """Most degrees of freedom of two bodies' relative motion, and the last one that moves each body, or -1."""
     depth, last = np.zeros(m.nbody, int), np.full(m.nbody, -1)
     for b in range(1, m.nbody):
         own, parent = int(m.body_dofnum[b]), int(m.body_parentid[b])
@@ -176,7 +176,7 @@ def _chains(m, geoms) -> tuple[int, np.ndarray]:
 
 
 def _filters(m, f: Filters) -> dict[str, Any]:
-    """Masks and bodies as kernels read them."""
+    """Masks and bodies in the kernels' form."""
     number = np.bincount(f.excluded[:, 0], minlength=m.nbody)
     return {
         **{"broad_contype": f.contype, "broad_conaffinity": f.conaffinity},
@@ -186,7 +186,7 @@ def _filters(m, f: Filters) -> dict[str, Any]:
 
 
 def _surfaces(m, geoms) -> tuple[np.ndarray, np.ndarray]:
-    """One geom for each distinct set of contact parameters, and the number of the set of each geom of `geoms`."""
+    """One geom for each distinct set of contact parameters, and the set's number for each geom of `geoms`."""
     columns = [np.asarray(getattr(m, f"geom_{name}"), float)[geoms] for name in Surface._fields]
     table = np.column_stack(
         [c if name in VECTORS else c[:, None] for name, c in zip(Surface._fields, columns, strict=True)]
@@ -196,7 +196,7 @@ def _surfaces(m, geoms) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _laws(m, geoms, named: list[Pair], laws: LawTable, safe: float) -> dict[str, Any]:
-    """Laws of any two sets of contact parameters, and of the pairs that the file names."""
+    """Laws of any two sets of contact parameters, and of the named pairs."""
     of_sets, number = _surfaces(m, geoms)
     surface = np.zeros(m.ngeom, int)
     surface[geoms] = number
@@ -212,14 +212,14 @@ def _laws(m, geoms, named: list[Pair], laws: LawTable, safe: float) -> dict[str,
 
 
 def _reach(m) -> np.ndarray:
-    """How far (m) beyond their surfaces geoms may have contacts: the parts of two add up."""
+    """Largest distance (m) of contacts from the surface of each geom; for a pair, the sum of both."""
     override = m.opt.enableflags & mujoco.mjtEnableBit.mjENBL_OVERRIDE.value
     margin = np.full(m.ngeom, 0.5 * m.opt.o_margin) if override else m.geom_margin
     return np.maximum(margin + m.geom_gap, 0.0) + SLACK * m.geom_rbound
 
 
 def _key(m, pair: Pair) -> int:
-    """See `saltus.contact.broad.pair_key`."""
+    """Key of a pair of geoms; see `saltus.contact.broad.pair_key`."""
     g1, g2 = sorted((pair.geom1, pair.geom2))
     (b1, b2), most = (int(m.geom_bodyid[g]) for g in (g1, g2)), _most_geoms(m)
     places = g1 - int(m.body_geomadr[b1]), g2 - int(m.body_geomadr[b2])

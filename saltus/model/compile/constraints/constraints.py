@@ -23,7 +23,7 @@ from saltus.model.contact.seams import NO_SEAMS
 from saltus.model.flex import mujoco_contacts
 from saltus.model.tree.chains import ChainTable
 
-SHARED = 300  # geoms, pairs, contacts, trees: so many are worth waiting for other threads
+SHARED = 300  # geoms, pairs, contacts or trees from which sharing work with threads pays
 
 
 @dataclass
@@ -38,10 +38,10 @@ class Constraints:
 def constraints(
     m: mujoco.MjModel, left_out: frozenset[str], timestep: float, *, own_laws: bool = False, listed: bool = True
 ) -> Constraints:
-    """What constrains the model, but for the kinds left out; `timestep` (s) is that of the simulation.
+    """Constraints of the model, except the kinds left out; `timestep` (s) is that of the simulation.
 
-    `own_laws`: every constraint has a law of its own, also where several are the same. `listed`: pairs that may touch
-    are listed, not found at run time.
+    `own_laws`: every constraint has a law of its own, even if several are equal. `listed`: pairs that may touch are
+    listed, not found at run time.
     """
     off = lambda bit: bool(m.opt.disableflags & bit.value)  # noqa: E731
     flags = mujoco.mjtDisableBit
@@ -97,7 +97,7 @@ def constraints(
 
 
 def safe_timestep(m: mujoco.MjModel, timestep: float) -> float:
-    """The smallest time constant (s) that soft constraints have, with steps of `timestep` (s)."""
+    """The smallest time constant (s) of soft constraints with steps of `timestep` (s)."""
     return 0.0 if m.opt.disableflags & mujoco.mjtDisableBit.mjDSBL_REFSAFE.value else 2.0 * timestep
 
 
@@ -139,7 +139,7 @@ def _options(m) -> dict[str, float]:
 
 
 def _broad(m, laws, safe, out) -> int:
-    """What finds pairs at run time; returns how many contacts there is room for."""
+    """Add filters that find pairs at run time; returns the capacity for contacts."""
     found = broad(m, laws, safe)
     out.values |= found.values
     out.sizes |= found.sizes

@@ -27,7 +27,7 @@ def friction(m, laws, chains, safe, values) -> int:
 
 
 def friction_values(m: Any, dofs: Sequence[int], tendons: Sequence[int]) -> dict[str, np.ndarray]:
-    """Bounds and inverse inertias of dry friction in degrees of freedom, then in tendons."""
+    """Bounds and inverse inertias of dry friction, for degrees of freedom, then for tendons."""
     return {
         "friction_loss": joined(m.dof_frictionloss[..., dofs], m.tendon_frictionloss[..., tendons]),
         "friction_invweight": joined(m.dof_invweight0[..., dofs], m.tendon_invweight0[..., tendons]),

@@ -1,4 +1,4 @@
-"""Equality constraints in the kernels' Model: between bodies, joints, tendons, and edges whose length is held."""
+"""Equality constraints in the kernels' Model: between bodies, joints, tendons, and edges of fixed length."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -13,7 +13,7 @@ from saltus.model.flex.flexes import edge_address
 from saltus.model.tree.chains import ChainTable
 from saltus.model.tree.particles import particles
 
-EQUALITY_ROWS = {CONNECT: 3, WELD: 6, JOINT: 1, TENDON: 1, FLEX: 0}  # of a flex: one for each edge
+EQUALITY_ROWS = {CONNECT: 3, WELD: 6, JOINT: 1, TENDON: 1, FLEX: 0}  # a flex has one for each edge
 
 
 def equalities(m, laws, chains, safe, values) -> int:
@@ -35,13 +35,13 @@ def equalities(m, laws, chains, safe, values) -> int:
 def simulated_equalities(m: mujoco.MjModel) -> list[int]:
     """Numbers of the equality constraints that are simulated, in the order of the kernels' Model.
 
-    Those between things that cannot move are left out, as MuJoCo does.
+    Constraints between objects that cannot move are left out, as in MuJoCo.
     """
     return [i for i in range(m.neq) if m.eq_active0[i] and m.eq_type[i] in EQUALITY_ROWS and _can_move(m, i)]
 
 
 def _can_move(m, i) -> bool:
-    """Whether an equality constraint has any degree of freedom."""
+    """Whether any degree of freedom acts on an equality constraint."""
     if m.eq_type[i] == FLEX:
         return not m.flex_rigid[m.eq_obj1id[i]]
     objects = [int(k) for k in (m.eq_obj1id[i], m.eq_obj2id[i]) if k >= 0]
@@ -93,7 +93,7 @@ def equality_values(m: Any, active: Sequence[int]) -> dict[str, np.ndarray]:
 
 
 def edges(m, chains, out) -> int:
-    """Edges of deformable bodies whose length is held, in the order of the equalities; returns their number."""
+    """Edges of deformable bodies with fixed length, in the order of the equalities; returns their number."""
     rows = []
     for k, i in enumerate(out.values["eq_id"]):
         if m.eq_type[i] == FLEX:
@@ -115,7 +115,7 @@ def edges(m, chains, out) -> int:
 
 
 def _edge_dofs(m, dofs: list[list[int]]) -> dict[str, Any]:
-    """Whether all edges join particles or what stands still; then their first degrees of freedom, -1 for none."""
+    """Whether all edges join particles or fixed points; then their first degrees of freedom, -1 for none."""
     first = set(m.body_dofadr[particles(m)].tolist())
     alike = all(len(d) in (3, 6) and set(d[::3]) <= first for d in dofs)
     count = np.array([len(d) for d in dofs], int)

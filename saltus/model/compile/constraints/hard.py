@@ -17,14 +17,14 @@ from saltus.model.fields.cone import cone_sizes
 from saltus.model.layout import model_layout
 from saltus.number.structs import Struct
 
-LOG_ROWS = 512  # events that compiled code can note before it returns
-# contact points that located events can hold closed at once; with more, time is stepped, unless all are to be located
+LOG_ROWS = 512  # events that compiled code can log before it returns
+# capacity for closed contact points with located events; beyond, time is stepped, unless all events are to be located
 MOST_CLOSED, MOST_LOCATED = 32, 256
 CORNERS = 8  # points of a box on a plane
-LOOKAHEAD = 0.02  # of the smaller geom's bounding radius: so near, steps of time foresee contact
-# kinds of pairs whose points are always all there, in one order
+LOOKAHEAD = 0.02  # relative to the smaller geom's bounding radius: distance at which time steps consider contact
+# kinds of pairs that always have all their points, in a fixed order
 FIXED_ORDER = (pair_kind.py_func(PLANE, CAPSULE), pair_kind.py_func(PLANE, BOX))
-LOOKS = 5  # at event functions in a step (see `saltus.integrate.event.event_location`)
+LOOKS = 5  # evaluations of event functions in a step (see `saltus.integrate.event.event_location`)
 # numbers of `HardLaw` that are options of the model, by their names without opt_
 OPTIONS = (
     *("gap_tolerance", "speed_tolerance", "bounce_height", "overlap_depth"),
@@ -35,12 +35,12 @@ OPTIONS = (
 class HardLaw(NamedTuple):
     """Numbers of the hard law for one model.
 
-    restitution, tangential_restitution, friction: for each pair of geoms that may touch; a friction of nan is the
-    model's. limit_restitution: for each limit. gap_tolerance (m), speed_tolerance (m/s), bounce_height (m),
+    restitution, tangential_restitution, friction: for each pair of geoms that may touch; nan means the model's
+    friction. limit_restitution: for each limit. gap_tolerance (m), speed_tolerance (m/s), bounce_height (m),
     overlap_depth (m, rad), impact_law, impact_treatment: see `saltus.Hard`. event: events are located in time; dense
-    and dense_*: what is done where they come too densely, see `saltus.Hard` and
-    `saltus.integrate.event.dense_events`; actuation_states: room for discrete states; user_events: of each event of the
-    user's the side that it is watched towards, whether the run ends there, its kind in the log.
+    and dense_*: treatment of too dense events, see `saltus.Hard` and `saltus.integrate.event.dense_events`;
+    actuation_states: number of discrete states; user_events: for each user-defined event the watched direction, whether
+    the run ends there, and the kind in the log.
     """
 
     restitution: tuple[float, ...]
@@ -69,7 +69,7 @@ def slot_counts(base: Struct) -> np.ndarray:
 
 
 def of_fields(base: Struct) -> np.ndarray:
-    """Which pairs of geoms are of height fields and convex shapes [ncollision]."""
+    """Mask of the pairs of geoms with a height field and a convex shape [ncollision]."""
     return np.array([pair_types(int(k))[0] == HFIELD for k in base.views["collision_kind"]], bool)
 
 
@@ -110,7 +110,7 @@ def with_hard(base: Struct, law: HardLaw) -> Struct:
 
 
 def carried(base: Struct) -> np.ndarray:
-    """Which pairs have a geom that a mocap body carries [ncollision]."""
+    """Mask of the pairs with a geom that a mocap body carries [ncollision]."""
     body = base.views["geom_bodyid"]
     carried = base.views["body_mocapid"][base.views["body_rootid"][body]] >= 0
     return carried[base.views["collision_geom1"]] | carried[base.views["collision_geom2"]]
@@ -129,7 +129,7 @@ def _laws(base: Struct, law: HardLaw) -> dict[str, np.ndarray]:
 
 
 def _order(base: Struct) -> tuple[np.ndarray, int, int]:
-    """The model's law that each law here is made from; the first law of a pair of geoms, and that of a limit."""
+    """The model's law from which each law here is made; first law of pairs of geoms, first law of limits."""
     pair, limit = base.views["collision_law"], base.views["limit_law"]
     return np.concatenate([np.arange(base.nlaw), pair, limit]).astype(int), base.nlaw, base.nlaw + len(pair)
 
@@ -142,9 +142,9 @@ def law_numbers(
     event: bool,
     tangential_restitution: ArrayLike = 0.0,
 ) -> dict[str, np.ndarray]:
-    """The fields of laws that restitution and friction decide, which `HardLaw` describes.
+    """Fields of laws that depend on restitution and friction, which `HardLaw` describes.
 
-    Those of many simulations have one more axis in front, and so have the fields then.
+    Values of many simulations have a leading axis of simulations, and so have the fields.
     """
     given = np.asarray(friction, float)
     order, first, last = _order(base)
@@ -157,19 +157,19 @@ def law_numbers(
     values["law_tangential"][..., first:last] = tangential_restitution
     sliding = values["law_friction"][..., first:last, :2]
     sliding[...] = np.where(np.isnan(given)[..., None], sliding, given[..., None])
-    # MuJoCo's mixing keeps a least friction, where a file says none
+    # MuJoCo's mixing keeps a least friction if a file gives none
     values["law_friction"][values["law_friction"] <= LEAST_FRICTION] = 0.0
     values["law_dim"][values["law_friction"][..., 0] == 0.0] = 1
-    if event:  # sliding friction alone, the same in all directions
+    if event:  # only sliding friction, equal in all directions
         values["law_dim"] = np.minimum(values["law_dim"], 3)
         values["law_friction"][..., 1] = values["law_friction"][..., 0]
     return values
 
 
 def _event_sizes(base: Struct, law: HardLaw) -> dict[str, int]:
-    """Room for the distances of all points at once, for rows of `MOST_CLOSED` of them, and for steps of time."""
+    """Sizes for the distances of all points, for rows of `MOST_CLOSED` of them, and for time steps."""
     s = base.sizes
-    # beside contacts there are as many blocks as there may be rows
+    # beside contacts there are at most as many blocks as rows
     slots, others = int(slot_counts(base).sum()), s["nblockmax"] - s["nconmax"]
     closed = min(slots, MOST_LOCATED if law.dense else MOST_CLOSED)
     blocks, rows, modes = others + closed, others + 3 * closed, slots + 2 * s["nlimit"] + s["nfriction"]
@@ -177,7 +177,7 @@ def _event_sizes(base: Struct, law: HardLaw) -> dict[str, int]:
     trees = len(np.unique(base.views["body_rootid"][1:]))
     users = len(law.user_events)
     events = 2 * modes + users
-    # those of one pair are there twice while a step is searched
+    # points of a pair exist twice while a step is searched
     contacts = max(slots + int(slot_counts(base).max(initial=0)), s["nconmax"])
     return {
         **({"nslot_field": slots, "ncon_field": contacts} if of_fields(base).any() else {}),
@@ -199,13 +199,13 @@ def _event_sizes(base: Struct, law: HardLaw) -> dict[str, int]:
 
 
 def _smaller(base: Struct) -> np.ndarray:
-    """Bounding radius (m) of the smaller geom of each pair; a plane has none [ncollision]."""
+    """Bounding radius (m) of the smaller geom of each pair [ncollision]; planes do not count."""
     radii = np.array([base.views["geom_rbound"][base.views[f"collision_geom{k}"]] for k in (1, 2)])
     return np.where(radii > 0.0, radii, np.inf).min(axis=0, initial=np.inf)
 
 
 def _stepping(base: Struct) -> tuple[dict[str, Any], dict[str, int]]:
-    """Working memory of a time step's iteration: degrees of freedom and ancestors of each chain, and room."""
+    """Sizes of a time step's iteration: degrees of freedom and ancestors of each chain, and capacities."""
     adr, num, dofs = (base.views[f"chain_{name}"] for name in ("adr", "num", "dof"))
     row, entries, ancestors = (base.views[f"M_{name}"] for name in ("rowadr", "rownnz", "colind"))
     supports = []
@@ -223,7 +223,7 @@ def _stepping(base: Struct) -> tuple[dict[str, Any], dict[str, int]]:
         **{"nsupport": len(supports), "nsupportdof": int(length.sum()), "npast": s["nblockmax"]},
         **{"nv_dual": s["nv"], "nblock_dual": s["nblockmax"], "nrow_dual": s["nrowmax"]},
         "nG": s["nrowmax"] * int(length.max(initial=0)),
-        # each block has two events in a step at most, and one when it is gone; the log is read when it is half full
+        # each block has at most two events in a step, and one when it disappears; the log is read when it is half full
         **{"nevent_count": EVENT_COUNTS, "nevent_log": max(LOG_ROWS, 6 * s["nblockmax"])},
     }
     return values, sizes

@@ -12,7 +12,7 @@ from saltus.model.enums import BALL
 
 
 def limits(m, laws, chains, safe, values) -> int:
-    """Ranges of joints and tendons; returns how many rows they have at most."""
+    """Ranges of joints and tendons; returns the largest number of their rows."""
     joints = [int(j) for j in np.flatnonzero(m.jnt_limited)]
     tendons = [int(t) for t in np.flatnonzero(m.tendon_limited) if tendon_dofs(m, t)]
     law = laws.indices(soft_laws(m.jnt_solref[joints], m.jnt_solimp[joints], safe))

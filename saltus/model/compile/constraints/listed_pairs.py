@@ -1,4 +1,4 @@
-"""The kernels' Model of worlds with few pairs of geoms: a list of what may touch, deformable bodies included."""
+"""The kernels' Model of worlds with few pairs of geoms: a list of pairs that may touch, with deformable bodies."""
 
 from dataclasses import dataclass
 
@@ -15,7 +15,7 @@ from saltus.model.flex import mujoco_contacts
 
 @dataclass(frozen=True)
 class _Collision:
-    """A row of the table of what may touch; -1 for what does not apply."""
+    """A row of the table of pairs that may touch; -1 for fields that do not apply."""
 
     order: tuple[int, int]
     law: int
@@ -26,11 +26,11 @@ class _Collision:
     chain: int = -1
     flex1: int = -1
     flex2: int = -1
-    foreign: bool = False  # by MuJoCo's functions
+    foreign: bool = False  # detected by MuJoCo's functions
 
 
 def listed_pairs(m, laws, chains, safe, out, left_out) -> int:
-    """What may touch, in MuJoCo's order; returns how many contacts there is room for."""
+    """List pairs that may touch, in MuJoCo's order; returns the capacity for contacts."""
     found = _pairs_of_geoms(m, laws, chains, safe)
     room = min(sum(c.room for c in found), CONTACTS_AT_LEAST + CONTACTS_PER_GEOM * len(_colliders(found)))
     flexible = [] if "flex" in left_out else flex_contacts.flex_pairs(m)
@@ -66,7 +66,7 @@ def listed_pairs(m, laws, chains, safe, out, left_out) -> int:
 
 
 def _pairs_of_geoms(m, laws, chains, safe) -> list[_Collision]:
-    """Pairs of geoms that may touch and that anything moves."""
+    """Pairs of geoms that may touch, without those that cannot move."""
     moved: list[tuple[collisions.Pair, int]] = []
     for pair in collisions.pairs(m):
         chain = chains.of_bodies(*[int(m.geom_bodyid[g]) for g in (pair.geom1, pair.geom2)], skip_common=True)

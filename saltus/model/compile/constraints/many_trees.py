@@ -14,12 +14,12 @@ from saltus.model.layout import BINS
 from saltus.model.tree.chains import ChainTable
 
 FEATURE = "many_trees"
-FEWEST_TREES, FEWEST_DOFS = 40, 270  # fewer are solved faster as one matrix
+FEWEST_TREES, FEWEST_DOFS = 40, 270  # below these numbers one matrix is faster
 LARGEST_TREE = 300  # degrees of freedom: the block of a tree is dense
-# the same for lanes, which have no islands
+# limits for lanes, which have no islands
 FEWEST_IN_LANES, LARGEST_IN_LANES = 330, 60  # degrees of freedom
-FEW_TREES, DENSE_DOFS = 15, 1500  # at most in an island whose Hessian is one dense matrix, unless it is a single tree
-DOMAIN = 75  # trees of each of two domains of an island that threads share, at least; of four, twice as many
+FEW_TREES, DENSE_DOFS = 15, 1500  # most in an island with a single dense matrix, unless it is one tree
+DOMAIN = 75  # fewest trees of each of two domains of an island that threads share; twice as many for four domains
 VALUES = "tree_dofadr", "tree_dofnum", "tree_blockadr", "tree_of_dof", "tree_coupledadr"
 SIZES = (
     *("nv_trees", "nsolvertree", "nsolvertree_end", "ntreeblock"),
@@ -29,7 +29,7 @@ SIZES = (
 
 
 class ManyTrees(NamedTuple):
-    """What the kernels' Model knows of them: nothing where the Hessian is one matrix."""
+    """Fields, sizes and features of tree-wise Hessians; empty if the Hessian is one matrix."""
 
     values: dict[str, Any]
     sizes: dict[str, int]
@@ -37,10 +37,10 @@ class ManyTrees(NamedTuple):
 
 
 def many_trees(m: mujoco.MjModel, chains: ChainTable, trees: np.ndarray, parents: np.ndarray, blocks: int) -> ManyTrees:
-    """Addresses and sizes for up to so many blocks of constraint rows; none for none.
+    """Addresses and sizes for up to `blocks` blocks of constraint rows; empty if 0.
 
-    trees [nv]: the tree of each degree of freedom; those that tendons with inertia couple count as one. parents [nv]:
-    what it is coupled with next, -1 for nothing.
+    trees [nv]: the tree of each degree of freedom; trees coupled by tendons with inertia count as one. parents [nv]:
+    the next degree of freedom that each is coupled with, -1 for none.
     """
     if not (blocks and solved_by_trees(m, chains, trees)):
         return ManyTrees({name: [] for name in VALUES}, {name: 0 for name in SIZES}, set())
@@ -81,7 +81,7 @@ def has_many_small_trees(m: mujoco.MjModel) -> bool:
 
 
 def solved_by_trees(m: mujoco.MjModel, chains: ChainTable, trees: np.ndarray) -> bool:
-    """Whether the model has many small trees, and neither inertia nor a constraint couples more than two of them."""
+    """Whether the model has many small trees, and neither inertia nor constraints couple more than two of them."""
     if m.nflex or not has_many_small_trees(m):
         return False
     return np.array_equal(trees, m.dof_treeid) and all(
@@ -90,7 +90,7 @@ def solved_by_trees(m: mujoco.MjModel, chains: ChainTable, trees: np.ndarray) ->
 
 
 def largest_blocks(number: np.ndarray, pairs: int) -> int:
-    """Entries of the largest blocks that so many pairs of trees can have, for trees of these degrees of freedom."""
+    """Entries of the largest blocks that `pairs` pairs of trees with `number` degrees of freedom each can have."""
     extent, count = np.unique(number, return_counts=True)
     entries = np.outer(extent, extent)
     occur = np.triu(np.outer(count, count), 1) + np.diag(count * (count - 1) // 2)

@@ -1,4 +1,4 @@
-"""Bounds of the coordinates' speeds below which no pair of geoms can pass within one step; see the kernels' fields.
+"""Bounds of the coordinates' speeds below which no pair of geoms can pass within one step.
 
 The speed of any point of a geom relative to another body is at most the sum, over the degrees of freedom between them,
 of each one's speed times the longest lever that the geom can have about its axis.
@@ -14,12 +14,12 @@ from saltus.model.compile.constraints.constraints import Constraints
 from saltus.model.contact.thickness import thicknesses
 from saltus.model.fields.passing import SEEN
 
-AT_ONCE = 1024  # pairs
+AT_ONCE = 1024  # pairs processed together
 NO_PASSING: dict[str, int] = dict.fromkeys(("npassing", "npassingdof", "npassinggeom", "npassed"), 0)
 
 
 def passing(m: mujoco.MjModel, constrained: Constraints) -> Constraints:
-    """The fields of pairs that may pass each other, for the constraints of a model; none where pairs are not listed."""
+    """Fields of pairs that may pass each other, for a model's constraints; empty if pairs are not listed."""
     values, nothing = constrained.values, Constraints(sizes=NO_PASSING.copy())
     first, second = (np.asarray(values.get(f"collision_geom{k}", ()), int) for k in (1, 2))
     if not len(first) or "broad" in constrained.features:
@@ -41,20 +41,20 @@ def passing(m: mujoco.MjModel, constrained: Constraints) -> Constraints:
 
 
 def _half_thickness(m: mujoco.MjModel, geoms: NDArray[np.intp]) -> NDArray[np.float64]:
-    """Half of the least extent (m) of geoms; infinite for what has no number here, a deformable body."""
+    """Half of the least extent (m) of geoms; infinite for deformable bodies."""
     half = np.append(0.5 * thicknesses(m), np.inf)
     return half[np.where(geoms < 0, m.ngeom, geoms)]
 
 
 def _levers(m: mujoco.MjModel, geoms: NDArray[np.intp]) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
-    """The longest lever (m; 1 for translations) of each geom about each degree of freedom, 0 where that moves it not.
+    """The longest lever (m; 1 for translations) of each geom about each degree of freedom, 0 if that does not move it.
 
-    Also the row of each geom of the model.
+    Also returns the row of each geom of the model.
     """
     out, place = np.zeros((len(geoms), m.nv)), np.zeros(m.ngeom, np.intp)
     for row, g in enumerate(geoms.tolist()):
         place[g] = row
-        round_ = m.geom_type[g] == mujoco.mjtGeom.mjGEOM_SPHERE  # whose turning about its centre changes nothing
+        round_ = m.geom_type[g] == mujoco.mjtGeom.mjGEOM_SPHERE  # rotation about its centre has no effect
         far = float(np.linalg.norm(m.geom_pos[g]) + (0.0 if round_ else m.geom_rbound[g]))
         body = int(m.geom_bodyid[g])
         while body > 0:

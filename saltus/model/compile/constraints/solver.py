@@ -12,23 +12,23 @@ from saltus.model.flex import contacts as flex_contacts
 from saltus.model.tree.chains import ChainTable
 from saltus.number.functions import MINVAL
 
-MOST_DENSE = 96  # unknowns of an island of projected Gauss-Seidel with a dense matrix; a multiple of 8
-PROBLEMS = 32  # islands of projected Gauss-Seidel that are solved at once
-MATRICES = 4  # of that size, whose memory they share
-MOST = 3000  # degrees of freedom for a Hessian in the place of conjugate gradients
+MOST_DENSE = 96  # most unknowns of an island of projected Gauss-Seidel with a dense matrix; a multiple of 8
+PROBLEMS = 32  # number of islands of projected Gauss-Seidel that are solved together
+MATRICES = 4  # number of matrices of that size whose memory they share
+MOST = 3000  # most degrees of freedom for a Hessian in place of conjugate gradients
 
 
 def solver_features(m: mujoco.MjModel, left_out: frozenset[str]) -> set[str]:
-    """Words for `saltus.model.layout.model_layout`; none for Newton's method alone."""
+    """Feature keys for `saltus.model.layout.model_layout`; none for Newton's method."""
     word = {SOLVER_CG: {"cg"}, SOLVER_PGS: {"pgs"}}.get(method(m, left_out), set())
     return word | ({"noslip"} if _noslip(m, left_out) else set())
 
 
 def method(m: mujoco.MjModel, left_out: frozenset[str]) -> int:
-    """The solver, as MuJoCo numbers it: that of the file, but Newton's in the place of CG on deformable bodies.
+    """MuJoCo's number of the solver: that of the file, but Newton's for CG on deformable bodies.
 
-    Both find the minimum of one cost. Where vertices move on their own and touch few things, the Hessian is nearly
-    diagonal, and Newton's method is several times as fast; not so where edges hold their lengths.
+    Both minimise the same cost. If vertices move freely and touch few objects, the Hessian is nearly diagonal, and
+    Newton's method is several times as fast, but not if edges have fixed lengths.
     """
     named = int(m.opt.solver)
     touches = "flex" not in left_out and flex_contacts.touches(m)
@@ -39,7 +39,7 @@ def method(m: mujoco.MjModel, left_out: frozenset[str]) -> int:
 
 
 def hessian_by_trees(m: mujoco.MjModel, chains: ChainTable, left_out: frozenset[str], blocks: int) -> ManyTrees:
-    """What the Hessian of up to so many blocks of rows needs where Newton's method takes it tree by tree."""
+    """Fields of a tree-wise Hessian of up to `blocks` blocks of rows, if Newton's method uses one."""
     newton = blocks > 0 and method(m, left_out) == SOLVER_NEWTON
     return many_trees(
         m, chains, trees_of_dofs(m, left_out), np.array(inertia_parents(m, left_out)), blocks if newton else 0
@@ -47,7 +47,7 @@ def hessian_by_trees(m: mujoco.MjModel, chains: ChainTable, left_out: frozenset[
 
 
 def solver_values(m: mujoco.MjModel, chains: ChainTable, left_out: frozenset[str]) -> dict[str, object]:
-    """The Model's fields; tables of the dual problem only where it is solved."""
+    """Fields of the solver; tables of the dual problem only if it is solved."""
     parents = inertia_parents(m, left_out)
     supports = [_way(parents, dofs) for _, dofs, _ in chains.entries] if is_dual(m, left_out) else []
     count = np.array([len(s) for s in supports], int)
@@ -63,10 +63,10 @@ def solver_values(m: mujoco.MjModel, chains: ChainTable, left_out: frozenset[str
 def solver_sizes(
     m: mujoco.MjModel, left_out: frozenset[str], values: dict, rows: int, contacts: int, dims: int, *, by_trees: bool
 ) -> dict[str, int]:
-    """Sizes of fields for so many rows of joints and equalities, and so many contacts of `dims` rows each.
+    """Sizes of fields for `rows` rows of joints and equalities, and `contacts` contacts of `dims` rows each.
 
-    Newton's method has memory for its Hessian, here unless it is taken `by_trees`, conjugate gradients for a few
-    vectors, the dual problem for its rows.
+    Newton's method needs memory for its Hessian (unless it is taken `by_trees`), conjugate gradients for a few vectors,
+    the dual problem for its rows.
     """
     nv, any_rows = m.nv, rows + contacts > 0
     dual = any_rows and is_dual(m, left_out)
@@ -79,8 +79,8 @@ def solver_sizes(
         "nrow_dual": rows + contacts * dims if dual else 0,
         "ndual": 2 * (rows + contacts * dims) if dual else 0,
         "nG": (rows + contacts * dims) * longest if dual else 0,
-        # islands that are solved at once by Gauss-Seidel, and their unknowns, each island's a multiple of 8; the pass
-        # against slip lists blocks
+        # islands that Gauss-Seidel solves together, and their unknowns, padded to multiples of 8; the noslip pass lists
+        # blocks
         "nproblem": PROBLEMS if dual else 0,
         "nitem": max(8 * -(-2 * (rows + contacts * dims) // 8), PROBLEMS * 8) if dual else 0,
         **_dense_island(2 * (rows + contacts * dims) if any_rows and method(m, left_out) == SOLVER_PGS else 0, nv),
@@ -94,7 +94,7 @@ def solver_sizes(
 
 
 def _dense_island(unknowns: int, nv: int) -> dict[str, int]:
-    """Sizes of an island's dense matrices, and most unknowns for which it has them, where there are so many in all."""
+    """Sizes of an island's dense matrices, and most unknowns for them, if there are so many in all."""
     most = min(8 * -(-unknowns // 8), MOST_DENSE)
     return {"ndense": most, "nisland_A": MATRICES * most * most, "nisland_G": nv * most}
 
@@ -110,17 +110,17 @@ def is_dual(m, left_out) -> bool:
 
 
 def _noslip(m, left_out) -> int:
-    """Iterations of the pass against slip."""
+    """Number of noslip iterations."""
     return 0 if "noslip" in left_out else int(m.opt.noslip_iterations)
 
 
 def _islands(m) -> bool:
-    """Whether constraints that do not touch are solved on their own."""
+    """Whether islands of constraints are solved separately."""
     return not m.opt.disableflags & mujoco.mjtDisableBit.mjDSBL_ISLAND.value
 
 
 def _way(parents, dofs) -> list[int]:
-    """Degrees of freedom and all on their ways to the root, ascending."""
+    """Degrees of freedom and all their ancestors, ascending."""
     found: set[int] = set()
     for i in dofs:
         while i >= 0 and i not in found:
@@ -130,7 +130,7 @@ def _way(parents, dofs) -> list[int]:
 
 
 def trees_of_dofs(m: mujoco.MjModel, left_out: frozenset[str]) -> np.ndarray:
-    """The kinematic tree of each degree of freedom [nv]; those that tendons with inertia couple count as one."""
+    """The kinematic tree of each degree of freedom [nv]; trees coupled by tendons with inertia count as one."""
     trees = m.dof_treeid.copy()
     for i, parent in enumerate(inertia_parents(m, left_out)):
         if parent >= 0:

@@ -13,7 +13,7 @@ _HAS_XFRC = DATA.slot["has_xfrc"]
 
 
 def go_on_in(engine: Engine, lanes: Lanes) -> None:
-    """Let an engine go on from the first state in `lanes`, which take its steps from then on."""
+    """Let an engine continue from the first state in `lanes`, which take its steps from then on."""
     for name in (*FIELDS, *REMEMBERED):
         row = lanes.states[0, lanes.span(name), 0]
         engine.d.views[name].reshape(-1)[: len(row)] = row
@@ -23,9 +23,9 @@ def go_on_in(engine: Engine, lanes: Lanes) -> None:
 
 
 def _advance(lanes: Lanes, engine: Engine, n: int, h: float) -> tuple[int, int]:
-    """`Engine.advance` by the compiled loop of batches."""
+    """Take n steps of an engine in the compiled loop of batches, in place of `Engine.advance`."""
     lanes.forced = bool(engine.d.ints[_HAS_XFRC])
-    # fields that have more room in the engine, for other controllers, begin alike
+    # fields with more room in the engine, for other controllers, have the same beginning
     fields = [(lanes.states[0, lanes.span(x)], engine.d.views[x].reshape(-1)) for x in (*FIELDS, *REMEMBERED)]
     for row, own in fields:
         row[:] = own[: len(row), None]

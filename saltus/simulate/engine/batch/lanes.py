@@ -22,16 +22,16 @@ from saltus.simulate.engine.batch.states import FIELDS, BatchStates, Result
 from saltus.simulate.engine.batch.varied_model import VariedModel
 from saltus.solve.status import STEP_TOO_SMALL
 
-REMEMBERED = ("memory", "qacc_warmstart")  # what is kept between steps for them alone
+REMEMBERED = ("memory", "qacc_warmstart")  # fields that are kept between steps only for the steps themselves
 
 
 class Lanes(BatchStates):
     """n states of a model that take their steps side by side.
 
-    States lie in groups of as many as a register has lanes. Each thread has a workspace, a Data of its own, into which
-    it loads one group after the other. `m`: the Model as kernels take it. `states` [groups, rows, width], `clock`
-    [groups, width] (s, in double precision whatever the states are in), `flags` [groups, width]: who has diverged.
-    `forced`: whether forces are applied from outside at all.
+    A group has as many states as a register has lanes. Each thread has a workspace, a Data of its own, into which it
+    loads one group after the other. `m`: the Model as kernels take it. `states` [groups, rows, width], `clock`
+    [groups, width] (s, always in double precision), `flags` [groups, width]: marks of diverged states. `forced`:
+    whether any external forces are applied.
     """
 
     def __init__(
@@ -53,14 +53,14 @@ class Lanes(BatchStates):
         self.groups = -(-n // self.width)
         super().__init__(n, min(threads, self.groups))
         room = {"control_states": self.m.ncontrol_state, "control_prm": parameters}
-        without = self.m.sizes | {"nact": self.m.nact - self.m.ncontrol_state}  # the controller
+        without = self.m.sizes | {"nact": self.m.nact - self.m.ncontrol_state}  # without the controller's states
         self.sizes = integrator.data_sizes(without, lanes=True, **room)
         kind = "lane64" if precision == "float64" else "lane32"
         self.workspaces = [Struct(DATA, self.sizes, kind) for _ in range(self.workers)]
         for workspace in self.workspaces:
             attach(model, workspace)
             if "sensor_delay" in self.m.layout.features:
-                attach_sense(model, workspace)  # steps look, too
+                attach_sense(model, workspace)  # steps of this model read sensors
             workspace.fill("timestep", timestep)
         self.models = [self.m] * len(self.workspaces)
         self.varied_model: VariedModel | None = None
@@ -83,24 +83,24 @@ class Lanes(BatchStates):
     # ------------------------------------------------------------ state
 
     def span(self, field: str) -> slice:
-        """The rows of a state in which a field of it lies."""
+        """The rows of a state that hold a field."""
         return self._spans[field]
 
     def restart(self, index: np.ndarray) -> None:
-        """States with the given numbers begin anew, with the fields that have been written."""
+        """Restart the states with the given numbers from the fields that have been written."""
         self.flags.reshape(-1)[index] = False
         if len(index) == self.n:
             self._forget_forces()
             self._fill_spare_lanes()
 
     def _forget_forces(self) -> None:
-        """No forces are applied any more, in any state."""
+        """Clear the external forces of all states."""
         self.forced = False
         for workspace in self.workspaces:
             workspace.real[workspace.span("qfrc_applied", "xfrc_applied")] = 0.0
 
     def _fill_spare_lanes(self) -> None:
-        """Let lanes beyond n do what the first state does from here on."""
+        """Make lanes beyond n copies of the first state."""
         spare = np.arange(self.n, self.groups * self.width)
         self.states[spare // self.width, :, spare % self.width] = self.states[0, :, 0]
         self.clock.reshape(-1)[self.n :] = self.clock[0, 0]
@@ -108,28 +108,28 @@ class Lanes(BatchStates):
             self.varied_model.fill_spare_lanes()
 
     def diverged(self) -> NDArray[np.bool_]:
-        """Which states have diverged [n]: a copy."""
+        """Mask of states that have diverged [n]: a copy."""
         return self.flags.reshape(-1)[: self.n].copy()
 
     def stuck(self, i: int) -> bool:
-        """Whether state i could not go on since step control asked for too small steps."""
+        """Whether state i stopped because step control asked for too small steps."""
         return self.integrator.adaptive and bool(self._stuck()[i // self.width, i % self.width])
 
     def _stuck(self) -> NDArray[np.bool_]:
         return self.states[:, self._spans["memory"]][:, STUCK] > 0.5
 
     def take_integrator(self, integrator: Integrator) -> None:
-        """Take the same integrator with other parameters."""
+        """Take an integrator of the same kind with other parameters."""
         self.integrator = integrator
 
     def kept(self) -> dict[str, Any]:
-        """All that steps go on from, for `go_to` of states that were made in the same way."""
+        """A copy of all that further steps depend on, for `go_to` of states made in the same way."""
         varied = {} if self.varied_model is None else self.varied_model.fields
         states = {name: getattr(self, name).copy() for name in ("states", "clock", "flags")}
         return states | {"forced": self.forced, "fields": {name: values.copy() for name, values in varied.items()}}
 
     def go_to(self, kept: dict[str, Any]) -> None:
-        """Go to what `kept` has described."""
+        """Restore what `kept` returned."""
         for name in ("states", "clock", "flags"):
             getattr(self, name)[...] = kept[name]
         self.forced = kept["forced"]
@@ -138,7 +138,7 @@ class Lanes(BatchStates):
                 self.varied_model.fields[name][...] = values
 
     def alone(self, i: int) -> "Lanes":
-        """State i in lanes of its own, on one thread; it goes on with the bits that it has among the others."""
+        """State i in separate lanes, on one thread; its further steps have the bits that they would have here."""
         vary = () if self.varied_model is None else self.varied_model.names
         spans = len(self.workspaces[0].views["control_prm"])
         own = Lanes(self.model, 1, 1, self.precision, self.integrator, self._timestep, self.laws, spans, vary)
@@ -153,9 +153,9 @@ class Lanes(BatchStates):
     # ------------------------------------------------------------ motion
 
     def advance(self, n: int, h: float, chosen: NDArray[np.int64] | None = None) -> int:
-        """n steps of h seconds; returns the worst status of those that have not diverged.
+        """Take n steps of h seconds; returns the worst status of the states that have not diverged.
 
-        `chosen`: numbers of the states that take them, in their groups; None for all.
+        `chosen`: numbers of the states that take steps; None for all.
         """
         if chosen is not None:
             return self._advance_some(n, h, chosen)
@@ -176,14 +176,14 @@ class Lanes(BatchStates):
         return status
 
     def _advance_groups(self, worker: int, first: int, last: int, n: int, h: float) -> int:
-        """n steps of the groups first up to but without last, by a thread; returns the worst status."""
+        """Take n steps of the groups from first up to last (exclusive) on one thread; returns the worst status."""
         counts = (first, last, self.present_rows(), self.width, n, h)
         workspace = self.prepared(worker)
         arrays = (self.states, self.clock, self.flags, *self.varied())
         return self._loop(self.models[worker], workspace, *arrays, *counts, *self.integrator.parameters)
 
     def _advance_some(self, n: int, h: float, chosen: NDArray[np.int64]) -> int:
-        """`advance` of some states: meanwhile the others in their groups do what the first of them does."""
+        """Take steps of some states; meanwhile the other lanes of their groups hold copies of a chosen state."""
         groups, first = np.unique(chosen // self.width, return_index=True)
         still = np.ones((self.groups, self.width), bool)
         still[chosen // self.width, chosen % self.width] = False
@@ -209,13 +209,13 @@ class Lanes(BatchStates):
         return status
 
     def varied(self) -> tuple[np.ndarray, np.ndarray]:
-        """Numbers of the model by simulation, and their places in its memory, for loops; none where none vary."""
+        """Numbers of the model by simulation, and their places in its memory, for loops; empty if no fields vary."""
         if self.varied_model is None:
             return self._none_varied
         return self.varied_model.rows, self.varied_model.places
 
     def take_unsolved(self) -> int:
-        """How often constraint solvers did not converge since the last call."""
+        """Number of solves that did not converge since the last call."""
         failed = 0
         for workspace in self.workspaces:
             failed += int(workspace.views["count"][NUNSOLVED])
@@ -223,17 +223,17 @@ class Lanes(BatchStates):
         return failed
 
     def prepared(self, worker: int) -> Struct:
-        """The workspace of a thread, which knows whether there are forces from outside."""
+        """The workspace of a thread, informed whether there are external forces."""
         workspace = self.workspaces[worker]
         workspace.ints[DATA.slot["has_xfrc"]] = self.forced
         return workspace
 
     def present_rows(self) -> int:
-        """How many numbers of a state go into a workspace: none of forces where there are none."""
+        """Number of rows of a state that are loaded into a workspace; forces are left out if there are none."""
         return self._rows if self.forced else self._unforced_rows
 
     def share(self, work: Callable[[int, int, int], Result], seconds: float) -> list[Result]:
-        """What `work(worker, first group, last group)` returns, on all threads if it takes that many seconds or so."""
+        """Results of `work(worker, first group, last group)`, on all threads if it takes about so many seconds."""
         workers = self._worth(seconds)
         if workers == 1:
             return [work(0, 0, self.groups)]

@@ -11,15 +11,15 @@ COLUMNS = 1 + EVENT_WIDTH  # the simulation's number, then the columns of `event
 class BatchLog:
     """Rows [1 + EVENT_WIDTH] of n simulations: the number of one, then an event of it.
 
-    Blocks of rows may come from several threads, those of one simulation in the order of its time. `most`: how many
-    events of a simulation are kept. What is forgotten is left out when it is read, and leaves memory now and then.
+    Blocks of rows may come from several threads, those of one simulation in the order of its time. `most`: number of
+    events of a simulation that are kept. Forgotten rows are skipped when the log is read, and freed occasionally.
     """
 
     def __init__(self, n: int, most: int | None = None):
         self._blocks: list[NDArray[np.float64]] = []
-        self._since = np.zeros(n, int)  # the first block that counts, of each simulation
+        self._since = np.zeros(n, int)  # the first block that counts for each simulation
         self._most = most
-        self._kept = 0  # rows after the last look
+        self._kept = 0  # number of rows when they were last read
 
     def add(self, rows: NDArray[np.float64]) -> None:
         """Add a block, which is not copied."""
@@ -27,13 +27,13 @@ class BatchLog:
             self._blocks.append(rows)
 
     def forget(self, simulations: NDArray[np.integer]) -> None:
-        """Forget the events of some up to here."""
+        """Forget the events of some simulations up to here."""
         self._since[simulations] = len(self._blocks)
         if sum(map(len, self._blocks)) > 2 * self._kept + 100_000:
             self.rows()
 
     def rows(self) -> NDArray[np.float64]:
-        """All that are kept, by simulation, and each in the order of time."""
+        """All events that are kept, sorted by simulation, then by time."""
         counts = [len(block) for block in self._blocks]
         rows = np.concatenate([np.empty((0, COLUMNS)), *self._blocks])
         simulation = rows[:, 0].astype(int)
@@ -47,7 +47,7 @@ class BatchLog:
         return rows
 
     def of(self, simulation: int) -> NDArray[np.float64]:
-        """Those of one."""
+        """Rows of one simulation."""
         rows = self.rows()
         first, last = np.searchsorted(rows[:, 0], [simulation, simulation + 1])
         return rows[first:last]

@@ -1,9 +1,9 @@
-"""Loops over many simulations that hand each to the compiled loop of a single one, at its address.
+"""Loops over many simulations that pass each to the compiled loop of a single one, at its address.
 
-So each moves as a single simulation does, to the bit, and a batch compiles nothing anew. A thread has one Data, which
-it loads with one state after the other. `simulations` are a tuple of arrays: states [n, rows], as `Engine.state` is;
-forced [n]: 1 where Cartesian forces act; places [k] in the Model's real buffer and each simulation's numbers there
-[n, k]; the same for its whole numbers.
+Each simulation thus moves like a single one, to the bit, and a batch compiles no loop of its own. A thread has one
+Data, into which it loads one state after the other. `simulations` are a tuple of arrays: states [n, rows], as
+`Engine.state`; forced [n]: 1 where Cartesian forces act; places [k] in the Model's real buffer and each simulation's
+numbers there [n, k]; places and numbers of its integer buffer.
 """
 
 # pyright: reportCallIssue=false
@@ -22,7 +22,7 @@ from saltus.solve.status import EVENTS_FULL, OK
 
 HAS_XFRC = DATA.slot["has_xfrc"]
 
-_steps = caller(types.UniTuple(types.int64, 2))  # what `saltus.simulate.engine.loops.advance` returns
+_steps = caller(types.UniTuple(types.int64, 2))  # results of `saltus.simulate.engine.loops.advance`
 _status = caller(types.int64)
 _nothing = caller(types.none)
 
@@ -42,9 +42,9 @@ def load(d_real, d_ints, m_real, m_ints, simulations, i):
 
 @kernel
 def move_log(d, log, rows, i):
-    """Move what is logged to the end of log [room, 1 + columns], which has `rows` rows, with the simulation's number.
+    """Move logged events to the end of log [room, 1 + columns], which has `rows` rows, with the simulation's number.
 
-    Returns the number of rows then, and how many events the log of the Data had no room for.
+    Returns the new number of rows, and the number of events that did not fit into the log of the Data.
     """
     count, lost = d.event_count[LOGGED], d.event_count[LOST]
     for k in range(count):
@@ -58,12 +58,12 @@ def move_log(d, log, rows, i):
 
 @functools.cache
 def advance_each(parameters: int) -> Entry:
-    """Loop of many simulations for integrators with so many parameters.
+    """Loop of many simulations for integrators with `parameters` parameters.
 
     (data, m_real, m_ints, address, simulations, status [n], taken [n], log, room, first, last, going, steps, h,
-    *parameters) -> (next simulation, rows of the log, events lost). Those whose status is EVENTS_FULL take steps until
-    they have taken as many as `steps`. `log` must have `room` rows for each call of the loop at `address`; where it has
-    less, it is to be read, and this to be called again with the next simulation as `first`, which is `going`.
+    *parameters) -> (next simulation, rows of the log, events lost). Simulations with status EVENTS_FULL take steps
+    until they have taken `steps`. `log` must have `room` rows for each call of the loop at `address`; if fewer are
+    left, the log has to be read, and the loop called again with the next simulation as `first`, which is `going`.
     """
 
     def advance_each(
@@ -99,7 +99,7 @@ def advance_each(parameters: int) -> Entry:
 
 @entry(structs=("d",))
 def least_gaps(d, d_real, d_ints, m_real, m_ints, address, simulations, wanted, points, out):
-    """The least gap of so many `points` of the simulations `wanted` [w], into out [w]; `loops.gaps` is at `address`."""
+    """Write the least gap of `points` points of simulations `wanted` [w] to out [w]; `loops.gaps` is at `address`."""
     for k in range(len(wanted)):
         load(d_real, d_ints, m_real, m_ints, simulations, wanted[k])
         _nothing(address, (m_real, m_ints, d_real, d_ints))
@@ -123,7 +123,7 @@ def look(d, d_real, d_ints, m_real, m_ints, addresses, simulations, unknown, i):
 
 @entry(structs=("d",))
 def look_at(d, d_real, d_ints, m_real, m_ints, addresses, simulations, unknown, i):
-    """`look`."""
+    """Entry with the arguments of `look`."""
     return look(d, d_real, d_ints, m_real, m_ints, addresses, simulations, unknown, i)
 
 
@@ -131,9 +131,9 @@ def look_at(d, d_real, d_ints, m_real, m_ints, addresses, simulations, unknown, 
 def look_each(
     d, d_real, d_ints, m_real, m_ints, addresses, simulations, unknown, first, last, places, out
 ):  # fmt: skip
-    """Numbers at `places` of the Data of many simulations, after all is computed, into out [n, places].
+    """Write numbers at `places` of the Data of many simulations, after forward dynamics, to out [n, places].
 
-    addresses: those of `look`, then 0 or that of a further entry. Returns the worst status.
+    addresses: those that `look` takes, then 0 or that of a further entry. Returns the worst status.
     """
     status = 0
     for i in range(first, last):

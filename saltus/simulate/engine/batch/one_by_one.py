@@ -27,15 +27,15 @@ from saltus.simulate.engine.events.stepped import MOST_EVENTS
 from saltus.simulate.laws.contact import Coefficients, Hard, Law
 from saltus.solve.status import CONTACTS_FULL, ENDED, EVENTS_FULL, OK, STEP_TOO_SMALL
 
-PIECES = 8  # that a thread's share is cut into, since simulations take their time
-LOG_ROOM = 16_384  # rows that a thread logs before they are read
+PIECES = 8  # per thread, into which the work is cut, since simulations differ in time
+LOG_ROOM = 16_384  # rows that a thread logs between two readings
 
 
 class OneByOne(BatchStates):
     """n states of a model, moved one after the other by the compiled loop of a single simulation.
 
-    Each thread has an Engine, which it loads with one state after the other. A group is a state, as `Engine.state`.
-    `law`: whose restitution and friction may be those of each.
+    Each thread has an Engine, into which it loads one state after the other. A group is a single state, as
+    `Engine.state`. `law`: contact law, whose restitution and friction may vary between simulations.
     """
 
     precision = "float64"
@@ -50,15 +50,15 @@ class OneByOne(BatchStates):
         self._spans = {field: self._span(field) for field in (*FIELDS, "qacc_warmstart")}
         self.groups, self._rows = n, aligned_zeros((n, self.engine.state.size), np.float64)
         self.states, self.clock = self._rows[:, :, None], self._rows[:, self._spans["time"]]
-        self.remembered = np.zeros(0, int)  # `advance` looks for changes itself
-        self._past = self.engine.rows_of("time", "act")  # what tells whether a state was changed from outside
-        self._left = np.zeros((n, self._past.stop - self._past.start))  # as the last steps left it
-        self._fresh = np.ones(n, bool)  # without such steps
-        self._status = np.zeros(n, int)  # of those that cannot go on
-        self._starts: dict[int, str] = {}  # what is wrong with the starts of those that cannot begin
+        self.remembered = np.zeros(0, int)  # `advance` detects changes itself
+        self._past = self.engine.rows_of("time", "act")  # rows that are compared to detect changes from outside
+        self._left = np.zeros((n, self._past.stop - self._past.start))  # values that the last steps left
+        self._fresh = np.ones(n, bool)  # states without steps since their restart
+        self._status = np.zeros(n, int)  # of states that cannot continue
+        self._starts: dict[int, str] = {}  # faults of invalid initial states
         self._ended = np.zeros(n, bool)
         self._log = BatchLog(n, None if self.engine.locates_events else MOST_EVENTS)
-        self._leftovers = self._told = False  # impacts were cut off; a warning said so
+        self._leftovers = self._told = False  # whether impacts were cut off; whether a warning was given
         self._address = 0
         self.set_law(law)
 
@@ -69,16 +69,16 @@ class OneByOne(BatchStates):
     # ------------------------------------------------------------ state
 
     def shape(self, field: str) -> tuple[int, ...]:
-        """The shape of a field in one state: an engine has more room for a controller."""
+        """The shape of a field in one state, without the engine's spare room for a controller."""
         own = {"act": self.m.nact, "control_prm": self._parameters}
         return (own[field],) if field in own else super().shape(field)
 
     def span(self, field: str) -> slice:
-        """The rows of a state in which a field of it lies."""
+        """The rows of a state that hold a field."""
         return self._spans[field]
 
     def restart(self, index: np.ndarray) -> None:
-        """States with the given numbers begin anew, with the fields that have been written."""
+        """Restart the states with the given numbers from the fields that have been written."""
         given = [np.arange(span.start, span.stop) for span in (self._spans[field] for field in FIELDS)]
         past = np.setdiff1d(np.arange(self._rows.shape[1]), np.concatenate(given))
         self._rows[index[:, None], past] = 0.0
@@ -90,40 +90,40 @@ class OneByOne(BatchStates):
         self._place_new()
 
     def diverged(self) -> NDArray[np.bool_]:
-        """Which states have diverged, or could not go on [n]: a copy."""
+        """Mask of states that have diverged or could not continue [n]: a copy."""
         found = self._status > OK
         found[list(self._starts)] = True
         return found
 
     def stuck(self, i: int) -> bool:
-        """Whether state i could not go on since step control asked for too small steps."""
+        """Whether state i stopped because step control asked for too small steps."""
         return bool(self._status[i] == STEP_TOO_SMALL)
 
     def fault(self, i: int) -> int | str:
-        """The event that could not be handled in state i: its status, or the fault of the start; 0: none."""
+        """Status of the event that could not be handled in state i, or the fault of its start; 0: none."""
         return self._starts.get(i) or int(self._status[i])
 
     def take_integrator(self, integrator: Integrator) -> None:
-        """Take the same integrator with other parameters."""
+        """Take an integrator of the same kind with other parameters."""
         for engine in self.engines:
             engine.integrator = integrator
 
     def kept(self) -> dict[str, Any]:
-        """All that steps go on from, for `go_to` of states that were made in the same way."""
+        """A copy of all that further steps depend on, for `go_to` of states made in the same way."""
         arrays = {name: getattr(self, name).copy() for name in ("_rows", "_left", "_fresh", "_status", "_ended")}
         return arrays | {"starts": dict(self._starts), "log": self._log.rows()}
 
     def go_to(self, kept: dict[str, Any]) -> None:
-        """Go to what `kept` has described."""
+        """Restore what `kept` returned."""
         for name in ("_rows", "_left", "_fresh", "_status", "_ended"):
             getattr(self, name)[...] = kept[name]
         self._starts = dict(kept["starts"])
         self._log.add(kept["log"])
 
-    # ------------------------------------------------------------ the law
+    # ------------------------------------------------------------ contact law
 
     def set_law(self, law: Law) -> None:
-        """Take other numbers of the law of contact; OptionError: it is not the same in all else."""
+        """Take other coefficients of the contact law; OptionError if it differs in anything else."""
         own = self.engine.law
         if not isinstance(law, Hard) or not isinstance(own, Hard):
             raise OptionError("law: hard contact stays hard; make another Batch")
@@ -132,7 +132,7 @@ class OneByOne(BatchStates):
         self._own = self._own_numbers(law.coefficients(self.engine.model, self.n))
 
     def _own_numbers(self, given: Coefficients) -> tuple[np.ndarray, ...]:
-        """Places in the Model's buffers and what each simulation has there, real numbers first."""
+        """Places in the Model's buffers and the numbers of each simulation there, real numbers first."""
         base = self.engine.model.struct(timestep=self.engine.law_timestep, listed="hard contact")
         numbers = (given.restitution, given.friction, given.limits)
         fields = law_numbers(base, *numbers, self.engine.locates_events, given.tangential)
@@ -158,9 +158,9 @@ class OneByOne(BatchStates):
     # ------------------------------------------------------------ motion
 
     def advance(self, n: int, h: float, chosen: NDArray[np.int64] | None = None) -> int:
-        """n steps of h seconds; returns the worst status of those that have not diverged.
+        """Take n steps of h seconds; returns the worst status of the states that have not diverged.
 
-        `chosen`: numbers of the states that take them; None for all.
+        `chosen`: numbers of the states that take steps; None for all.
         """
         if not n:
             return OK
@@ -194,7 +194,7 @@ class OneByOne(BatchStates):
         return int(status[status <= CONTACTS_FULL].max(initial=OK))
 
     def _take_steps(self, status: np.ndarray, taken: np.ndarray, n: int, h: float) -> int:
-        """Up to n steps of h seconds of those whose status is EVENTS_FULL; returns how many events were lost."""
+        """Take up to n steps of h seconds of the states with status EVENTS_FULL; returns the number of lost events."""
         parameters = self.engine.integrator.parameters
         if not self._address:
             call = (self.engine.step_m, self.engine.d, n, h, *parameters)
@@ -222,33 +222,33 @@ class OneByOne(BatchStates):
         return lost
 
     def _changed(self) -> tuple[np.ndarray, np.ndarray]:
-        """Whose positions or velocities, and whose state, are others than the last steps left [n], [n]."""
+        """Masks of states whose positions or velocities [n], or anything [n], differ from what the last steps left."""
         differs = self._rows[:, self._past] != self._left
         motion = self.engine.rows_of("qpos", "qvel")
         return self._fresh | differs[:, motion].any(axis=1), self._fresh | differs.any(axis=1)
 
     def _views(self, i: int) -> dict[str, np.ndarray]:
-        """The fields of mocap bodies, and the time, in state i: views."""
+        """Views of the fields of mocap bodies, and the time, in state i."""
         fields = ("time", *(name for name in DATA.fields if name.startswith(("mocap_", "mover_"))))
         shapes = {name: DATA.shape(name, self.sizes) for name in fields}
         return {name: self._rows[i, self.engine.rows_of(name)].reshape(shapes[name]) for name in fields}
 
     def _place_new(self) -> None:
-        """Mocap bodies are at once where they are put, in states that no step has left."""
+        """Move mocap bodies to their poses instantly, in states that no step has left."""
         if self.engine.has_movers:
             time_too = (self._rows[:, self._past] != self._left)[:, self.engine.rows_of("time", "qvel")].any(axis=1)
             for i in np.flatnonzero(self._fresh | time_too):
                 movers.place(self._views(int(i)))
 
     def _move_mocap(self, duration: float, steps: np.ndarray) -> None:
-        """Velocities of mocap bodies in the next `duration` s of those that step, as `Engine.prepare` finds them."""
+        """Set velocities of mocap bodies for the next `duration` s of the states that step, as in `Engine.prepare`."""
         self._place_new()
         for i in np.flatnonzero(steps):
             if any(movers.set_out(self._views(int(i)), duration)):
                 self._rows[i, self.engine.rows_of("modes_known")] = 0.0
 
     def _prepare(self, duration: float, steps: np.ndarray) -> None:
-        """Before steps, as `Engine.prepare`: what is remembered is void where the state was changed from outside."""
+        """Prepare steps as `Engine.prepare` does: discard what is remembered of states changed from outside."""
         if self.engine.has_movers:
             self._move_mocap(duration, steps)
         moved, changed = self._changed()
@@ -263,7 +263,7 @@ class OneByOne(BatchStates):
             self._check_starts(np.flatnonzero((self._rows[:, known.start] < 0.5) & ~self.diverged() & steps))
 
     def _check_starts(self, index: np.ndarray) -> None:
-        """Find those of these that cannot begin where they are, and warn of what is changed in others."""
+        """Find which of these initial states are invalid, and warn of corrections to others."""
         warned: list[str] = []
         for i in self._suspects(index):
             engine = self.engine
@@ -278,7 +278,7 @@ class OneByOne(BatchStates):
             warn(warned[0] + (f" (and {len(warned) - 1} more like this)" if len(warned) > 1 else ""))
 
     def _suspects(self, index: np.ndarray) -> Iterator[int]:
-        """Simulations, of those given, whose start may not do: something overlaps, or there are equalities."""
+        """Simulations, of those given, whose start needs a check: something overlaps, or there are equalities."""
         engine, least = self.engine, np.full(len(index), np.inf)
         if len(index) and not engine.m.neq:
             address = loops.gaps.address(engine.m, engine.d, result=types.none)
@@ -288,7 +288,7 @@ class OneByOne(BatchStates):
         yield from index.tolist()
 
     def take_unsolved(self) -> int:
-        """How often constraint solvers did not converge since the last call."""
+        """Number of solves that did not converge since the last call."""
         counts = [engine.d.views["count"] for engine in self.engines]
         failed = sum(int(count[NUNSOLVED]) for count in counts)
         for count in counts:
@@ -296,9 +296,9 @@ class OneByOne(BatchStates):
         return failed
 
     def look_each(self, places: NDArray[np.int64], extra: int = 0) -> tuple[NDArray[np.float64], int]:
-        """Numbers [n, places] of a Data after `Engine.forward`, and the worst status.
+        """Numbers [n, places] of each simulation's Data after `Engine.forward`, and the worst status.
 
-        `extra`: the address of a further entry to be called then, 0 for none.
+        `extra`: the address of a further entry to be called after it, 0 for none.
         """
         out = np.zeros((self.n, len(places)))
         unknown, simulations = self._unknown_modes(), self._simulations()
@@ -325,7 +325,7 @@ class OneByOne(BatchStates):
         return settle, loops.forward.address(engine.m, engine.d, result=types.int64)
 
     def _unknown_modes(self) -> np.ndarray:
-        """1 for states whose modes are to be found before they are looked at [n]."""
+        """Ones for states whose modes must be found before quantities are computed, else zeros [n]."""
         self._place_new()
         if not self.engine.locates_events:
             return np.zeros(self.n, np.int64)
@@ -333,20 +333,20 @@ class OneByOne(BatchStates):
         return (self._changed()[0] | ~known).astype(np.int64)
 
     def share(self, work: Callable[[int, int, int], Result], seconds: float) -> list[Result]:
-        """The result of `work(worker, first, last)`, on all threads if it takes that many seconds or so."""
+        """Results of `work(worker, first, last)`, on all threads if it takes about so many seconds."""
         workers = self._worth(seconds)
         if workers > 1:
             work(0, 0, 0)  # compiled before threads start, so that they do not wait for each other
         return self._shared_out(work, workers, self.n, min(PIECES * workers, self.n) if workers > 1 else 1)
 
     def ended(self) -> NDArray[np.bool_]:
-        """Which states a terminal event has ended the last steps of [n]."""
+        """Mask of states whose last steps a terminal event ended [n]."""
         return self._ended.copy()
 
     # ------------------------------------------------------------ events
 
     def events(self, simulation: int | None = None) -> EventTable:
-        """The log of events of all, with the number of each in the field `simulation`, or of one without it."""
+        """The event log of all, with the number of each in the field `simulation`, or of one without this field."""
         reader = self.engine.event_reader
         assert reader is not None
         if simulation is not None:

@@ -1,4 +1,4 @@
-"""What a batch asks of the states of its simulations, and the threads that move them."""
+"""`BatchStates`: the interface of a batch's states, and the threads that move them."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
@@ -18,7 +18,7 @@ from saltus.record.table.events import EVENT_DTYPE, EventTable, event_table
 from saltus.simulate.engine.threads.pool import ThreadPool
 from saltus.simulate.laws.contact import Law
 
-WORTH_A_THREAD = 1e-4  # s of work below which a second thread costs more than it saves
+WORTH_A_THREAD = 1e-4  # s of work below which a second thread does not pay
 FIELDS = (
     *("time", "qpos", "qvel", "act", "history", "mocap_pos", "mocap_quat", "mocap_vel"),
     *("userdata", "control_prm", "ctrl"),
@@ -26,24 +26,24 @@ FIELDS = (
 )
 
 
-FORGETTING = ("qpos", "qvel", "act", "time", "mocap_pos", "mocap_quat")  # fields whose change makes a past void
+FORGETTING = ("qpos", "qvel", "act", "time", "mocap_pos", "mocap_quat")  # a change of these fields voids the memory
 Result = TypeVar("Result")
 
 
 class BatchStates(ABC):
-    """n states of a model and what moves them, on several threads; below `saltus.Batch`.
+    """n states of a model and the means to move them on several threads; below `saltus.Batch`.
 
-    `m`: the Model as kernels take it; `n`: how many states; `workspaces`: a Data for each thread, of which there are
-    `workers`; `pace` (s): what a step of a group took when it was last measured.
+    `m`: the Model as kernels take it; `n`: number of states; `workspaces`: a Data for each of the `workers` threads;
+    `pace` (s): last measured time of a step of a group.
 
-    States lie in `groups` of `width`: `states` [groups, rows, width], `clock` [groups, width] (s, in double precision
-    whatever the states are in). `remembered`: rows that are void when a state is changed from outside. `forced`:
-    whether forces are applied from outside at all.
+    States lie in `groups` of `width`: `states` [groups, rows, width], `clock` [groups, width] (s, always in double
+    precision). `remembered`: rows that a change of the state from outside invalidates. `forced`: whether any external
+    forces are applied.
     """
 
     model: Model
     m: Struct
-    sizes: dict[str, int]  # of a Data
+    sizes: dict[str, int]  # sizes of a Data
     workspaces: Sequence[Struct]
     precision: str
     groups: int
@@ -67,57 +67,57 @@ class BatchStates(ABC):
 
     @abstractmethod
     def span(self, field: str) -> slice:
-        """The rows of a state in which a field of it lies."""
+        """The rows of a state that hold a field."""
 
     @abstractmethod
     def restart(self, index: np.ndarray) -> None:
-        """States with the given numbers begin anew, with the fields that have been written."""
+        """Restart the states with the given numbers from the fields that have been written."""
 
     @abstractmethod
     def diverged(self) -> NDArray[np.bool_]:
-        """Which states have diverged, or could not go on [n]: a copy."""
+        """Mask of states that have diverged or could not continue [n]: a copy."""
 
     @abstractmethod
     def stuck(self, i: int) -> bool:
-        """Whether state i could not go on since step control asked for too small steps."""
+        """Whether state i stopped because step control asked for too small steps."""
 
     def fault(self, i: int) -> int | str:
-        """What event could not be handled in state i: its status, or what is wrong with the start; 0: none."""
+        """Status of the event that could not be handled in state i, or the fault of its start; 0: none."""
         return 0
 
     @abstractmethod
     def take_integrator(self, integrator: Integrator) -> None:
-        """Take the same integrator with other parameters."""
+        """Take an integrator of the same kind with other parameters."""
 
     @abstractmethod
     def kept(self) -> dict[str, Any]:
-        """All that steps go on from, for `go_to` of states that were made in the same way."""
+        """A copy of all that further steps depend on, for `go_to` of states made in the same way."""
 
     @abstractmethod
     def go_to(self, kept: dict[str, Any]) -> None:
-        """Go to what `kept` has described."""
+        """Restore what `kept` returned."""
 
     # ------------------------------------------------------------ motion
 
     @abstractmethod
     def advance(self, n: int, h: float, chosen: NDArray[np.int64] | None = None) -> int:
-        """n steps of h seconds; returns the worst status of those that have not diverged.
+        """Take n steps of h seconds; returns the worst status of the states that have not diverged.
 
-        `chosen`: numbers of the states that take them; None for all.
+        `chosen`: numbers of the states that take steps; None for all.
         """
 
     @abstractmethod
     def take_unsolved(self) -> int:
-        """How often constraint solvers did not converge since the last call."""
+        """Number of solves that did not converge since the last call."""
 
     def ended(self) -> NDArray[np.bool_]:
-        """Which states a terminal event has ended the last steps of [n]."""
+        """Mask of states whose last steps a terminal event ended [n]."""
         return np.zeros(self.n, bool)
 
     # ------------------------------------------------------------ hard contact
 
     def events(self, simulation: int | None = None) -> EventTable:
-        """The log of events of all, with the number of each in the field `simulation`, or of one without it."""
+        """The event log of all, with the number of each in the field `simulation`, or of one without this field."""
         return event_table(np.empty(0, EVENT_DTYPE if simulation is not None else numbered(EVENT_DTYPE)))
 
     def forget_events(self, index: np.ndarray) -> None:
@@ -125,18 +125,18 @@ class BatchStates(ABC):
         return
 
     def set_law(self, law: Law) -> None:
-        """Take other numbers of the law of contact; OptionError: it is not the same in all else."""
+        """Take other coefficients of the contact law; OptionError if it differs in anything else."""
         raise OptionError("law: only restitution and friction of hard contact can be changed; make another Batch")
 
     # ------------------------------------------------------------ threads
 
     @abstractmethod
     def share(self, work: Callable[[int, int, int], Result], seconds: float) -> list[Result]:
-        """What `work(worker, first group, last group)` returns, on all threads if it takes that many seconds or so."""
+        """Results of `work(worker, first group, last group)`, on all threads if it takes about so many seconds."""
 
     @contextmanager
     def looking(self, workspace: Struct) -> Iterator[None]:
-        """While inside, solves in a workspace that do not converge are not counted: looking is not a step."""
+        """Leave failed solves in a workspace uncounted within the block, since reading quantities is not a step."""
         count = workspace.views["count"]
         unsolved = int(count[NUNSOLVED])
         try:
@@ -145,15 +145,15 @@ class BatchStates(ABC):
             count[NUNSOLVED] = unsolved
 
     def _worth(self, seconds: float) -> int:
-        """How many threads are worth it for work of so many seconds."""
+        """Number of threads that pay for work of so many seconds."""
         return 1 if seconds < WORTH_A_THREAD * self.workers else self.workers
 
     def _shared_out(
         self, work: Callable[[int, int, int], Result], workers: int, count: int, pieces: int
     ) -> list[Result]:
-        """What `work(worker, first, last)` returns for each of so many pieces of `count`, in their order.
+        """Results of `work(worker, first, last)` for each of `pieces` pieces of `count`, in their order.
 
-        Workers take the next piece as they are free, so who has done a piece differs from call to call.
+        Each worker takes the next piece when it is free, so the assignment of pieces differs from call to call.
         """
         edges = [count * k // pieces for k in range(pieces + 1)]
         waiting = iter(range(pieces))
@@ -165,7 +165,7 @@ class BatchStates(ABC):
         return [done[k] for k in range(pieces)]
 
     def _on_threads(self, work: Callable[[int], Any], workers: int) -> list[Any]:
-        """What `work(worker)` returns for each worker, of which this thread is the first."""
+        """Results of `work(worker)` for each worker, the first of which is this thread."""
         if workers == 1:
             return [work(0)]
         pool = self._threads.get()
@@ -174,6 +174,6 @@ class BatchStates(ABC):
 
 
 def numbered(dtype: np.dtype[np.void]) -> np.dtype[np.void]:
-    """The type of events with the number of their simulation in front."""
+    """The event dtype with the number of the simulation in front."""
     fields = dtype.fields or {}
     return np.dtype([("simulation", "i8"), *((name, kind) for name, (kind, *_) in fields.items())])

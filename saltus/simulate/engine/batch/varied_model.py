@@ -1,4 +1,4 @@
-"""A model whose fields differ from simulation to simulation of a batch: the values, and what kernels make of them."""
+"""A model with fields that differ between simulations: MuJoCo's values, and the kernels' fields derived from them."""
 
 import copy
 from collections.abc import Mapping, Sequence
@@ -21,8 +21,8 @@ class VariedModel:
     """Values of fields of MuJoCo's model for n simulations: `fields`, by name, [n, ...], which may be written to.
 
     `rows` [groups, rows, width]: the kernels' fields that follow from them, each number by the lanes of its group.
-    `places` [rows]: where each begins in the memory of the kernels' Model. What has been written takes effect with
-    `update`. `nominal`: values of fields that `fields` hold changed copies of, for whoever keeps them here.
+    `places` [rows]: places in the memory of the kernels' Model. Written values take effect with `update`. `nominal`:
+    nominal values of fields of which `fields` holds changed copies.
     """
 
     def __init__(self, model: Model, names: Sequence[str], n: int, groups: int, timestep: float | None, struct: Struct):
@@ -32,7 +32,7 @@ class VariedModel:
             raise OptionError("vary: laws of muscles that replace those of actuators cannot vary")
         self.names = check_names(self._m, names)
         self._with_constants = needs_constants(self.names)
-        # steps of adaptive integrators are not what time constants are measured against
+        # time constants are not limited by the steps of adaptive integrators
         self._safe = safe_timestep(self._m, float(model.opt.timestep if timestep is None else timestep))
         self.fields: dict[str, NDArray[np.float64]] = {}
         for name in self.names:
@@ -53,10 +53,9 @@ class VariedModel:
         self._write(np.arange(groups * width), {})
 
     def update(self) -> NDArray[np.int64]:
-        """Let what was written into `fields` take effect; returns the numbers of the simulations where it was.
+        """Apply values that were written into `fields`; returns the numbers of the simulations concerned.
 
-        Where something was written, it is also the nominal value of fields that have one. OptionError for values that
-        cannot be.
+        Written values also become the nominal values of fields that have them. OptionError for invalid values.
         """
         written = {name: values != self._seen[name] for name, values in self.fields.items()}
         index = np.flatnonzero(np.any([x.reshape(self.n, -1).any(axis=1) for x in written.values()], axis=0))
@@ -70,25 +69,25 @@ class VariedModel:
         return index
 
     def numbers_for(self, index: NDArray[np.int64], others: Mapping[str, NDArray[np.float64]]) -> NDArray[np.float64]:
-        """What `rows` of the simulations with these numbers would hold [simulations, rows].
+        """`rows` [simulations, rows] of the simulations with these numbers, for the given values of fields.
 
-        Fields have the values [simulations, ...] in `others`, or else the present ones.
+        Fields have the values [simulations, ...] in `others`, otherwise the present ones.
         """
         return self._flat(index, self._derived(index, self._of(index) | dict(others)))
 
     def replace(self, index: NDArray[np.int64], others: Mapping[str, NDArray[np.float64]]) -> None:
-        """Have other values of fields in simulations whose `rows` follow from them already."""
+        """Replace values of fields in simulations whose `rows` already follow from the new values."""
         for name, values in others.items():
             self.fields[name][index] = self._seen[name][index] = values
 
     def fill_spare_lanes(self) -> None:
-        """Let lanes beyond n have the values of the first simulation."""
+        """Give lanes beyond n the values of the first simulation."""
         width = self.rows.shape[-1]
         spare = np.arange(self.n, len(self.rows) * width)
         self.rows[spare // width, :, spare % width] = self.rows[0, :, 0]
 
     def take(self, other: "VariedModel", i: int) -> None:
-        """Let all simulations have the values of simulation i of another one."""
+        """Give all simulations the values of simulation i of another varied model."""
         width = self.rows.shape[-1]
         for name, values in self.fields.items():
             values[:] = self._seen[name][:] = other.fields[name][i]
@@ -110,9 +109,9 @@ class VariedModel:
     def _derived(
         self, index: np.ndarray, values: Mapping[str, np.ndarray], whole: bool = False
     ) -> dict[str, np.ndarray]:
-        """The kernels' fields of the simulations with these numbers, for values of the fields.
+        """The kernels' fields of the simulations with these numbers, derived from values of MuJoCo's fields.
 
-        Without those, unless `whole`, that are in all of them what they are for the model itself.
+        Unless `whole`, fields that are equal to the model's own in all simulations are left out.
         """
         arrays: dict[str, Any] = dict(values)
         for name, given in values.items():
@@ -132,7 +131,7 @@ class VariedModel:
         self.rows[index // width, :, index % width] = self._flat(index, values)
 
     def _flat(self, index: np.ndarray, values: dict[str, np.ndarray]) -> np.ndarray:
-        """Numbers of as many simulations [simulations, rows], with those of the model where there are no values."""
+        """Numbers [simulations, rows] of as many simulations, with those of the model for fields without values."""
         flat = np.empty((len(index), len(self.places)))
         at = 0
         for name, own in self._first.items():

@@ -32,7 +32,7 @@ from saltus.record.table.events import EVENT_DTYPE
 
 
 def mode_names(model: Model, m: Struct) -> list[tuple[str, str]]:
-    """(name, other) of all that has a mode: contact points, ends of limits, dry friction."""
+    """Pairs (name, other) for everything with a mode: contact points, ends of limits, dry friction."""
     geoms, joints = model.names("geom"), model.names("joint")
     names = []
     for c in range(m.ncollision):
@@ -51,21 +51,21 @@ def mode_names(model: Model, m: Struct) -> list[tuple[str, str]]:
 
 
 class EventReader:
-    """Reads what kernels have logged."""
+    """Reads events that kernels have logged."""
 
     def __init__(self, model: Model, m: Struct, d: Struct, user_events: Sequence[str]):
         self._d = d
-        self._told = False  # of leftovers
+        self._told = False  # whether leftovers have been warned of
         fields = EVENT_DTYPE.fields or {}
         names = [*mode_names(model, m), *((name, "") for name in user_events), ("", "")]
-        self.names = np.array([n for n, _ in names])  # the last, "", of what has none
+        self.names = np.array([n for n, _ in names])  # the last, "", for events without an object
         self.others = np.array([n for _, n in names])
         text = np.result_type(EVENT_DTYPE["name"], self.names, self.others)  # wide enough for all
         self.dtype = np.dtype([(f, text if f in ("name", "other") else kind) for f, (kind, *_) in fields.items()])
         self.kinds = np.array(KINDS, EVENT_DTYPE["kind"])
 
     def read(self, kept: int) -> NDArray[Any]:
-        """The events since the last call, in the order of time; `kept`: how many there were before."""
+        """Return the events since the last call in order of time; `kept`: number of events before them."""
         count = self._d.views["event_count"]
         rows = self._d.views["event_log"][: count[LOGGED]]
         out = self.table(rows)
@@ -77,7 +77,7 @@ class EventReader:
         return out
 
     def table(self, rows: NDArray[np.float64]) -> NDArray[Any]:
-        """The events that rows of the log describe."""
+        """Table of the events that rows of the log describe."""
         out = np.zeros(len(rows), self.dtype)
         item, kind = rows[:, ITEM].astype(int), rows[:, KIND].astype(int)
         out["time"], out["gap"], out["velocity"] = rows[:, TIME], rows[:, GAP], rows[:, SPEED]
@@ -94,7 +94,7 @@ class EventReader:
 
 
 def warn_of_unproved(d: Struct) -> int:
-    """Warn of steps in which a contact may have been missed; returns their number, and counts anew."""
+    """Warn of steps in which a contact may have been missed; returns their number, and resets the count."""
     unproved = d.views["unproved"]
     found = int(unproved[0]) if unproved.size else 0
     if found:
@@ -107,18 +107,18 @@ def warn_of_unproved(d: Struct) -> int:
 
 
 def warn_of_lost(events: int) -> None:
-    """Warn of so many events that the log had no room for."""
+    """Warn that the log had no room for so many events."""
     if events:
         warn(f"{events} events did not fit into the log")
 
 
 def has_leftovers(kinds: NDArray[np.float64]) -> bool:
-    """Whether events of these kinds include impacts that were ended otherwise than the law says."""
+    """Whether events of these kinds include impacts that ended differently than the law requires."""
     return bool((kinds == LEFTOVER).any())
 
 
 def warn_of_leftovers() -> None:
-    """Warn of rows of impacts that were cut off."""
+    """Warn of series of impacts that were cut off."""
     warn(
         "an impact of several contacts did not end within the limit on impacts in a row; contacts that still "
         "approached were stopped without restitution, which takes energy (events of kind 'leftover' say when). "

@@ -1,4 +1,4 @@
-"""Pairs of geoms that passed each other within a step, as kernels keep them, and the warning that names them."""
+"""Pairs of geoms that passed each other within a step, as kernels record them, and the warning that names them."""
 
 from saltus.errors import warn
 from saltus.model.fields.passing import COUNT, SEEN
@@ -7,14 +7,14 @@ from saltus.number.structs import Struct
 
 
 class PassedReader:
-    """Reads which pairs have passed each other, and warns of each pair once."""
+    """Reads pairs that have passed each other, and warns of each pair once."""
 
     def __init__(self, model: Model, m: Struct, d: Struct, located: bool):
         self._model, self._m, self._d, self._located = model, m, d, located
         self._told: set[int] = set()
 
     def forget(self) -> None:
-        """Begin anew: warn of every pair again."""
+        """Forget all warnings, so that every pair is warned of again."""
         self._told.clear()
         self._d.views["passing_count"][:] = 0
 
@@ -47,5 +47,5 @@ class PassedReader:
             )
         return (
             f"geoms {first!r} and {second!r} passed through each other in the step at t = {time:.6g} s: contacts are "
-            f"looked for at the ends of steps, and half of their thicknesses is {thick:.3g} m together; {remedy}"
+            f"detected at the ends of steps, and the mean of their thicknesses is {thick:.3g} m; {remedy}"
         )

@@ -11,15 +11,15 @@ from saltus.number.structs import Struct
 from saltus.simulate.engine import loops
 from saltus.simulate.engine.events.located import mode_names
 
-WIDE = 1e-3  # m, rad: loops that gape wider are refused
+WIDE = 1e-3  # m, rad: loops with wider gaps are refused
 REFUSED = ", too much to start with hard contact"
 
 
 def check_start(model: Model, m: Struct, d: Struct, *, started: bool = False) -> None:
-    """Before modes are found: EventError where bodies lie deep in each other or loops gape, a warning for a little.
+    """Raise EventError for deep overlaps or open loops before modes are found; warn of small overlaps.
 
-    Bodies that overlap by no more than the law's `overlap_depth` are moved apart. `started`: the motion has begun and
-    something was put elsewhere, which is a warning in any case.
+    Bodies that overlap by no more than the law's `overlap_depth` are moved apart. `started`: the motion had begun when
+    something was moved, so that overlaps only give a warning.
     """
     for fault, refused in start_faults(model, m, d):
         if refused and not started:
@@ -28,9 +28,9 @@ def check_start(model: Model, m: Struct, d: Struct, *, started: bool = False) ->
 
 
 def start_faults(model: Model, m: Struct, d: Struct) -> Iterator[tuple[str, bool]]:
-    """Faults of a state from which events are to be located, and whether each is too much to start there.
+    """Faults of a state from which events are to be located, and whether each is too large to start there.
 
-    Moves bodies apart that overlap by little.
+    Bodies with a small overlap are moved apart.
     """
     if overlap := _overlap(model, m, d):
         depth, text = overlap
@@ -55,12 +55,12 @@ def start_faults(model: Model, m: Struct, d: Struct) -> Iterator[tuple[str, bool
 
 
 def points(m: Struct) -> int:
-    """How many gaps there are: of all contact points and of both ends of all limits."""
+    """Number of gaps: of all contact points and of both ends of all limits."""
     return m.nslot + 2 * m.nlimit
 
 
 def _overlap(model: Model, m: Struct, d: Struct) -> tuple[float, str] | None:
-    """The deepest overlap of bodies, or excess of a limit (m, rad), and its description; None where there is none."""
+    """The deepest overlap of bodies, or excess of a limit (m, rad), and its description; None if there is none."""
     loops.gaps(m, d)
     gap = d.views["gap"][: points(m)]
     worst = int(np.argmin(gap)) if gap.size else -1
@@ -75,7 +75,7 @@ def _overlap(model: Model, m: Struct, d: Struct) -> tuple[float, str] | None:
 
 
 def _remedies() -> str:
-    """Ways out of a start that overlaps too much."""
+    """Remedies for a start with too deep an overlap."""
     return (
         "set qpos so that they are apart, exclude the pair in the model, start from a run under soft contact, "
         "or choose a larger saltus.Hard(overlap_depth=...)"

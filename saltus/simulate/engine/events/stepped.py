@@ -26,11 +26,11 @@ from saltus.number.structs import Struct
 from saltus.record.table.events import EVENT_DTYPE
 from saltus.solve.stepping.modes import LIMIT, POINTS
 
-MOST_EVENTS = 100_000  # that a simulation keeps
+MOST_EVENTS = 100_000  # number of events that a simulation keeps
 
 
 class StepEventReader:
-    """Reads what steps have logged, up to `MOST_EVENTS` in all; what is beyond is counted, with one warning."""
+    """Reads events that steps have logged, up to `MOST_EVENTS` in all; further ones are counted, with one warning."""
 
     def __init__(self, model: Model, m: Struct, d: Struct):
         self._model, self._m, self._d = model, m, d
@@ -39,7 +39,7 @@ class StepEventReader:
         self.left_out = 0
 
     def read(self, kept: int) -> NDArray[Any]:
-        """The events since the last call, in the order of time; `kept`: how many there were before."""
+        """Return the events since the last call in order of time; `kept`: number of events before them."""
         count = self._d.views["event_count"]
         rows = self._d.views["event_log"][: count[LOGGED]]
         room = MOST_EVENTS - kept
@@ -53,7 +53,7 @@ class StepEventReader:
         return out
 
     def table(self, rows: NDArray[np.float64]) -> NDArray[Any]:
-        """The events that rows of the log describe."""
+        """Table of the events that rows of the log describe."""
         if not len(rows):
             return np.empty(0, EVENT_DTYPE)
         names = {item: self._names(item) for item in np.unique(rows[:, ITEM]).astype(int).tolist()}
@@ -72,11 +72,11 @@ class StepEventReader:
         out["impulse"] = np.where(hits[:, None], rows[:, NORMAL : TANGENT2 + 1], np.nan)
         out["energy_before"] = out["energy_after"] = np.nan
         gone = (kind == LIFTOFF) & (out["gap"] == 0.0) & (out["velocity"] == 0.0)
-        out["gap"][gone] = out["velocity"][gone] = np.nan  # not looked at any more
+        out["gap"][gone] = out["velocity"][gone] = np.nan  # no longer computed
         return out
 
     def _names(self, item: int) -> tuple[str, str]:
-        """(name, other) of what an event is of, as `saltus.simulate.engine.events.located.mode_names` has them."""
+        """(name, other) of an event's object, as `saltus.simulate.engine.events.located.mode_names` gives them."""
         m = self._m
         if item > LIMIT:
             c, number = divmod(item, POINTS)

@@ -1,11 +1,11 @@
-"""Threads that outlast a call, also over a fork."""
+"""Pools of threads that live longer than a call and are replaced after a fork."""
 
 import os
 from concurrent.futures import ThreadPoolExecutor
 
 
 class ThreadPool:
-    """So many threads, made when first needed; a process that was forked since has none, and makes others."""
+    """A pool of `number` threads, created on first use; after a fork the child process creates its own."""
 
     def __init__(self, number: int):
         self._number = number
@@ -14,11 +14,11 @@ class ThreadPool:
 
     @property
     def made(self) -> bool:
-        """Whether there are threads yet."""
+        """Whether the threads of this process exist yet."""
         return self._pool is not None
 
     def get(self) -> ThreadPoolExecutor:
-        """The threads of this process."""
+        """Return the threads of this process."""
         if self._pool is None or self._process != os.getpid():
             self._pool, self._process = ThreadPoolExecutor(self._number, thread_name_prefix="saltus"), os.getpid()
         return self._pool

@@ -22,9 +22,9 @@ from saltus.number.threads.team import HELPERS, STOP, WORTH, begin, done, finish
 from saltus.simulate.engine.threads.pool import ThreadPool
 from saltus.solve.soft.trees.newton_by_trees import solve_apart, solve_together
 
-FEW = 1000  # steps, for which helpers are not called if the last ones had no work for them
+FEW = 1000  # steps that run without helpers if there was no work for them lately
 
-# what each thread has its own of: counts, scratch, and what searches remember
+# fields that each thread owns: counts, scratch, and memory of searches
 PRIVATE = (
     *("acting", "own_count", "found_count", "foreign_count", "block_weight", "block_scratch"),
     *("last_pair", "last_gap", "last_pose", "last_corners", "last_axis", "last_vertex"),
@@ -33,7 +33,7 @@ PRIVATE = (
 
 @entry
 def help_out(m, d):
-    """Do this thread's part of each task that the leader begins, until there are no more."""
+    """Do this thread's part of each task that the leader begins, until it dismisses its helpers."""
     task, amount = next_task(d)
     while task != STOP:
         if task == FIND_PAIRS:
@@ -61,7 +61,7 @@ def dismiss(m, d):
 def threads_for(model: Model, m: Struct, wanted: int, *, hard: bool) -> int:
     """Number of threads that share a model's steps, under the `hard` law or the soft one.
 
-    A warning says where it is not as `wanted`, or where they would wait for each other.
+    A warning tells if the number differs from `wanted`, or if the threads would wait for each other.
     """
     if wanted > 1 and (hard or "threads" not in m.layout.features):
         warn(f"the steps of {model.name!r} have no work for several threads: one is used")
@@ -72,7 +72,7 @@ def threads_for(model: Model, m: Struct, wanted: int, *, hard: bool) -> int:
 
 
 def room(sizes: dict[str, int], threads: int) -> dict[str, int]:
-    """Sizes of the leader's Data: the lists that threads fill have a part for each."""
+    """Sizes of the leader's Data: lists filled by several threads have a part for each."""
     lists = {name: sizes[name] * threads for name in ("nconmax", "nfound")}
     return sizes | lists | {"nteam": places(threads), "team_yield": yield_address()}
 
@@ -92,11 +92,11 @@ class Team:
         for helper in self._helpers:
             attach(model, helper)
         self._threads = ThreadPool(len(self._helpers))
-        self._idle = False  # whether there was no work worth it for helpers of late
+        self._idle = False  # whether there was too little work for helpers lately
 
     @contextmanager
     def helping(self, m: Struct, steps: int | None = None) -> Iterator[None]:
-        """The helpers work while compiled code runs on the leader's Data with the Model `m`, so many steps if known."""
+        """Let helpers work while compiled code runs on the leader's Data with Model `m`; `steps`: number, if known."""
         team = self._leader.views["team"]
         before = int(team[WORTH])
         few = steps is not None and steps <= FEW
@@ -106,8 +106,8 @@ class Team:
 
     @contextmanager
     def _called(self, m: Struct) -> Iterator[None]:
-        """The helpers work while compiled code runs on the leader's Data, however many steps it takes."""
-        # compiled here, since the leader would wait for ever for a helper that cannot be
+        """Let helpers work while compiled code runs on the leader's Data, for any number of steps."""
+        # compile here: the leader would wait forever for a helper that cannot be compiled
         help_out.address(m, self._helpers[0], result=types.none)
         threads = self._threads.get()
         work = [threads.submit(help_out, m, helper) for helper in self._helpers]

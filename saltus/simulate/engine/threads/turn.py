@@ -15,9 +15,9 @@ Result = TypeVar("Result")
 
 
 class Turn:
-    """Whose turn it is: `take(False)` is whether this thread may go on, which then has to `leave()`. Nobody waits.
+    """Lock without waiting: `take(False)` returns whether this thread may go on; it then has to call `leave()`.
 
-    The thread that has its turn may take it again, as a control function does that looks at energies.
+    The thread that holds the lock may take it again, for example in a control function that reads energies.
     """
 
     __slots__ = ("_what", "leave", "take")
@@ -27,10 +27,10 @@ class Turn:
         self._what, self.take, self.leave = what, lock.acquire, lock.release
 
     def __reduce__(self) -> tuple[type[Turn], tuple[str]]:
-        return Turn, (self._what,)  # a copy is another object, which nobody works on
+        return Turn, (self._what,)  # a copy is another object, which no thread uses yet
 
     def refusal(self) -> ConcurrencyError:
-        """The error for a thread whose turn it is not."""
+        """The error for a thread that may not go on."""
         return ConcurrencyError(
             f"another thread is using this {self._what}, or was when this process was forked; give each thread "
             f"its own {self._what}, or use a threading.Lock"
@@ -38,13 +38,13 @@ class Turn:
 
 
 class HasTurn(Protocol):
-    """What only one thread at a time may work on."""
+    """Object that only one thread at a time may use."""
 
     _turn: Turn
 
 
 def in_turn(method: Callable[Concatenate[Owner, Arguments], Result]) -> Callable[Concatenate[Owner, Arguments], Result]:
-    """A method of an object with a `_turn` that refuses to run while another thread is in one of these."""
+    """Make a method of an object with a `_turn` refuse to run while another thread is in such a method."""
 
     @functools.wraps(method)
     def taking_turns(self: Owner, /, *args: Arguments.args, **options: Arguments.kwargs) -> Result:

@@ -15,13 +15,14 @@ from saltus.number.functions import MINVAL, any_lane, maximum, sqrt, where
 from saltus.number.kernels import kernel
 
 ITERATIONS = 40
-LEAST_PIVOT = 1e-14  # of a singular matrix, relative to its diagonal
+LEAST_PIVOT = 1e-14  # smallest pivot of a singular matrix, relative to its diagonal
 
 
 @kernel
 def sliding_friction(m, d, b, normal, lane):
-    """cone_v ← friction [dim - 1] (N, N m) of block b, for a normal force above zero, A the friction part of cone_block
-    and the linear term cone_b.
+    """cone_v ← friction [dim - 1] (N, N m) of block b for a normal force above zero.
+
+    A is the friction part of cone_block, the linear term is cone_b.
     """
     law, n = d.block_law[b], d.block_dim[b] - 1
     # coordinates v_k/μ_k, in which the bound is a ball
@@ -39,7 +40,7 @@ def sliding_friction(m, d, b, normal, lane):
 
 @kernel
 def least_in_ball(A, b, v, L, w, n, radius, searching):
-    """v [n] ← a vector along the minimum of ½ vᵀ A v + bᵀ v in |v| <= radius; returns its factor to the minimum.
+    """v [n] ← a vector along the minimum of ½ vᵀ A v + bᵀ v in |v| <= radius; returns the factor to the minimum.
 
     For fields A [n, n], of which the lower triangle is read, and b [n], in the lanes that are `searching`, where the
     radius is above zero. L [n, n] and w [n] are scratch.

@@ -1,13 +1,13 @@
-"""The dual problems of islands, each in one lane, in memory of their own.
+"""Dual problems of islands, each in one lane, in separate memory.
 
-Several are taken up at once. problem[s] is (lane, number of the first unknown, number of unknowns, number of items,
-where its matrix begins). An item, (block, index in it, number of its first unknown), is an unknown, or those of a cone,
+Several islands are held at once. problem[s] is (lane, number of the first unknown, number of unknowns, number of items,
+address of the matrix). An item, (block, index in it, number of its first unknown), is one unknown, or all of a cone,
 which are updated together.
 
 The forces f have bounds, and the gradient of their cost is (A + R) f + b (see `saltus.solve.soft.dual.problem`). Up to
-m.ndense unknowns, A + R is a dense matrix and the gradient is maintained: an unknown that nothing moves costs nothing,
-and a change of force adds a column to it. Beyond, the gradient of an unknown is the product of its row of G with
-y = Gᵀ f, which changes maintain instead.
+m.ndense unknowns, A + R is a dense matrix and the gradient is maintained: an unchanged unknown costs nothing, and a
+change of force adds a column to the gradient. Beyond, y = Gᵀ f is maintained instead, and the gradient of an unknown is
+the product of its row of G with y.
 """
 
 from saltus.contact.counts import NBLOCK
@@ -21,12 +21,12 @@ from saltus.solve.soft.dual.shuffle import SEED
 # the columns of `unknown`: force, bounds, 1/(A + R) and A + R on the diagonal, forces before and after the last
 # extrapolation, R; together, since the order of updates is random
 FORCE, LOW, HIGH, INVERSE, DIAGONAL, BEFORE, START, SOFTNESS = range(8)
-UNBOUNDED = 1e30  # N, N m: of the forces of equality constraints, and from above of those that only push
+UNBOUNDED = 1e30  # N, N m: bound of the forces of equality constraints, and upper bound of forces that only push
 
 
 @kernel(inline=True)
 def stride(n):
-    """Entries from row to row of the dense matrices of n unknowns: whole registers."""
+    """Row length of the dense matrices of n unknowns: whole registers."""
     return 8 * ((n + 7) // 8)
 
 
@@ -61,7 +61,7 @@ def unknowns_of(m, d, island, lane):
 
 @kernel(inline=True)
 def after(m, d, count):
-    """What `count` islands leave free: the first unknown, and the first entry of a matrix."""
+    """First free unknown, and first free entry of a matrix, after `count` islands."""
     if count == 0:
         return 0, 0
     _, first, n, _, place = d.problem[count - 1]
@@ -169,10 +169,10 @@ def half_solve_all(m, d, island, problem):
 
 @kernel
 def form_matrix(m, d, problem, rows):
-    """island_A ← A + R, its diagonal, and island_gap ← (A + R) f + b, from so many rows of island_G."""
+    """island_A ← A + R, its diagonal, and island_gap ← (A + R) f + b, from `rows` rows of island_G."""
     lane, begin, n, _, place = problem
     width = stride(n)
-    # A = G Gᵀ: of each row what is not above in a register's columns; four rows of Gᵀ at a time
+    # A = G Gᵀ: each row from the register with its diagonal entry on; four rows of Gᵀ at a time
     for i in range(n):
         for j in range(8 * (i // 8), width):
             d.island_A[place + i * width + j] = 0.0 * lane_get(d.time, lane)
@@ -186,7 +186,7 @@ def form_matrix(m, d, problem, rows):
             for j in range(8 * (i // 8), width):
                 here = place + i * width + j
                 d.island_A[here] = d.island_A[here] + entry * d.island_G[c * width + j]
-    # with R, and what is symmetric
+    # add R, and complete the symmetric part
     for i in range(n):
         own = place + i * width
         for j in range(8 * (i // 8)):
@@ -204,7 +204,7 @@ def form_matrix(m, d, problem, rows):
 
 @kernel(inline=True)
 def add_four(d, place, i, first, width):
-    """Add to row i of island_A its part of the product of four rows of island_G, one after the other."""
+    """Add the product of four consecutive rows of island_G to row i of island_A."""
     second, third, fourth = first + width, first + 2 * width, first + 3 * width
     g0, g1, g2, g3 = d.island_G[first + i], d.island_G[second + i], d.island_G[third + i], d.island_G[fourth + i]
     if g0 != 0.0 or g1 != 0.0 or g2 != 0.0 or g3 != 0.0:
@@ -270,7 +270,7 @@ def give_back(d, s):
 def bounded_minimum(d, i, slope):
     """The force of unknown i at which the cost is least within its bounds, where the gradient is `slope` now.
 
-    Also its change, and the decrease of the cost.
+    Also returns the change of the force, and the decrease of the cost.
     """
     old = d.unknown[i, FORCE]
     new = clip(old - slope * d.unknown[i, INVERSE], d.unknown[i, LOW], d.unknown[i, HIGH])

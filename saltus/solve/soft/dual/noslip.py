@@ -1,4 +1,4 @@
-"""No-slip pass: after the solver, the friction forces are solved once more without regularisation.
+"""No-slip pass: after the solver, friction forces are solved once more without regularisation.
 
 Soft friction creeps under load. This second pass keeps the normal forces (for pyramids, the sum of each pair of
 opposite edges) and moves friction to the minimum of ½ fᵀ A f + fᵀ b within its bounds, contact by contact in order,
@@ -167,7 +167,7 @@ def update_friction(m, d, b, moves):
 
 @kernel
 def least_friction(m, d, b, moves):
-    """slip_v ← the friction in the ellipse of the normal force that minimises the cost; zero where nothing presses."""
+    """slip_v ← the friction in the ellipse of the normal force that minimises the cost; zero without normal force."""
     row, law, n = d.block_row[b], d.block_law[b], d.block_dim[b] - 1
     normal = d.dual_force[2 * row]
     presses = moves & (normal >= MINVAL)

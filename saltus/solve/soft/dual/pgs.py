@@ -73,7 +73,7 @@ def pgs(m, d):
 def solve_islands(m, d):
     """Solve for the unknowns of all islands of all lanes; returns 1 if some did not converge, else 0.
 
-    Those without cones that have a dense matrix are solved together, as many as there is memory for.
+    Islands without cones that have a dense matrix are solved together, as many as memory allows.
     """
     unconverged, formed, count = 0, False, 0
     for island in range(m.ntree):
@@ -100,7 +100,7 @@ def solve_islands(m, d):
 
 @kernel
 def start(m, d):
-    """Warm start from dual_force, or cold start where no force at all costs less, or where that is requested."""
+    """Warm start from dual_force, or cold start if zero forces cost less or are requested."""
     # cost ½ fᵀ A f + fᵀ b + ½ fᵀ R f of the warm start
     fold_forces(m, d)
     for i in range(m.nv):
@@ -238,7 +238,7 @@ def update_cone(m, d, b, first, problem):
     for r in range(dim):
         d.cone_old[r] = d.unknown[first + r, FORCE]
         d.cone_gap[r] = gap(m, d, b, r, first + r, problem)
-    # along the ray of the force, or the normal where there is none
+    # along the ray of the force, or the normal if the force is zero
     move_along(d, b, first)
     # friction at the new normal force: quadratic in the ellipse
     normal = d.unknown[first, FORCE]

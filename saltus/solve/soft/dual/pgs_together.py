@@ -1,8 +1,8 @@
 """Projected Gauss-Seidel on several islands together, those without cones that have a dense matrix.
 
 The iteration is that of `saltus.solve.soft.dual.pgs`, operation by operation. An update waits for the gradient that the
-last one has left; so the islands, of one simulation or of lanes that each have an order of their own, take turns
-unknown by unknown, and the processor works on several at once.
+last one has left; therefore the islands, of one simulation or of lanes with different orders, take turns unknown by
+unknown, and the processor works on several at once.
 """
 
 from saltus.contact.counts import NITER
@@ -22,14 +22,14 @@ from saltus.solve.soft.dual.island import (
 from saltus.solve.soft.dual.problem import WORSE
 from saltus.solve.soft.dual.shuffle import shuffle
 
-SHORT = 32  # unknowns for which a column is added faster than it is known whether that is needed
+SHORT = 32  # number of unknowns up to which adding a column is faster than testing whether it is needed
 
 
 @kernel
 def iterate_together(m, d, count):
-    """Sweep over so many islands, each until its scaled cost improves by less than the tolerance.
+    """Sweep over `count` islands, each until its scaled cost improves by less than the tolerance.
 
-    Returns 1 if one's does not, else 0.
+    Returns 1 if an island did not converge, else 0.
     """
     for iteration in range(m.opt_iterations if count > 0 else 0):
         # Nesterov extrapolation, then a sweep in random order
@@ -38,7 +38,7 @@ def iterate_together(m, d, count):
             reorder(d, s)
         sweep_single(d, count)
         d.count[NITER] = max(d.count[NITER], iteration + 1)
-        # those that have converged give their place to the last
+        # converged islands are replaced by the last one
         s = 0
         while s < count:
             if converged(m, d, s):
@@ -56,7 +56,7 @@ def iterate_together(m, d, count):
 
 @kernel
 def move(d, one, other):
-    """Put an island in the place of another."""
+    """Move an island to the place of another."""
     d.problem[other] = d.problem[one]
     d.problem_random[other] = d.problem_random[one]
     d.problem_momentum[other] = d.problem_momentum[one]
@@ -69,7 +69,7 @@ def move(d, one, other):
 
 @kernel(inline=True)
 def share_of_momentum(d, s):
-    """(k - 1)/(k + 2): by how much of their last change the forces of island s are extrapolated."""
+    """(k - 1)/(k + 2): share of their last change by which the forces of island s are extrapolated."""
     return (d.problem_momentum[s] - 1.0) / (d.problem_momentum[s] + 2.0)
 
 
@@ -143,7 +143,7 @@ def spread_four(d, k, problem):
 
 @kernel
 def sweep_single(d, count):
-    """Update all forces of so many islands, each in its order; problem_improvement ← the decrease of their costs."""
+    """Update all forces of `count` islands, each in its order; problem_improvement ← the decrease of their costs."""
     most = 0
     for s in range(count):
         d.problem_improvement[s] = 0.0 * d.problem_scale[s]

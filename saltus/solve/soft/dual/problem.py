@@ -1,4 +1,4 @@
-"""The dual problem of soft constraints, with the forces as unknowns: its matrices, and forces to motion and back.
+"""The dual problem of soft constraints with forces as unknowns: matrices, and conversions between forces and motion.
 
 The forces f minimise ½ fᵀ (A + R) f + fᵀ b within the bounds of each kind of constraint, with the Delassus operator
 A = J M⁻¹ Jᵀ, b = J a₀ - a_ref, R = 1/row_D and a₀ the unconstrained accelerations (MuJoCo documentation, Computation:
@@ -9,7 +9,7 @@ dot product, and only the diagonal blocks of A are formed.
 Unknowns are row forces, and edge forces for a pyramid: edges 2k and 2k + 1 are the normal plus and minus friction
 times tangent k. Unknown e of the block whose rows begin at `row` is dual_force[2 row + e].
 
-Where lanes part, as Gauss-Seidel does with its random order, `get` and `put` access the entry of a field in one lane.
+If lanes diverge, as in Gauss-Seidel with its random order, `get` and `put` access the entry of a field in one lane.
 """
 
 from saltus.contact.counts import NBLOCK
@@ -184,7 +184,7 @@ def unknowns(d, b):
 
 @kernel(inline=True)
 def combination(m, d, b, e):
-    """(r, s, w): unknown e of block b acts along row r, and along w times row s if that is another."""
+    """(r, s, w): unknown e of block b acts along row r, and along w times row s if s differs from r."""
     if d.block_kind[b] == PYRAMID:
         mu = m.law_friction[d.block_law[b], e // 2] + 0.0 * d.time
         return 0, e // 2 + 1, mu * (1.0 - 2.0 * (e % 2))

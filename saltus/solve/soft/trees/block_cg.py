@@ -5,12 +5,12 @@ With K, E and G of `saltus.solve.soft.trees.block_factor`, and s = Gᵀ K⁻ᵀ 
     A y = K⁻¹ G (-g),    A p = t + K⁻¹ (p + E t),    t = K⁻ᵀ p,
 
 so that a product with H costs no more than the two solves that precondition it (Eisenstat, Efficient implementation of
-a class of preconditioned conjugate gradient methods, SIAM J. Sci. Stat. Comput. 2 (1981)). The square of the residual
-there is gᵀ P⁻¹ g, an estimate of twice the decrease of the cost that is still to be had.
+a class of preconditioned conjugate gradient methods, SIAM J. Sci. Stat. Comput. 2 (1981)). The square of this residual
+is gᵀ P⁻¹ g, an estimate of twice the remaining decrease of the cost.
 
-Each island of trees is solved by itself. The fields of the iteration are in the order of islands: there the degrees of
-freedom of an island lie side by side. A thread changes what belongs to its own groups of trees, and waits for the
-others where it needs numbers of theirs: on the ways forward and backward, and for sums.
+Each island of trees is solved separately. The fields of the iteration are in the order of islands, in which the degrees
+of freedom of an island are contiguous. A thread changes the entries of its own groups of trees, and waits for others
+when it needs their numbers: in forward and backward substitution, and for sums.
 """
 
 from saltus.number.functions import any_lane, where
@@ -62,7 +62,7 @@ def scale_gradient(m, d, b, n):
 
 @kernel(sums=True)
 def residual_square(d, dofs):
-    """|block_residual|² of a group, with the first direction, and no solution yet."""
+    """|block_residual|² of a group; also sets the first direction, and clears the solution."""
     square = 0.0 * d.time
     for i in range(dofs[0], dofs[1]):
         r = d.block_residual[i]
@@ -76,8 +76,8 @@ def residual_square(d, dofs):
 def iterate_direction(m, d, island, live, square, bound):
     """Conjugate gradients until the square of the residual is at its `bound` in all lanes that are live.
 
-    Then solve_search ← s. After `MOST` iterations it is as good as it has become: a direction of descent in any case.
-    Returns the lanes that are not at their bound.
+    Then solve_search ← s, which is a descent direction even after `MOST` iterations without convergence. Returns the
+    lanes that are not at their bound.
     """
     for _ in range(MOST):
         live = live & (square > bound)
@@ -176,7 +176,7 @@ def add_rest(m, d, b, n):
 
 @kernel(sums=True)
 def curvature_of(d, dofs):
-    """p · A p of a group; block_product stays as it is, since others may still read it."""
+    """p · A p of a group; block_product is kept, since other threads may still read it."""
     curvature = 0.0 * d.time
     for i in range(dofs[0], dofs[1]):
         curvature = curvature + d.block_direction[i] * (d.block_product[i] + d.block_half[i])
@@ -196,7 +196,7 @@ def advance(m, d, island, alpha):
 
 @kernel(sums=True)
 def advance_group(d, dofs, alpha):
-    """`advance` for a group."""
+    """Advance y += alpha p and r -= alpha A p for a group; returns |r|²."""
     square = 0.0 * alpha
     for i in range(dofs[0], dofs[1]):
         d.block_solution[i] = d.block_solution[i] + alpha * d.block_direction[i]
@@ -234,7 +234,7 @@ def forward(m, d, island, x):
 
 @kernel
 def forward_group(m, d, g, x):
-    """`forward` for a group, after those of earlier phases."""
+    """x ← K⁻¹ x for a group, after the groups of earlier phases."""
     for k in range(d.group_adr[g], d.group_adr[g + 1]):
         b = d.island_tree[k]
         if d.near_adr[b] == d.near_adr[b + 1]:
@@ -250,7 +250,7 @@ def forward_group(m, d, g, x):
 def backward(m, d, island, x):
     """x ← K⁻ᵀ x for an island's part of a field x [nv] in the order of islands.
 
-    What trees of other groups contribute is gathered when a tree's turn comes; it then contributes to its own group.
+    A tree first gathers contributions of trees of other groups, then contributes to its own group.
     """
     for phase in range(PHASES - 1, -1, -1):
         begin, end = groups_of(m, d, island, phase)
@@ -264,7 +264,7 @@ def backward(m, d, island, x):
 @only_with("threads")
 @kernel
 def fetch_lower(m, d, g, x):
-    """Bring what `forward_group` reads of other threads here, all at once."""
+    """Prefetch data of other threads that `forward_group` reads, all at once."""
     if acting(m, d) > 1:
         for k in range(d.group_adr[g], d.group_adr[g + 1]):
             b = d.island_tree[k]
@@ -276,7 +276,7 @@ def fetch_lower(m, d, g, x):
 @only_with("threads")
 @kernel
 def fetch_phase(m, d, island, phase, x):
-    """Bring a field's part of all groups of a phase, which other threads' groups touch, here, all at once."""
+    """Prefetch a field's part of all groups of a phase that other threads' groups touch, all at once."""
     if acting(m, d) > 1:
         first, _ = trees_of(d, island)
         for g in range(first + d.phase_adr[island, phase], first + d.phase_adr[island, phase + 1]):
@@ -286,7 +286,7 @@ def fetch_phase(m, d, island, phase, x):
 
 @kernel
 def backward_group(m, d, g, domain, x):
-    """`backward` for a group, after those of later phases; all lower trees of a `domain` are its own."""
+    """x ← K⁻ᵀ x for a group, after the groups of later phases; all lower trees of a `domain` belong to it."""
     for k in range(d.group_adr[g + 1] - 1, d.group_adr[g] - 1, -1):
         b = d.island_tree[k]
         for u in range(d.outer_adr[b], d.outer_adr[b] + d.outer_num[b]):
@@ -344,6 +344,6 @@ def forward_six(m, d, b, x):
 
 @kernel(inline=True)
 def column_times(d, k, y):
-    """The product of a column of six of pair_factor, from k on, with six numbers."""
+    """Product of a column of six of pair_factor, from k on, with six numbers."""
     K = d.pair_factor
     return (K[k] * y[0] + K[k + 1] * y[1] + K[k + 2] * y[2]) + (K[k + 3] * y[3] + K[k + 4] * y[4] + K[k + 5] * y[5])

@@ -1,13 +1,13 @@
-"""Incomplete block factorisation of the Hessian of many trees, as the preconditioner of conjugate gradients.
+"""Incomplete block factorisation of the Hessian of many trees, the preconditioner of conjugate gradients.
 
-Of H = L + D + Lᵀ, with D the blocks of trees and L those of pairs, elimination keeps what it changes in blocks of
-trees and drops what it would fill in elsewhere:
+For H = L + D + Lᵀ, with D the blocks of trees and L those of pairs, elimination keeps changes of blocks of trees and
+drops fill-in elsewhere:
 
     P = (D̂ + L) D̂⁻¹ (D̂ + L)ᵀ,    D̂_b = D_b - Σ_a L_ba D̂_a⁻¹ L_baᵀ = C_b C_bᵀ
 
 (a diagonal incomplete factorisation by blocks: Saad, Iterative Methods for Sparse Linear Systems (2003), 10.2). It is
-exact where no tree is coupled with more than one higher one, as in chains and rows of dominoes. Where it is not, D̂_b
-can lose definiteness; there it is D_b, as in symmetric Gauss-Seidel. In coordinates scaled by G = C⁻¹, H is
+exact if no tree is coupled with more than one higher one, as in chains and rows of dominoes. Otherwise D̂_b can lose
+definiteness and is replaced by D_b, as in symmetric Gauss-Seidel. In coordinates scaled by G = C⁻¹, H is
 
     G H Gᵀ = K + Kᵀ + E,    K = 1 + G L Gᵀ,    E = G D Gᵀ - 2
 
@@ -20,15 +20,15 @@ from saltus.number.kernels import kernel, only_with
 from saltus.number.threads.team import acting, fetch_range
 from saltus.solve.soft.trees.domains import LAST, PHASES, groups_of, meet_below
 
-LARGEST = 50.0  # eigenvalue of D̂_b⁻¹ D_b, beyond which D̂_b is D_b
+LARGEST = 50.0  # eigenvalue of D̂_b⁻¹ D_b above which D̂_b is replaced by D_b
 
 
 @kernel
 def factor_blocks(m, d, island, since):
-    """tree_factor, pair_factor and tree_rest of an island's tree_hessian and pair_hessian.
+    """Compute tree_factor, pair_factor and tree_rest of an island's tree_hessian and pair_hessian.
 
-    Only those that depend on blocks marked in tree_fresh and pair_fresh with at least `since`; marks their trees in
-    tree_fresh.
+    Only factors that depend on blocks marked in tree_fresh and pair_fresh with at least `since` are computed; their
+    trees are marked in tree_fresh.
     """
     for phase in range(PHASES):
         meet_below(m, d, island, phase)
@@ -42,7 +42,7 @@ def factor_blocks(m, d, island, since):
 @only_with("threads")
 @kernel
 def fetch_factors(m, d, g):
-    """Bring the factors of the lower trees of a group here, those of other threads too, all at once."""
+    """Prefetch the factors of the lower trees of a group, including those of other threads, all at once."""
     if acting(m, d) > 1:
         for k in range(d.group_adr[g], d.group_adr[g + 1]):
             b = d.island_tree[k]
@@ -54,7 +54,7 @@ def fetch_factors(m, d, g):
 
 @kernel
 def factor_group(m, d, g, since):
-    """`factor_blocks` for a group, after those of earlier phases."""
+    """Compute the factors of a group, after the groups of earlier phases."""
     for k in range(d.group_adr[g], d.group_adr[g + 1]):
         b = d.island_tree[k]
         if depends_on_fresh(d, b, since):
@@ -67,7 +67,7 @@ def factor_group(m, d, g, since):
 
 @kernel(inline=True)
 def depends_on_fresh(d, b, since):
-    """Whether the factor of tree b changes: with its own block, that of a pair, or the factor of a lower tree."""
+    """Whether the factor of tree b changes: with its own block, a pair's block, or the factor of a lower tree."""
     latest = d.tree_fresh[b]
     for p in range(d.near_adr[b], d.near_adr[b + 1]):
         latest = max(latest, d.pair_fresh[p], d.tree_fresh[d.near_tree[p]])
@@ -85,7 +85,7 @@ def factor_tree(m, d, b, n):
         return
     for p in range(first, last):
         scale_columns(m, d, p, n)
-    # D̂_b, or D_b in the lanes where too little of it is left
+    # D̂_b, or D_b in the lanes where it has lost too many digits
     subtract_squares(m, d, b, n, zero + 1.0)
     largest = factor_and_rest(d, place, n)
     if any_lane(largest > LARGEST):
@@ -138,8 +138,8 @@ def subtract_squares(m, d, b, n, kept):
 def factor_and_rest(d, place, n):
     """tree_factor ← G of D̂ in block_scratch, and tree_rest ← E = G S Gᵀ - 1 of S in tree_rest.
 
-    Of the sum D̂ + S = D, since zeros of S then leave exactly -1: a lane does not feel which trees touch in others.
-    Returns a bound of the eigenvalues of D̂⁻¹ D, which are not below 1.
+    S is used with the sum D̂ + S = D, since zeros of S then leave exactly -1, and a lane does not depend on contacts in
+    other lanes. Returns a bound of the eigenvalues of D̂⁻¹ D, which are not below 1.
     """
     cholesky(d.block_scratch, n, d.tree_hessian, place, n + 1)
     inverse_factor(d, place, n)
@@ -225,8 +225,8 @@ def block_product(x, at, A, a, B, b, along, across, extent):
 
 @kernel(inline=True)
 def product_of_six(x, at, A, a, B, b, along, across):
-    """`block_product` of 6 x 6 blocks, in registers."""
-    # no loop, of which the compiler would take several turns at once, whose numbers do not lie side by side
+    """x ← A B for 6 x 6 blocks by columns, in registers."""
+    # no loop: the compiler would vectorise over numbers that are not contiguous
     column_of_six(x, at, A, a, B, b, across)
     column_of_six(x, at + 6, A, a, B, b + along, across)
     column_of_six(x, at + 12, A, a, B, b + 2 * along, across)
@@ -257,7 +257,7 @@ def add_square(d, at, V, n, columns):
 
 @kernel(inline=True)
 def add_square_of_six(d, at, V):
-    """`add_square` of a 6 x 6 block, in registers."""
+    """Add V Vᵀ of a 6 x 6 block V of pair_factor to tree_rest, in registers."""
     add_column_of_six(d, at, V, V)
     add_column_of_six(d, at + 6, V, V + 1)
     add_column_of_six(d, at + 12, V, V + 2)

@@ -1,4 +1,4 @@
-"""Which trees rows couple now: islands, the domains of large ones, pairs of trees, and lists by trees."""
+"""Present couplings of trees by rows: islands, domains of large ones, pairs of trees, and lists by trees."""
 
 from saltus.contact.counts import NISLAND
 from saltus.number.kernels import kernel
@@ -10,9 +10,10 @@ from saltus.solve.soft.trees.tree_pairs import split_blocks, tree_pairs
 
 @kernel
 def couplings(m, d, whole, cut):
-    """All lists of trees and blocks of rows that the solver goes by.
+    """Build all lists of trees and blocks of rows for the solver.
 
-    `whole`: all trees are one island. `cut`: large islands are cut into domains; lanes would feel each other's.
+    `whole`: all trees are one island. `cut`: large islands are cut into domains, not for lanes, whose results would
+    then depend on each other.
     """
     split_blocks(m, d)
     if whole:

@@ -1,12 +1,12 @@
-"""Domains of a large island, which several threads factor and solve for at once.
+"""Domains of a large island, which several threads factor and solve together.
 
-An island is cut into slabs along its longest axis, of as many trees each. Those of a slab that touch a higher one
-separate: without them the slabs are independent. They are eliminated last, first those of every other slab, then the
-rest (domain decomposition with separators: George & Liu, Computer Solution of Large Sparse Positive Definite Systems
-(1981), chapter 8). The order depends on the island alone, not on how many threads there are.
+An island is cut into slabs with equal numbers of trees along its longest axis. Trees of a slab that touch a higher one
+form separators: without them the slabs are independent. They are eliminated last, first those of every other slab, then
+the rest (domain decomposition with separators: George & Liu, Computer Solution of Large Sparse Positive Definite
+Systems (1981), chapter 8). The order depends only on the island, not on the number of threads.
 
 Groups are the domains, then the separators of each slab. Groups of a phase are independent; phases follow each other.
-Threads have slabs, with all groups of these.
+Threads own slabs, with all their groups.
 """
 
 from saltus.contact.lane_turns import lane_of
@@ -15,16 +15,16 @@ from saltus.number.kernels import kernel
 from saltus.number.threads.team import acting, meet, share
 from saltus.solve.soft.trees.islands import order_dofs, trees_of
 
-MOST = 4  # domains
+MOST = 4  # most domains
 PHASES = 3
 LAST = PHASES - 1
 
 
 @kernel
 def list_domains(m, d, island, cut):
-    """Order an island's trees for elimination: island_tree by groups, which begin at group_adr; returns how many.
+    """Order an island's trees for elimination: island_tree by groups, which begin at group_adr; returns their number.
 
-    There is one group where the island is not to be `cut`, or small.
+    There is a single group if the island is small or not to be `cut`.
 
     Writes phase_adr[island], the first group of each phase and one past the last; tree_group; block_trees so that the
     first one is eliminated first. Reads block_trees, xpos.
@@ -45,7 +45,7 @@ def list_domains(m, d, island, cut):
 
 @kernel(inline=True)
 def how_many(m, trees):
-    """Domains of an island: two, or four where separators between them are few of so many trees."""
+    """Number of domains of an island: two, or four if separators between them are small for so many trees."""
     if trees >= 2 * MOST * m.ndomaintree:
         return MOST
     return 2 if trees >= 2 * m.ndomaintree else 1
@@ -59,7 +59,7 @@ def is_cut(d, island):
 
 @kernel(inline=True)
 def one_group(d, island):
-    """All trees of an island as one group."""
+    """Make all trees of an island one group."""
     first, last = trees_of(d, island)
     set_phases(d, island, 1, 1, 1)
     d.group_adr[first], d.group_adr[first + 1] = first, last
@@ -67,7 +67,7 @@ def one_group(d, island):
 
 @kernel(inline=True)
 def set_phases(d, island, domains, even, odd):
-    """phase_adr of an island: where groups of domains, and those of separators of even and of odd slabs, end."""
+    """Set phase_adr of an island: the ends of the groups of domains, and of separators of even and of odd slabs."""
     d.phase_adr[island] = (0, domains, even, odd)
 
 
@@ -81,7 +81,7 @@ def cut_into_slabs(m, d, island, domains):
     for k in range(first, last):
         t = d.island_tree[k]
         along = (position(m, d, t, axis) - low) / width * BINS
-        place = int(min(max(along, 0.0), BINS - 1.0))  # 0 for what is not a number
+        place = int(min(max(along, 0.0), BINS - 1.0))  # 0 for NaN
         d.tree_group[t] = place
         d.bin_count[place] = d.bin_count[place] + 1
     before = 0
@@ -100,7 +100,7 @@ def position(m, d, t, axis):
 
 @kernel
 def longest_axis(m, d, island):
-    """The world axis along which an island's trees reach farthest, the least coordinate, and how far they reach (m)."""
+    """The world axis of an island's largest extent, the least coordinate, and that extent (m)."""
     first, last = trees_of(d, island)
     longest, least, reach = 0, 0.0, 0.0
     for axis in range(3):
@@ -115,7 +115,7 @@ def longest_axis(m, d, island):
 
 @kernel
 def mark_separators(d, island):
-    """separates ← 1 for trees that touch one of a higher slab, else 0; returns whether all touch but adjacent slabs."""
+    """separates ← 1 for trees that touch one of a higher slab, else 0; returns whether only adjacent slabs touch."""
     near = True
     first, last = trees_of(d, island)
     for k in range(first, last):
@@ -133,7 +133,7 @@ def mark_separators(d, island):
 
 @kernel
 def group_separators(d, island, domains):
-    """tree_group of separators ← one for each slab, those of even slabs first; one in all if any of a phase touch."""
+    """tree_group of separators ← one for each slab, even slabs first; one for all if any of a phase touch."""
     first, last = trees_of(d, island)
     even = domains + domains // 2
     for k in range(first, last):
@@ -151,7 +151,7 @@ def group_separators(d, island, domains):
 
 @kernel
 def separators_touch(d, island, domains, even):
-    """Whether separators of two groups touch that are of one phase, as in thin slabs."""
+    """Whether separators of two groups of one phase touch, as in thin slabs."""
     touch = False
     for k in range(d.island_blockadr[island], d.island_blockadr[island + 1]):
         b = d.island_block[k]
@@ -163,7 +163,7 @@ def separators_touch(d, island, domains, even):
 
 @kernel
 def sort_by_groups(m, d, island):
-    """island_tree by groups, ascending in each, by counting; group_adr; the order of degrees of freedom follows."""
+    """Sort island_tree by groups, ascending in each, by counting; sets group_adr and order of degrees of freedom."""
     first, last = trees_of(d, island)
     groups = d.phase_adr[island, PHASES]
     for g in range(groups + 1):
@@ -190,7 +190,7 @@ def sort_by_groups(m, d, island):
 
 @kernel
 def order_blocks(d, island):
-    """block_trees: the tree that is eliminated first comes first."""
+    """Order block_trees so that the tree that is eliminated first comes first."""
     for k in range(d.island_blockadr[island], d.island_blockadr[island + 1]):
         b = d.island_block[k]
         one, other = d.block_trees[b, 0], d.block_trees[b, 1]
@@ -198,25 +198,25 @@ def order_blocks(d, island):
             d.block_trees[b] = (other, one)
 
 
-# ---------------------------------------------------------------- what threads do
+# ---------------------------------------------------------------- work of threads
 
 
 @kernel(inline=True)
 def groups_of(m, d, island, phase):
-    """This thread's groups of a phase, those of its slabs: places in group_adr."""
+    """Range in group_adr of this thread's groups of a phase, those of its slabs."""
     first, _ = trees_of(d, island)
     begin, end = first + d.phase_adr[island, phase], first + d.phase_adr[island, phase + 1]
     low, high = share(m, d, d.phase_adr[island, 1])
     if phase == 1:  # even slabs
         low, high = (low + 1) // 2, (high + 1) // 2
-    elif phase == 2:  # odd ones
+    elif phase == 2:  # odd slabs
         low, high = low // 2, high // 2
     return min(begin + low, end), min(begin + high, end)
 
 
 @kernel(inline=True)
 def meet_below(m, d, island, phase):
-    """Between a phase and the one before it, in either order: wait for threads that groups of the other one need."""
+    """Wait, between adjacent phases in either order, for threads whose groups this thread's next ones need."""
     there = phase > 0 and d.phase_adr[island, phase] < d.phase_adr[island, phase + 1]
     if there and (phase == LAST or not has_both(m, d, island)):
         meet(m, d)
@@ -242,7 +242,7 @@ def dofs_of_group(m, d, g):
 
 @kernel
 def sum_of_groups(d, island, which):
-    """The sum of what all groups of an island have given."""
+    """The sum of the contributions of all groups of an island."""
     first, _ = trees_of(d, island)
     total = 0.0 * d.time
     for g in range(first, first + d.phase_adr[island, PHASES]):

@@ -1,6 +1,6 @@
 """The constraint cost of one island: its residuals, and its gradient.
 
-The quantities of `saltus.solve.soft.newton`, over the trees and the blocks of rows of one island.
+Quantities are those of `saltus.solve.soft.newton`, for the trees and the blocks of rows of one island.
 """
 
 # pyright: reportCallIssue=false
@@ -59,7 +59,7 @@ def begin_rows(d, rows):
 
 @kernel
 def sum_of_runs(d, x, runs, which):
-    """The sum of what all runs of an island have given in a field."""
+    """The sum of a field's contributions from all runs of an island."""
     total = 0.0 * d.time
     for k in range(runs[0], runs[1]):
         total = total + x[k, which]
@@ -68,7 +68,7 @@ def sum_of_runs(d, x, runs, which):
 
 @kernel
 def multiply_trees(m, d, first, last, x, y):
-    """y ← M x for the degrees of freedom of neighbouring trees, first up to but without last, of fields x, y [nv]."""
+    """y ← M x for the degrees of freedom of adjacent trees, from first up to last (exclusive), of fields x, y [nv]."""
     for i in range(m.tree_dofadr[first], m.tree_dofadr[last - 1] + m.tree_dofnum[last - 1]):
         y[i] = d.M[m.M_rowadr[i] + m.M_rownnz[i] - 1] * x[i]
     for r in range(m.tree_coupledadr[first], m.tree_coupledadr[last]):
@@ -128,7 +128,7 @@ def force_on_tree(m, d, t):
 
 @kernel(inline=True)
 def force_on_free_body(m, d, t):
-    """`force_on_tree` for six degrees of freedom, in registers where three rows act on all of them."""
+    """qfrc_constraint of a free body, in registers if three rows act on all six degrees of freedom."""
     x0 = x1 = x2 = x3 = x4 = x5 = 0.0 * d.time
     i = m.tree_dofadr[t]
     store_six(d, i, x0, x1, x2, x3, x4, x5)

@@ -1,7 +1,7 @@
 """Newton's direction of a small island: H s = -g by a Cholesky factorisation of its Hessian as one dense matrix.
 
-H = C Cᵀ with C upper triangular: trees are eliminated from their tips, the last one first, and what this leaves zero
-costs nothing. The direction is exact, where conjugate gradients would need several iterations.
+H = C Cᵀ with C upper triangular: trees are eliminated from their tips, the last one first, and zeros that remain cost
+nothing. The direction is exact; conjugate gradients would need several iterations.
 """
 
 # pyright: reportCallIssue=false
@@ -35,7 +35,7 @@ def solve_island_exactly(m, d, island):
 
 @kernel
 def solve_tree(m, d, t):
-    """block_solution ← s of tree t alone."""
+    """block_solution ← s of a single tree t."""
     n, place, to = m.tree_dofnum[t], m.tree_blockadr[t], d.island_dofadr[t]
     for i in range(n):
         d.block_solution[to + i] = -d.solve_gradient[m.tree_dofadr[t] + i]
@@ -76,7 +76,7 @@ def gather_island(m, d, island):
 
 @kernel(inline=True)
 def gather_tree(m, d, t, at, length):
-    """The block of tree t, whose degrees of freedom begin at `at`, to columns of this length."""
+    """Copy the block of tree t, whose degrees of freedom begin at `at`, to columns of this length."""
     place, n = m.tree_blockadr[t], m.tree_dofnum[t]
     for j in range(n):
         for i in range(j + 1):
@@ -85,7 +85,7 @@ def gather_tree(m, d, t, at, length):
 
 @kernel(inline=True)
 def gather_pair(m, d, p, t, low, at, length):
-    """The block of pair p with upper tree t; degrees of freedom of its trees begin at `low` and `at`."""
+    """Copy the block of pair p with upper tree t; degrees of freedom of its trees begin at `low` and `at`."""
     place, n = d.near_place[p], m.tree_dofnum[t]
     for j in range(m.tree_dofnum[d.near_tree[p]]):
         for i in range(n):
@@ -97,15 +97,15 @@ def gather_pair(m, d, p, t, low, at, length):
 
 @kernel(inline=True)
 def padded(n):
-    """Length of the columns of a matrix of n rows: whole eights."""
+    """Length of the columns of a matrix of n rows: a multiple of eight."""
     return 8 * ((n + 7) // 8)
 
 
 @kernel
 def padded_cholesky(d, n, D, at, along):
-    """`cholesky` of block_scratch with padded columns, four at a time, since most of the time goes into reading them.
+    """`cholesky` of block_scratch with padded columns, four at a time, since reading them takes most of the time.
 
-    Loops are in whole eights: what they change below the diagonal is never read.
+    Loop lengths are multiples of eight: entries that they change below the diagonal are never read.
     """
     W, length = d.block_scratch, padded(n)
     for j in range(n - 1, -1, -PANEL):
@@ -114,13 +114,13 @@ def padded_cholesky(d, n, D, at, along):
             scale_column(W, c * length, c, epsilon_of(d.time) * D[at + along * c])
             for k in range(low, c):
                 subtract_column(W, k, length, c * length)
-        for k in range(low):  # none is left where the panel has fewer columns
+        for k in range(low):  # empty if the panel has fewer columns
             subtract_four_columns(W, k, length, j * length)
 
 
 @kernel(inline=True)
 def scale_column(W, column, c, least):
-    """The column of C from column c of what is left, whose pivot is at least `least`; its diagonal is inverted."""
+    """Scale column c of the remaining matrix, with pivot at least `least`, to that of C; its diagonal is inverted."""
     inverse = 1.0 / sqrt(maximum(W[column + c], least))
     W[column + c] = inverse
     for i in range(c):
@@ -129,7 +129,7 @@ def scale_column(W, column, c, least):
 
 @kernel(inline=True)
 def subtract_column(W, k, length, column):
-    """Column k of what is left, less its part along a column of C."""
+    """Subtract from column k of the remaining matrix its part along a column of C."""
     t = W[column + k]
     if any_lane(t != 0.0):
         for i in range(padded(k + 1)):
@@ -138,7 +138,7 @@ def subtract_column(W, k, length, column):
 
 @kernel(inline=True)
 def subtract_four_columns(W, k, length, a):
-    """The same for four columns of C, the last of which begins at a."""
+    """Subtract from column k of the remaining matrix its part along four columns of C, the last beginning at a."""
     b, c, e = a - length, a - 2 * length, a - 3 * length
     r, s, t, u = W[a + k], W[b + k], W[c + k], W[e + k]
     if any_lane((r != 0.0) | (s != 0.0) | (t != 0.0) | (u != 0.0)):

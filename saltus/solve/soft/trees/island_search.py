@@ -81,7 +81,7 @@ def equality_slope_of_run(d, k):
 def rows_slope(m, d, island, alpha, which):
     """First and second derivative in α of the cost of all rows except equalities.
 
-    By way of row_sum[:, which] and the column after it, of which no other thread may read sums any more.
+    Uses row_sum[:, which] and the column after it; no other thread may still read their sums.
     """
     blocks = block_runs_of(d, island)
     first, last = share_of(m, d, blocks)

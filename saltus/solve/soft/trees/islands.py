@@ -1,8 +1,7 @@
-"""Constraint islands: kinematic trees that constraint rows couple, directly or by way of others.
+"""Constraint islands: kinematic trees that constraint rows couple, directly or through others.
 
 Islands are numbered in the order of their lowest trees; trees without rows are in none, and come last in the list of
-trees. A block of rows exists for all lanes if it acts in any, so that lanes share islands: those of all their blocks
-together.
+trees. A block of rows exists for all lanes if it acts in any, so that all lanes share the islands of all their blocks.
 """
 
 from saltus.contact.counts import NBLOCK, NISLAND
@@ -10,20 +9,19 @@ from saltus.dynamics.awake.walks import awake_tree_count, awake_trees, awake_tre
 from saltus.number.kernels import kernel
 from saltus.solve.disjoint_sets import lowest
 
-RUN = 64  # trees or blocks of a run at most
+RUN = 64  # most trees or blocks of a run
 
 
 @kernel
 def constraint_islands(m, d):
     """island_of_tree [trees], -1 for none; trees and blocks of each island, in ascending order.
 
-    Trees of island i are island_tree[island_treeadr[i] : island_treeadr[i + 1]], blocks of rows likewise, of NISLAND
-    islands. island_dofadr [trees]: where the degrees of freedom of a tree begin if all are in the order of that list.
-    Reads block_trees.
+    Trees of island i, of NISLAND islands, are island_tree[island_treeadr[i] : island_treeadr[i + 1]], and so are blocks
+    of rows. island_dofadr [trees]: first degree of freedom of a tree in the order of that list. Reads block_trees.
 
-    Most trees and blocks of an island are neighbours: runs of them, tree_run[k, 0] up to but without tree_run[k, 1],
-    make long loops. Those of island i begin at island_treerunadr[i]; those of blocks likewise. Threads take runs, and
-    sums are added up run by run.
+    Most trees and blocks of an island have consecutive numbers: runs of them, from tree_run[k, 0] up to tree_run[k, 1]
+    (exclusive), make long loops. Runs of island i begin at island_treerunadr[i], and so for blocks. Threads take runs,
+    and sums are added run by run.
     """
     join_trees(m, d)
     number_islands(m, d)
@@ -35,9 +33,9 @@ def constraint_islands(m, d):
 
 @kernel
 def one_island(m, d):
-    """The same lists with all trees, those without rows too, and all blocks as one island.
+    """Build the lists of `constraint_islands` with all trees, also those without rows, and all blocks as one island.
 
-    Runs are as long as they can be: where they are cut, a lane would feel how many blocks others have.
+    Runs are as long as possible: if they were cut, a lane's sums would depend on the number of blocks of others.
     """
     d.count[NISLAND] = 1
     for t in awake_trees(m, d):
@@ -118,7 +116,7 @@ def lowest_tree(d, t):
 
 @kernel
 def number_islands(m, d):
-    """island_of_tree ← numbers of islands, and how many there are."""
+    """Set island_of_tree to the numbers of islands, and count them in NISLAND."""
     islands = 0
     for t in awake_trees(m, d):
         lower = d.island_of_tree[t]
@@ -126,7 +124,7 @@ def number_islands(m, d):
             d.island_of_tree[t] = islands
             islands += 1
         elif lower >= 0:
-            d.island_of_tree[t] = d.island_of_tree[lower]  # numbered before
+            d.island_of_tree[t] = d.island_of_tree[lower]  # already numbered
     d.count[NISLAND] = islands
 
 
@@ -141,7 +139,7 @@ def list_trees(m, d):
         if i >= 0:
             d.island_treeadr[i] = d.island_treeadr[i] + 1
     add_up(d, d.island_treeadr)
-    # from the last to the first: each tree goes before those that are placed
+    # from the last to the first: each tree goes before those already placed
     for t in awake_trees_back(m, d):
         i = d.island_of_tree[t]
         if i >= 0:
@@ -187,14 +185,14 @@ def list_blocks(m, d):
 
 @kernel
 def add_up(d, x):
-    """x ← sums of the numbers of islands up to and with each, and of all of them at the end."""
+    """x ← cumulative sums over islands, with the total at the end."""
     for i in range(1, d.count[NISLAND] + 1):
         x[i] = x[i] + x[i - 1]
 
 
 @kernel
 def list_runs(d, adr, entries, runadr, run, most):
-    """runadr and run of the lists of all islands, adr and entries, of trees or of blocks; `most` in a run."""
+    """Build runadr and run from the lists adr and entries of all islands, of trees or of blocks; `most` in a run."""
     runs = 0
     for i in range(d.count[NISLAND]):
         runadr[i] = runs

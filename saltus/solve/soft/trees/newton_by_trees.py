@@ -1,12 +1,12 @@
 """Newton's method for soft constraints in worlds of many trees, island by island.
 
-Nothing couples islands: each has its own iterations, convergence and line search, so that none waits for the worst
-(MuJoCo documentation, Computation: Constraint islands). The cost, its gradient, the line search and the ends are those
-of `saltus.solve.soft.newton`. The direction of a small island is exact. In a large one, where it need not be while
-constraints change their states, the steps are inexact, and the work grows with the contacts: conjugate gradients end at
-a part of the first residual that falls with the square of the progress of the last step (Eisenstat & Walker, Choosing
-the forcing terms in an inexact Newton method, SIAM J. Sci. Comput. 17 (1996), choice 2). A lane ends with a direction
-that is as good as an exact one.
+Islands are independent: each has its own iterations, convergence and line search, so that none waits for the slowest
+(MuJoCo documentation, Computation: Constraint islands). Cost, gradient, line search and convergence tests are those of
+`saltus.solve.soft.newton`. The direction of a small island is exact. In a large one, steps are inexact while
+constraints change their states, and the work grows with the contacts: conjugate gradients end at a fraction of the
+first residual that falls with the square of the progress of the last step (Eisenstat & Walker, Choosing the forcing
+terms in an inexact Newton method, SIAM J. Sci. Comput. 17 (1996), choice 2). The last direction of a lane is as good as
+an exact one.
 """
 
 # pyright: reportCallIssue=false
@@ -37,15 +37,15 @@ from saltus.solve.soft.trees.islands import is_small
 from saltus.solve.soft.trees.tree_blocks import EVERYTHING, assemble_blocks, inertia_blocks
 
 COARSE, FINE = 1e-2, 1e-5  # residuals at which conjugate gradients end, relative to the first
-HANDFULS = 8  # of islands, or of trees without rows, that each thread takes one after the other
+HANDFULS = 8  # number of handfuls of islands, or of trees without rows, that each thread takes one after another
 
 
 @kernel
 def newton_by_trees(m, d):
     """Accelerations and forces of the constraint problem; returns 1 if it did not converge in some lane, else 0.
 
-    Reads and writes what `saltus.solve.soft.newton.newton` does. Lanes have all trees as one island, since one of them
-    would otherwise feel which trees touch in the others.
+    Reads and writes the fields of `saltus.solve.soft.newton.newton`. Lanes have all trees as one island, since results
+    of a lane would otherwise depend on contacts in other lanes.
     """
     lanes = lane_count(d.time) > 1
     couplings(m, d, lanes, not lanes)
@@ -53,7 +53,7 @@ def newton_by_trees(m, d):
     d.count[NITER] = 0
     d.count[NSTAMP] = d.count[NSTAMP] + m.opt_iterations
     unconverged = 0
-    # islands that are cut into domains, whose work all threads share
+    # islands that are cut into domains, shared by all threads
     blocks = d.island_blockadr[islands]
     for island in range(islands):
         if is_cut(d, island):
@@ -61,7 +61,7 @@ def newton_by_trees(m, d):
             unconverged = max(unconverged, solve_together(m, d, island))
             finish(m, d)
             blocks -= d.island_blockadr[island + 1] - d.island_blockadr[island]
-    # the others, and trees without rows: each is one thread's
+    # other islands, and trees without rows: one thread each
     freely = awake_tree_count(m, d) - d.island_treeadr[islands]
     threads = begin(m, d, SOLVE_ISLANDS, islands, blocks + freely >= m.nshared)
     found = solve_apart(m, d, islands)
@@ -76,7 +76,7 @@ def newton_by_trees(m, d):
 @only_with("many_trees", otherwise="0")
 @kernel
 def solve_together(m, d, island):
-    """Newton's method for an island of which each thread takes a part; returns 1 if it did not converge, else 0."""
+    """Newton's method for an island shared by all threads; returns 1 if it did not converge, else 0."""
     unconverged, iterations = solve_island(m, d, island)
     if d.part == 0:
         d.count[NITER] = max(d.count[NITER], iterations)
@@ -86,9 +86,9 @@ def solve_together(m, d, island):
 @only_with("many_trees", otherwise="0")
 @kernel
 def solve_apart(m, d, islands):
-    """Newton's method for islands that are not cut, and trees without rows, as they come to this thread.
+    """Newton's method for undivided islands, and for trees without rows, as they are assigned to this thread.
 
-    Returns, and reports to the leader, twice the most iterations, and one more if any did not converge.
+    Returns, and reports to the leader, twice the largest number of iterations, plus one if any did not converge.
     """
     threads = acting(m, d)
     act_alone(m, d)
@@ -114,10 +114,10 @@ def solve_apart(m, d, islands):
 
 @kernel
 def next_things(m, d, threads, taken, handful, things):
-    """The range of things that come next to this thread, which has taken so many ranges; an empty one for none.
+    """The next range of things for this thread, which has taken `taken` ranges; an empty one for none.
 
-    All at once where it acts alone. Of two threads one begins with the first, the other one with the last, so that
-    each has much the same from step to step.
+    A single thread takes everything at once. Of two threads one begins with the first things, the other with the last,
+    so that each has similar work from step to step.
     """
     if threads == 1:
         return (0, things) if taken == 0 else (0, 0)
@@ -132,7 +132,7 @@ def next_things(m, d, threads, taken, handful, things):
 
 @kernel
 def accelerate_freely(m, d, t):
-    """qacc_warmstart ← M⁻¹ f of a tree without rows, where it begins when it gets some; qfrc_constraint ← 0."""
+    """qacc_warmstart ← M⁻¹ f of a tree without rows, the start once it has some; qfrc_constraint ← 0."""
     multiply_trees(m, d, t, t + 1, d.qacc_warmstart, d.solve_Ma)
     for i in range(m.tree_dofadr[t], m.tree_dofadr[t] + m.tree_dofnum[t]):
         d.qfrc_constraint[i] = 0.0 * d.time
@@ -146,12 +146,12 @@ def accelerate_freely(m, d, t):
 
 @kernel
 def solve_island(m, d, island):
-    """Newton's method for one island; returns 1 if it did not converge in some lane, else 0, and its iterations."""
+    """Newton's method for one island; returns 1 if it did not converge in some lane, else 0, and the iterations."""
     lost, scale = begin_island(m, d, island)
     exact = is_small(m, d, island)
     live = d.constrained > 0.5
     rough = live
-    coarse = d.constrained < 0.0  # lanes whose last direction was not as good as an exact one
+    coarse = d.constrained < 0.0  # lanes whose last direction was inexact
     before = 0.0 * lost
     iterations, stamp = 0, d.count[NSTAMP] - m.opt_iterations
     for iteration in range(m.opt_iterations):
@@ -162,7 +162,7 @@ def solve_island(m, d, island):
         if not any_lane(live):
             break
         iterations += 1
-        # Newton direction, exact or to a part of the first residual
+        # Newton direction, exact or to a fraction of the first residual
         since = stamp + iteration if iteration > 0 else EVERYTHING
         assemble_blocks(m, d, island, since)
         if exact:
@@ -195,13 +195,13 @@ def is_rough(m, d, size, above_noise):
 
 @kernel
 def forcing(m, iteration, square, before, lost, scale):
-    """The part of the residual at which conjugate gradients end, from its square now and in the last iteration.
+    """Fraction of the residual at which conjugate gradients end, from its square now and in the last iteration.
 
-    `before`: 0 in the first one. Where no other step may follow, or this one promises too little for it, the direction
-    is as good as an exact one.
+    `before`: 0 in the first iteration. If no other step may follow, or this one promises too little for another, the
+    direction is as good as an exact one.
     """
     zero = 0.0 * square
-    # progress of the last step, as a part of the squares
+    # progress of the last step, as a fraction of the squares
     progress = where(before > 0.0, square / where(before > 0.0, before, zero + 1.0), zero + COARSE)
     part = clip(progress, zero + FINE, zero + COARSE)
     last = (0.5 * scale * square < m.opt_tolerance) | (square <= lost)

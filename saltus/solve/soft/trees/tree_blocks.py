@@ -1,12 +1,12 @@
-"""The Hessian M + Jᵀ W J of many trees as dense blocks: one for each tree, one for each pair that rows couple.
+"""The Hessian M + Jᵀ W J of many trees as dense blocks: one for each tree, one for each coupled pair.
 
 tree_hessian holds the upper triangles of the blocks of trees, n x n, by columns. pair_hessian holds the coupling of
 each pair of `saltus.solve.soft.trees.tree_pairs`, by columns: those of the lower tree's degrees of freedom, each as
 long as the upper tree has some. Most worlds are of free bodies in contact with friction: three rows and six degrees of
-freedom a body have code of their own.
+freedom a body have special code.
 
-From one iteration to the next few rows change their state: only trees and pairs that these act on are assembled anew.
-They are marked by a number that grows from one iteration to the next.
+From one iteration to the next few rows change their state: only trees and pairs on which these act are reassembled.
+They are marked by a number that grows with the iterations.
 """
 
 from saltus.contact.rows.blocks import CONE, EQUALITY, PYRAMID, chained_dof
@@ -19,17 +19,17 @@ from saltus.solve.soft.trees.domains import PHASES, groups_of, is_cut
 from saltus.solve.soft.trees.islands import block_runs_of
 from saltus.solve.soft.trees.tree_pairs import columns_of
 
-EVERYTHING = 0  # all marks are at least that
+EVERYTHING = 0  # lower bound of all marks
 
 
 @kernel
 def assemble_blocks(m, d, island, since):
     """tree_hessian, pair_hessian ← M + Σ Jᵀ W J of an island, with W the curvatures at row_residual.
 
-    Marks with `since` in tree_fresh and pair_fresh what has changed since the last time. What is marked with that or
-    more is fresh: all of it since EVERYTHING. Each thread assembles what it will factor.
+    Changes since the last call are marked with `since` in tree_fresh and pair_fresh. Blocks with this mark or a higher
+    one are fresh: all blocks for EVERYTHING. Each thread assembles the blocks that it will factor.
     """
-    if since > EVERYTHING or m.opt_cone == CONE_ELLIPTIC:  # zones of cones are remembered there
+    if since > EVERYTHING or m.opt_cone == CONE_ELLIPTIC:  # this stores the zones of cones
         begin, end = share_of(m, d, block_runs_of(d, island))
         for k in range(begin, end):
             for b in range(d.block_run[k, 0], d.block_run[k, 1]):
@@ -47,7 +47,7 @@ def assemble_blocks(m, d, island, since):
 @only_with("threads")
 @kernel
 def fetch_rows(m, d, t):
-    """Bring the Jacobian of the blocks of rows that act on tree t here, which other threads have computed."""
+    """Prefetch the Jacobian of the blocks of rows that act on tree t, which other threads have computed."""
     if acting(m, d) > 1:
         for k in range(d.row_treeadr[t], d.row_treeadr[t] + d.row_treenum[t]):
             b = d.row_treeblock[k]
@@ -56,7 +56,7 @@ def fetch_rows(m, d, t):
 
 @kernel
 def assemble_tree(m, d, t, since):
-    """The blocks of tree t and of its pairs with lower trees, where they are fresh."""
+    """Assemble the fresh blocks of tree t and of its pairs with lower trees."""
     inertia_blocks(m, d, t, since)
     for k in range(d.row_treeadr[t], d.row_treeadr[t] + d.row_treenum[t]):
         b = d.row_treeblock[k]
@@ -82,7 +82,7 @@ def mark_changes(m, d, b, mark):
 
 @kernel
 def has_changed(m, d, b):
-    """Whether the curvature of block b at row_residual is in any lane another one than row_upper, row_lower hold."""
+    """Whether the curvature of block b at row_residual differs in any lane from that in row_upper, row_lower."""
     kind = d.block_kind[b]
     row = d.block_row[b]
     if kind == EQUALITY:
@@ -112,7 +112,7 @@ def pyramid_has_changed(m, d, b, row):
 
 @kernel
 def cone_has_changed(m, d, b, row):
-    """Whether a cone is, or was, where its curvature varies, or has changed its zone, which is kept in row_upper."""
+    """Whether a cone is or was in a zone of varying curvature, or has changed its zone, which row_upper stores."""
     normal, _, bottom, around = cone_zone(m, d, b, d.row_residual, row)
     zero = 0.0 * normal
     zone = where(around, zero + 2.0, where(bottom, zero + 1.0, zero))
@@ -123,7 +123,7 @@ def cone_has_changed(m, d, b, row):
 
 @kernel
 def inertia_blocks(m, d, t, since):
-    """The block of M of tree t, and zeros between it and lower trees, where they are fresh."""
+    """Set the fresh blocks of tree t to M, and those of its pairs with lower trees to zero."""
     zero = 0.0 * d.time
     first, n, place = m.tree_dofadr[t], m.tree_dofnum[t], m.tree_blockadr[t]
     if d.tree_fresh[t] >= since:
@@ -140,7 +140,7 @@ def inertia_blocks(m, d, t, since):
 
 @kernel(inline=True)
 def is_whole(m, d, b, lower, upper):
-    """Whether all trees of block b have six degrees of freedom, all of which it acts on."""
+    """Whether all trees of block b have six degrees of freedom, and the block acts on all of these."""
     split, count = d.block_split[b], d.block_num[b]
     if lower == upper:
         return count == 6 and m.tree_dofnum[lower] == 6
@@ -149,7 +149,7 @@ def is_whole(m, d, b, lower, upper):
 
 @kernel
 def add_free_bodies(m, d, b, t, pair, since):
-    """Three rows that act on trees with six degrees of freedom: to the block of tree t, and of the `pair`."""
+    """Add three rows that act on trees with six degrees of freedom to the blocks of tree t and of the `pair`."""
     place = d.block_J[b]
     own = place + 3 * columns_of(d, b, t)[0]
     if d.tree_fresh[t] >= since:
@@ -162,7 +162,7 @@ def add_free_bodies(m, d, b, t, pair, since):
 @kernel(inline=True)
 def add_six_by_six(d, x, at, first, second):
     """x[at + 6 i + k] += (Jᵀ W J)[i, k] of three rows, i, k of six degrees of freedom from `first`, `second` on."""
-    # no loop, of which the compiler would take several turns at once, whose numbers do not lie side by side
+    # no loop: the compiler would vectorise over numbers that are not contiguous
     add_six(d, x, at, first, second)
     add_six(d, x, at + 6, first + 3, second)
     add_six(d, x, at + 12, first + 6, second)
@@ -186,7 +186,7 @@ def add_six(d, x, k, first, second):
 
 @kernel
 def add_rows(m, d, b, dim, t, pair, since):
-    """Any number of rows that act on any degrees of freedom: to the block of tree t, and of the `pair`."""
+    """Add any number of rows that act on any degrees of freedom to the blocks of tree t and of the `pair`."""
     lower, own = d.block_trees[b, 0], columns_of(d, b, t)
     if d.tree_fresh[t] >= since:
         block = m.tree_blockadr[t], m.tree_dofnum[t], m.tree_dofadr[t]
@@ -198,7 +198,7 @@ def add_rows(m, d, b, dim, t, pair, since):
 
 @kernel
 def add_columns(m, d, b, dim, x, block, columns, first, rows):
-    """x += Jᵀ W J for ranges of columns and rows of the block's degrees of freedom; if they agree, its upper triangle.
+    """x += Jᵀ W J for ranges of columns and rows of the block's degrees of freedom; the upper triangle if they agree.
 
     block: (address in x, length of a column, degree of freedom of the first one); first: that of the first row.
     """

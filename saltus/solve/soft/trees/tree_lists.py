@@ -1,6 +1,7 @@
-"""What each tree of a world has: blocks of rows that act on it, and pairs with trees of other groups.
+"""Lists for each tree: blocks of rows that act on it, and pairs with trees of other groups.
 
-With them a thread computes all that belongs to its own trees, in the same order however many threads there are.
+With these lists a thread computes everything for its own trees, in an order that does not depend on the number of
+threads.
 """
 
 from saltus.contact.counts import NBLOCK
@@ -10,7 +11,7 @@ from saltus.number.kernels import kernel
 
 @kernel
 def list_blocks_of_trees(m, d):
-    """row_treeblock: the blocks of rows that act on each tree, ascending, row_treenum of them from row_treeadr on."""
+    """row_treeblock: blocks of rows that act on each tree, ascending; row_treenum of them from row_treeadr on."""
     clear_counts(m, d, d.row_treenum)
     for b in range(d.count[NBLOCK]):
         if d.block_num[b] > 0:
@@ -27,8 +28,9 @@ def list_blocks_of_trees(m, d):
 
 @kernel
 def list_outer_pairs(m, d, groups):
-    """outer_pair: the pairs of each lower tree with trees of other groups, if there are `groups`: outer_num of them
-    from outer_adr on, ascending.
+    """outer_pair: pairs of each lower tree with trees of other groups, if there are several `groups`.
+
+    Each tree has outer_num pairs from outer_adr on, ascending.
     """
     clear_counts(m, d, d.outer_num)
     if groups == 1:
@@ -56,13 +58,13 @@ def clear_counts(m, d, num):
 
 @kernel(inline=True)
 def count_one(num, t):
-    """One more of tree t."""
+    """Add one to the count of tree t."""
     num[t] = num[t] + 1
 
 
 @kernel
 def begin_lists(m, d, adr, num):
-    """adr ← where the list of each tree begins, from the lengths num, which begin anew."""
+    """adr ← start of the list of each tree, from the lengths num, which are reset."""
     total = 0
     for t in awake_trees(m, d):
         adr[t] = total

@@ -1,8 +1,8 @@
 """Pairs of kinematic trees that constraint rows couple now: the sparsity of the Hessian of many trees.
 
-A block of rows acts on one tree or on two. The lower one is that which is eliminated first: the one with the smaller
-degrees of freedom, but in large islands (see `saltus.solve.soft.trees.domains`). Pairs are in the order of their upper
-tree, then of the lower one, whatever the order of the blocks.
+A block of rows acts on one tree or on two. The lower one is eliminated first: it has the smaller degrees of freedom,
+except in large islands (see `saltus.solve.soft.trees.domains`). Pairs are in the order of their upper tree, then of the
+lower one, regardless of the order of the blocks.
 """
 
 from saltus.contact.counts import NBLOCK
@@ -21,7 +21,7 @@ def split_blocks(m, d):
 @kernel
 def tree_pairs(m, d):
     """near_adr [trees + 1], near_tree and near_place [pairs], block_pair [blocks]. Reads block_trees."""
-    # by lower trees, then by upper ones: the second sort keeps the order of the first
+    # sort by lower trees, then by upper ones: the second sort keeps the order of the first
     count = sort_blocks(m, d, d.count[NBLOCK], 0)
     sort_blocks(m, d, count, 1)
     list_pairs(m, d, count)
@@ -30,7 +30,7 @@ def tree_pairs(m, d):
 
 @kernel
 def place_pairs(m, d):
-    """pair_upper and near_place: the blocks of pairs lie in the order of elimination."""
+    """pair_upper and near_place: places of the blocks of pairs, in the order of elimination."""
     place = 0
     for k in range(awake_tree_count(m, d)):
         b = d.island_tree[k]
@@ -42,7 +42,7 @@ def place_pairs(m, d):
 
 @kernel(inline=True)
 def columns_of(d, b, t):
-    """Range of the columns of block b that are tree t's degrees of freedom."""
+    """Range of the columns of block b that are degrees of freedom of tree t."""
     if t > d.block_trees[b, 0] or t > d.block_trees[b, 1]:
         return d.block_split[b], d.block_num[b]
     return 0, d.block_split[b]
@@ -50,7 +50,7 @@ def columns_of(d, b, t):
 
 @kernel
 def split_block(m, d, b):
-    """block_trees ← the trees of block b, ascending; block_split ← how many of its columns are the first one's."""
+    """block_trees ← the trees of block b, ascending; block_split ← number of columns of the first tree."""
     first, count = d.block_dofs[b], d.block_num[b]
     d.block_pair[b] = -1
     d.block_split[b] = count
@@ -69,9 +69,9 @@ def split_block(m, d, b):
 
 @kernel
 def sort_blocks(m, d, count, side):
-    """block_order[:, side] ← the blocks that couple trees, by their tree of that side; returns how many they are.
+    """block_order[:, side] ← the blocks that couple trees, by their tree of that side; returns their number.
 
-    Blocks of the same tree keep the order that they had: that of `side` 0, or that of their numbers.
+    Blocks of the same tree keep their previous order: that of `side` 0, or that of their numbers.
     """
     for t in awake_trees(m, d):
         d.near_count[t] = 0
@@ -80,7 +80,7 @@ def sort_blocks(m, d, count, side):
         if d.block_trees[b, 0] != d.block_trees[b, 1]:
             t = d.block_trees[b, side]
             d.near_count[t] = d.near_count[t] + 1
-    # where those of each tree begin
+    # start of the blocks of each tree
     coupling = 0
     for t in awake_trees(m, d):
         before = coupling
@@ -97,7 +97,7 @@ def sort_blocks(m, d, count, side):
 
 @kernel
 def list_pairs(m, d, count):
-    """Pairs from the sorted blocks that couple trees."""
+    """List the pairs from the sorted blocks that couple trees."""
     pairs = k = 0
     for tree in awake_trees(m, d):
         d.near_adr[tree] = pairs
