@@ -44,21 +44,51 @@ def field(node):
     return None
 
 
+def aliases(node):
+    """{name: the field that it is another name of} in a function."""
+    found = {}
+    for one in ast.walk(node):
+        if isinstance(one, ast.Assign) and isinstance(one.targets[0], ast.Tuple) and isinstance(one.value, ast.Tuple):
+            pairs = zip(one.targets[0].elts, one.value.elts, strict=True)
+        elif isinstance(one, ast.Assign):
+            pairs = [(one.targets[0], one.value)]
+        else:
+            continue
+        for target, value in pairs:
+            if isinstance(target, ast.Name) and isinstance(value, ast.Attribute) and field(value):
+                found[target.id] = field(value)
+    return found
+
+
+def base(node):
+    """The variable that an expression is a part of."""
+    while isinstance(node, ast.Subscript):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else None
+
+
 @functools.cache
 def own(name):
-    """(fields that a kernel reads, writes, passes on, kernels that it calls)."""
+    """(fields that a kernel reads, writes, passes on, kernels that it calls).
+
+    Kernels of users, which `looks_at` marks, may read and write all fields.
+    """
     found, names = kernels()
+    if any("looks_at" in ast.unparse(decorator) for decorator in found[name].decorator_list):
+        return (set(DATA.fields), set(), set(DATA.fields), set())
     known = names[name.rpartition(".")[0]]
     read, written, passed, called = set(), set(), set(), set()
+    other_names = aliases(found[name])
     for node in ast.walk(found[name]):
         if isinstance(node, ast.Assign | ast.AugAssign):
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
             parts = [x for t in targets for x in (t.elts if isinstance(t, ast.Tuple) else [t])]
             written |= {field(part) for part in parts} - {None}
+            written |= {other_names.get(base(part)) for part in parts if isinstance(part, ast.Subscript)} - {None}
         elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
             read |= {field(node)} - {None}
         elif isinstance(node, ast.Call):
-            passed |= {field(a) for a in node.args} - {None}
+            passed |= {field(a) or other_names.get(base(a)) for a in node.args} - {None}
             function = node.func
             if isinstance(function, ast.Name):
                 called.add(known.get(function.id))

@@ -14,7 +14,7 @@ from saltus.spatial.vectors import dot3, length3
 def energy(m, d):
     """Potential energy of gravity, springs and deformable bodies, and kinetic energy.
 
-    Reads xpos, xmat, xipos [nbody, 3], cinert [nbody, 10], cvel [nbody, 6], qpos, qvel, ten_length and ten_velocity
+    Reads xipos [nbody, 3], cinert [nbody, 10], cvel [nbody, 6], qpos, qvel, ten_length and ten_velocity
     [ntendon]. Writes energy = (potential, kinetic) (J). Elastic energy counts as potential; MuJoCo's potential energy
     omits that of elements and bending.
     """

@@ -37,7 +37,7 @@ ROUNDINGS = 64.0  # roundings by which a force that was scaled to its limit may 
 def actuation_derivative(m, d):
     """d(qfrc_actuator)/d(qvel); zero for forces at a limit.
 
-    Reads the fields that `actuation` writes. Writes the diagonal part, of actuators on hinges and slides, to
+    Reads the fields that `actuation` writes. Writes the diagonal, of actuators on hinges and slides, to
     qfrc_actuator_slope [nv] (N m s); subtracts that of the others from lower and upper [nC].
     """
     for i in awake_dofs(m, d):

@@ -20,8 +20,8 @@ from saltus.number.kernels import kernel, only_with
 def find_pairs(m, d):
     """Find all pairs of geoms that may touch and are near each other in any lane.
 
-    Reads geom_xpos, geom_xmat. Writes count[NFOUND], found_geom1, found_geom2 (the lower type first), found_kind,
-    found_law, and the sort keys.
+    Reads geom_xpos, geom_xmat. Writes count[NFOUND], found_geom1, found_geom2 (in the order of their types),
+    found_kind, found_law, and the sort keys, found_count.
     """
     d.found_count[0] = 0
     bound_geoms(m, d)

@@ -31,7 +31,7 @@ def edge_rows(m, d):
 
 @kernel
 def edge_jacobian(m, d, b, e):
-    """Writes the Jacobian of the length of edge e, dL = u · (dx₂ - dx₁), to block b; returns L - L₀ (m)."""
+    """Writes the Jacobian of the length of edge e, dL = u · (dx₂ - dx₁), to row_J at block b; returns L - L₀ (m)."""
     first, second = m.flexedge_vert[e, 0], m.flexedge_vert[e, 1]
     x1, x2 = d.flexvert_xpos[first], d.flexvert_xpos[second]
     # length and direction of the edge

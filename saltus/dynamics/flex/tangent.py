@@ -31,8 +31,8 @@ def flex_tangent(m, d, stiffness, damping, pressure):
     `pressure`: bound on compression, as a fraction of the mass of an edge's lighter end; with up to 1/64 the sum with
     the inertia stays positive definite for bodies with up to a few tens of edges at a vertex.
 
-    Reads flexedge_span, flexedge_length, flexedge_pull and flexedge_drag. Writes flexedge_gain, flexedge_hold,
-    flexedge_axial [nflexedge].
+    Reads flexedge_length, flexedge_pull and flexedge_drag. Writes flexedge_gain, flexedge_hold, flexedge_axial
+    [nflexedge], metric_stiffness and metric_damping.
     """
     d.metric_stiffness = 0.0 * d.time + stiffness
     d.metric_damping = 0.0 * d.time + damping

@@ -24,8 +24,9 @@ from saltus.spatial.motions import add6, add_scaled6, dot6
 def articulated_factor(m, d, h, slope):
     """Articulated-body inertias for M + h diag(slope), with a field slope [nv] (N m s), read if h is not zero.
 
-    Reads cinert [nbody, 10], cdof [nv, 6]. Writes artic_column [nv, 6] = U = I s and artic_invdiag [nv] = 1/D =
-    1/(sᵀ I s + armature + h slope), with I the articulated-body inertia at the joint; 1/D is 0 for a prescribed dof.
+    Reads cinert [nbody, 10], cdof [nv, 6]. Writes artic_inertia, and artic_column [nv, 6] = U = I s and artic_invdiag
+    [nv] = 1/D = 1/(sᵀ I s + armature + h slope), with I the articulated-body inertia at the joint; 1/D is 0 for a
+    prescribed dof.
     """
     nothing = symmetric_zero(d.time)
     for k in awake_bodies(m, d):

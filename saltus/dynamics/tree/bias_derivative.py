@@ -31,7 +31,7 @@ def bias_derivative(m, d, free_only):
 
     Reads cinert [nbody, 10], crb [nbody, 10], cvel [nbody, 6], cdof, cdof_dot [nv, 6]. Writes, along M's rows,
     lower [nC] = the derivative of a dof's force in its ancestors' velocities, upper [nC] = of its ancestors' forces
-    in its velocity (N m s).
+    in its velocity (N m s). Overwrites velocity_force.
     """
     # matrix D of each body, by columns
     for b in all_awake_bodies(m, d):

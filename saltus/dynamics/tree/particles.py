@@ -12,7 +12,10 @@ from saltus.spatial.vectors import add3, add_scaled3, cross, dot3, matrix_times_
 
 @kernel
 def place_particles(m, d):
-    """Poses of particles and their joints; reads qpos and their parents' poses. Writes the fields of `kinematics`."""
+    """Poses of particles and their joints, from qpos and the poses of their parents.
+
+    Writes xpos, xquat, xmat, xipos, xanchor, xaxis.
+    """
     for k in range(m.nparticle):
         b = m.particle_body[k]
         parent = m.body_parentid[b]

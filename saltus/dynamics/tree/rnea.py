@@ -63,7 +63,7 @@ def newton_euler_backward(m, p, d, qfrc):
     """Sum the bodies' forces towards the root and project them on the joints (Featherstone 2008, table 5.1, loop 2).
 
     Adds the forces that spatial tendons with armature require for the same motion. Reads cdof [nv, 6] from p, as in
-    the first loop, and cfrc_body [nbody, 6]. Writes the field qfrc [nv] (N, N m).
+    the first loop, and cfrc_body [nbody, 6]. Writes the field qfrc [nv] (N, N m). Overwrites body_scratch.
     """
     zero = 0.0 * d.time
     nothing = (zero, zero, zero, zero, zero, zero)
@@ -106,9 +106,9 @@ def bias(m, d):
 
 @kernel
 def inverse(m, d):
-    """Inverse dynamics: total generalised forces for accelerations qacc [nv], passive and applied ones not subtracted.
+    """Inverse dynamics: total generalised forces M qacc + bias, passive and applied ones not subtracted.
 
-    Writes qfrc_inverse [nv] (N, N m) = M qacc + qfrc_bias.
+    Reads qacc [nv]. Writes qfrc_inverse [nv] (N, N m).
     """
     newton_euler_forward(m, d, d, 1, m.keep_bodies)
     newton_euler_backward(m, d, d, d.qfrc_inverse)

@@ -24,7 +24,7 @@ def joint_momenta(m, d):
     """Joint momenta M v and their rates, for user-defined equations or else for the bodies (see `momenta`).
 
     Reads qpos, qvel, qfrc_tau [nv]. Writes momentum [nv] (N m s, N s) and momentum_rate [nv] (N m, N), M and
-    qfrc_bias.
+    qfrc_bias. Overwrites qpos_here.
     """
     if not has(m, EQUATIONS):
         momenta(m, d)

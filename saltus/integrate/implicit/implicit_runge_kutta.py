@@ -114,8 +114,8 @@ def momentum_form(m, d):
 def residual(m, d, h, tableau, start):
     """Residual at the slopes stage_unknown [s (nv + nact)]; returns a status.
 
-    Writes stage_residual: p_i - p - h Σ a_ij dp_j/dt for momenta, slope - act_dot for actuator states; and the rates
-    dp_j/dt, to stage_qacc.
+    Writes stage_residual: p_i - p - h Σ a_ij dp_j/dt for momenta, and the unknown less act_dot for actuator states; and
+    the rates dp_j/dt, to stage_qacc. Overwrites time, qvel, act, qstep, step_tangent.
     """
     stages = tableau.shape[0] - 1
     nv = m.nv

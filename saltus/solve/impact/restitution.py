@@ -70,7 +70,7 @@ def expand(p, factor, tolerance):
 
     0 <= u_N ⟂ r_N - push >= 0 and friction |r_T| <= mu r_N of the expansion alone. The closed contacts are found by an
     active-set iteration: open ones that would approach close, closed ones with less than their push open. Writes
-    impact_r, the sum of both phases, and impact_u.
+    impact_r, the sum of both phases, and impact_u. Overwrites impact_given and impact_state.
     """
     # members with a push have a given normal impulse
     free_members(p)

@@ -26,7 +26,8 @@ def cg(m, d):
     """Accelerations and forces of the constraint problem; returns 1 if it did not converge in some lane, else 0.
 
     Starts from qacc_warmstart [nv] and leaves its result there, in the lanes with active rows. Reads M, qfrc_tau,
-    qfrc_bias, the blocks. Writes row_force, qfrc_constraint [nv] (N, N m) and the factors of M.
+    qfrc_bias, the blocks. Writes row_force, qfrc_constraint [nv] (N, N m), count[NITER] and the factors of M.
+    Overwrites cg_gradient, cg_Mgradient, solve_search.
 
     A lane has converged when its gradient, the decrease of cost in the last step, or ½ g · M⁻¹ g, an upper bound of the
     remaining decrease, scaled by the mean inertia, is below the model's tolerance, or at rounding.

@@ -30,7 +30,7 @@ IDLE = 1e-5  # acceleration, relative to that of each growing force by itself, b
 def moreau(m, d, tolerance, least, work):
     """Accelerations qacc [nv] and forces row_force of a step; returns 1 if unconverged, else 0.
 
-    Starts from row_force. Reads qacc_smooth, row_residual and the matrices of the dual problem, and the blocks of
+    Starts from row_force. Reads qacc_smooth, row_residual and the matrices of the dual form, and the blocks of
     `find_hard_rows`. Writes qfrc_constraint [nv] (N, N m). The iteration ends when a sweep changes no row's
     acceleration by more than `tolerance` times the largest residual without forces; or after `least` sweeps, or more up
     to `work` row updates.

@@ -38,8 +38,8 @@ def mean_accelerations(m, d, h, theta, tolerance):
     correct contact forces, are accurate enough that θ = 1/2 is of order two in smooth motion. These include gyroscopic
     terms, whose derivative is not symmetric: with y = h ω, three evaluations change the square of an oscillation of
     frequency ω by 1 - y⁴/4 + y⁶/16, which is stable for y < 2, whereas one makes it grow by 1 + y² and two by 1 + y⁴/4.
-    Writes row_force and qfrc_constraint [nv] (N, N m), the impulses of the step over h. `tolerance`: see
-    `saltus.solve.stepping.nonlinear_gauss_seidel`.
+    Writes row_force and qfrc_constraint [nv] (N, N m), the impulses of the step over h. Overwrites qstep.
+    `tolerance`: see `saltus.solve.stepping.nonlinear_gauss_seidel`.
     """
     for i in range(m.nv):
         d.qstep[i] = d.qvel[i]

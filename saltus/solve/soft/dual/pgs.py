@@ -55,7 +55,8 @@ def pgs(m, d):
     """Accelerations and forces of the constraint problem; returns 1 if an island did not converge, else 0.
 
     Starts from the forces at qacc_warmstart [nv] and leaves the accelerations there, in the lanes with active rows.
-    Reads M, qfrc_tau, qfrc_bias, the blocks. Writes dual_force, row_force, qfrc_constraint [nv] (N, N m).
+    Reads M, qfrc_tau, qfrc_bias, the blocks. Writes dual_force, row_force, qfrc_constraint [nv] (N, N m) and
+    count[NITER].
     """
     row_residuals(m, d, d.qacc_warmstart)
     unfold_forces(m, d)

@@ -144,7 +144,7 @@ def fold_forces(m, d):
 def finish_dual(m, d):
     """Row and joint forces, and the accelerations with them, in the lanes with active rows.
 
-    Writes row_force, qfrc_constraint [nv] (N, N m), qacc_warmstart [nv] and row_residual.
+    Writes row_force, qfrc_constraint [nv] (N, N m), qacc_warmstart [nv] and row_residual. Overwrites dual_y.
     """
     fold_forces(m, d)
     acts = d.constrained > 0.5

@@ -27,7 +27,7 @@ def list_domains(m, d, island, cut):
     There is a single group if the island is small or not to be `cut`.
 
     Writes phase_adr[island], the first group of each phase and one past the last; tree_group; block_trees so that the
-    first one is eliminated first. Reads block_trees, xpos.
+    first one is eliminated first. Reads block_trees, xpos. Overwrites slabs_near.
     """
     first, last = trees_of(d, island)
     domains = how_many(m, last - first)

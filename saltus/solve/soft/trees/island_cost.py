@@ -85,7 +85,7 @@ def multiply_trees(m, d, first, last, x, y):
 def island_gradient(m, d, island):
     """Forces at the present accelerations; returns the length of the gradient, and its rounding level.
 
-    Writes row_force, qfrc_constraint and solve_gradient [nv].
+    Writes row_force, qfrc_constraint and solve_gradient [nv]. Overwrites tree_sum.
     """
     first, last = share_of(m, d, block_runs_of(d, island))
     for k in range(first, last):
