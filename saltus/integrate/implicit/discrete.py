@@ -135,8 +135,8 @@ def final_forces(m, d):
 def turn_free_bodies(m, d, h):
     """Accelerations of free bodies with the velocity derivative of their gyroscopic forces.
 
-    Only free bodies without attached bodies and active constraints are changed. Writes qacc [nv]. Overwrites lower, upper,
-    metric_change, metric_search.
+    Only free bodies without attached bodies and active constraints are changed. Writes qacc [nv]. Overwrites lower,
+    upper, metric_change, metric_search.
     """
     if m.has_freebody:
         # right-hand side M a, and A = M + h ∂bias/∂v of free bodies
