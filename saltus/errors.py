@@ -1,4 +1,4 @@
-"""What can go wrong, in words a user can act on. Everything derives from `SaltusError`."""
+"""Errors and warnings with messages a user can act on. All errors derive from `SaltusError`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class SaltusWarning(UserWarning):
-    """Something a user should know that does not stop the work."""
+    """A warning to the user that does not stop the work."""
 
 
 def warn(text: str) -> None:
@@ -28,7 +28,7 @@ def warn(text: str) -> None:
 
 
 class SaltusError(Exception):
-    """The base of every error that Saltus raises on purpose."""
+    """The base class of all errors that Saltus raises deliberately."""
 
     def __reduce__(self) -> tuple[object, ...]:
         # attributes travel between processes although constructors take more than the text
@@ -42,7 +42,7 @@ def _restored(kind: type[SaltusError], args: tuple[object, ...], attributes: dic
 
 
 class ModelError(SaltusError):
-    """A model cannot be read, or holds a feature that is not simulated.
+    """A model cannot be read, or uses an unsupported feature.
 
     Attributes:
         file: path of the model file, or None.
@@ -90,20 +90,20 @@ class OptionError(SaltusError):
 
 
 class UnknownName(OptionError, KeyError):
-    """There is nothing of this name; also a KeyError."""
+    """An unknown name; also a KeyError."""
 
     __str__ = Exception.__str__
 
 
 def proposal(value: object, choices: Iterable[str]) -> str:
-    """What a message about a name that is none of `choices` ends with: the closest one, or nothing."""
+    """Return "; did you mean ...?" with the closest of `choices`, or "" if none is close."""
     folded = {choice.casefold(): choice for choice in choices}
     close = difflib.get_close_matches(str(value).casefold(), folded, n=1)
     return f"; did you mean '{folded[close[0]]}'?" if close else ""
 
 
 class Recording(Protocol):
-    """What a run had recorded when it stopped: a `saltus.Trajectory`, of which this is what most need.
+    """Interface of the recording of a stopped run: the most used part of `saltus.Trajectory`.
 
     Attributes:
         time [T]: s.
@@ -129,17 +129,17 @@ class Recording(Protocol):
 
 
 class DivergenceError(SaltusError):
-    """A run stopped because its state or acceleration is not finite, or grew beyond all measure.
+    """A run stopped because its state or acceleration is not finite or grew without bound.
 
     Attributes:
-        time: s, when it was noticed.
+        time: when it was detected, s.
         dof: name of the first bad degree of freedom, or None.
         dof_index: its index in qvel, or None.
         term: name of the largest force term there ("passive", "bias", ...), or None.
         term_value: that term's value in `term_unit`, or None.
-        timestep: s, of the run, or None.
-        stable_timestep: s, the largest stable step where it is known, otherwise None.
-        trajectory: the recording up to there (`saltus.Trajectory`), or None.
+        timestep: time step of the run, s, or None.
+        stable_timestep: largest stable step, s; None if unknown.
+        trajectory: the recording up to that time (`saltus.Trajectory`), or None.
     """
 
     def __init__(
@@ -202,10 +202,10 @@ class EventError(SaltusError):
     """An event of a hybrid run cannot be located or handled.
 
     Attributes:
-        time: s, or None.
+        time: time of the event, s, or None.
         event: kind or name of the event, or None.
-        trajectory: the recording up to there (`saltus.Trajectory`), or None.
-        snapshot: the state there, modes included, for `Simulation.restore`, or None.
+        trajectory: the recording up to that time (`saltus.Trajectory`), or None.
+        snapshot: the state at that time, modes included, for `Simulation.restore`, or None.
     """
 
     def __init__(
@@ -244,4 +244,4 @@ class RecordError(SaltusError):
 
 
 class ConcurrencyError(SaltusError):
-    """Two threads work on one object at once, of which each needs its own."""
+    """Two threads use one object at once; each thread needs its own."""
