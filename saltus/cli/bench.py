@@ -1,4 +1,4 @@
-"""Commands that benchmark."""
+"""`saltus bench`: commands for benchmarks."""
 
 from pathlib import Path
 from typing import Annotated
@@ -133,7 +133,7 @@ def page(
         bool, typer.Option("--browser", help="Also count pictures a second in a headless Chromium (needs Playwright).")
     ] = False,
 ) -> None:
-    """Pages of their own: a step as WebAssembly, under Node, against the same step on this machine."""
+    """Standalone pages: a step as WebAssembly under Node, against the same step in native code."""
     from saltus.bench.page import bench_page
 
     bench_page(quick=quick, json_path=json, chosen=scene or [], browser=browser)
@@ -156,7 +156,7 @@ def sweep(
         typer.Option("--n", metavar="N", help="Number of runs on the cluster (default: 131072).", min=256),
     ] = None,
 ) -> None:
-    """Sweeps of short runs: side by side against one by one, on a cluster, their store and what memory they need."""
+    """Sweeps of short runs: in batches against one by one, on a cluster, their stores and their memory."""
     from saltus.bench.sweep.command import bench_sweep
 
     bench_sweep(quick=quick, n=n, json_path=json)
@@ -206,13 +206,13 @@ def worlds(
     ] = None,
     limit: Annotated[float, typer.Option(metavar="S", help="Time limit for one world in s.")] = 600.0,
     threads: Annotated[
-        int, typer.Option(min=1, metavar="N", help="Also steps by N threads, where they have work to share.")
+        int, typer.Option(min=1, metavar="N", help="Also measure N threads in worlds that can use them.")
     ] = 1,
     quick: Quick = False,
     json: Json = None,
     plot: Plot = None,
 ) -> None:
-    """Large worlds against MuJoCo: steps, how they grow with the number of bodies, loading and memory."""
+    """Large worlds against MuJoCo: time per step by number of bodies, loading time and memory."""
     from saltus.bench.worlds.command import bench_worlds, sizes_of
 
     bench_worlds(
@@ -238,7 +238,7 @@ def zoo(
     json: Json = None,
     markdown: Annotated[Path | None, typer.Option(metavar="F", help="Also write the tables as Markdown.")] = None,
     resume: Annotated[
-        bool, typer.Option("--resume", help="Go on with the JSON file, without the models that it has.")
+        bool, typer.Option("--resume", help="Continue the JSON file, skipping the models in it.")
     ] = False,
 ) -> None:
     """All models of a folder against MuJoCo: single runs and batches on one thread, each in a process of its own."""

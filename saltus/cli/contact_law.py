@@ -36,7 +36,7 @@ def contact_law(
 
 
 def _numbers(option: str, text: str) -> list[float]:
-    """Numbers with commas or blanks between."""
+    """Parse numbers separated by commas or blanks; OptionError if one is not a number."""
     try:
         return [float(part) for part in text.replace(",", " ").split()]
     except ValueError:

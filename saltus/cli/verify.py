@@ -1,4 +1,4 @@
-"""`saltus verify`: benchmarks with outside references, run on this machine."""
+"""`saltus verify`: run benchmarks with external references on this machine."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from saltus.terminal import screen
 
 
 def complete_benchmarks(incomplete: str) -> list[str]:
-    """Names of benchmarks that begin with the text."""
+    """Names of benchmarks that begin with a text."""
     from saltus.verify.registry import benchmarks
 
     return [name for name in benchmarks() if name.startswith(incomplete)]
@@ -85,7 +85,7 @@ def verify(
 
 
 def _list(found: list) -> None:
-    """Name, title and source of each, family by family."""
+    """Print name, title and source of each benchmark, family by family."""
     last = ""
     for benchmark in found:
         if benchmark.family != last:
@@ -96,7 +96,7 @@ def _list(found: list) -> None:
 
 
 def _check_outputs(data: Path | None, plot: Path | None, html: Path | None, json: Path | None) -> None:
-    """Errors that writing would meet, before anything is run."""
+    """Raise the errors that writing would raise, before anything is run."""
     from saltus.record.files.atomic_write import check_writable
     from saltus.verify.report import prepare_folder
 
