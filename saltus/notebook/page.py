@@ -1,4 +1,4 @@
-"""Pages of their own inside notebooks; see `saltus.lab.standalone.page`."""
+"""Standalone pages inside notebooks; see `saltus.lab.standalone.page`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from saltus.terminal.inline_page import Page
 from saltus.terminal.progress import Progress
 
 MAKING = "made {task.completed:.0%} of the page"
-SMALLEST = 120  # pixels of a frame
+SMALLEST = 120  # smallest height of a frame, pixels
 
 
 def make_page(
