@@ -122,10 +122,10 @@ class Recording(Protocol):
     def __len__(self) -> int: ...
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """See `saltus.Trajectory.save`."""
+        """Save the recording; see `saltus.Trajectory.save`."""
 
     def plot(self, path: str | os.PathLike[str] | None = None) -> object:
-        """See `saltus.Trajectory.plot`."""
+        """Plot the recording; see `saltus.Trajectory.plot`."""
 
 
 class DivergenceError(SaltusError):

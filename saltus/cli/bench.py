@@ -241,7 +241,7 @@ def zoo(
         bool, typer.Option("--resume", help="Continue the JSON file, skipping the models in it.")
     ] = False,
 ) -> None:
-    """All models of a folder against MuJoCo: single runs and batches on one thread, each in a process of its own."""
+    """All models of a folder against MuJoCo: single runs and batches on one thread, each in a separate process."""
     from saltus.bench.zoo.command import bench_zoo
 
     bench_zoo(

@@ -62,7 +62,7 @@ class MujocoRenderer:
         self._opengl, self._context = _open(self._m, view.width, view.height)
 
     def draw(self, still: Still, ghosts: Sequence[Still] = (), text: str = "") -> NDArray[np.uint8]:
-        """See `saltus.draw.renderer.Renderer`."""
+        """Draw a state; see `saltus.draw.renderer.Renderer`."""
         m, option, drawn, everything = self._m, self._option, self._drawn, mujoco.mjtCatBit.mjCAT_ALL.value
         pose = self._poses.at(still.qpos, still.mocap_pos, still.mocap_quat)
         if self._camera.type == mujoco.mjtCamera.mjCAMERA_FREE:

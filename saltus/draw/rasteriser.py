@@ -44,7 +44,7 @@ class Rasteriser:
         self.ghost_colours = GHOST_COLOURS
 
     def draw(self, still: Still, ghosts: Sequence[Still] = (), text: str = "") -> NDArray[np.uint8]:
-        """See `saltus.draw.renderer.Renderer`."""
+        """Draw a state; see `saltus.draw.renderer.Renderer`."""
         pose = self._poses.at(still.qpos, still.mocap_pos, still.mocap_quat)
         eye = self._viewpoint.at(pose)
         canvas, subject = self._canvas, self._subject

@@ -48,7 +48,7 @@ class Lab:
     """
 
     def __init__(self, first: Scene, options: Mapping[str, object], port: int = 0):
-        """See `open`."""
+        """Open a scene and start the server; use `open` instead."""
         from saltus.lab.controls.extras import Extras
         from saltus.lab.scene.choose import model_scene, name_of
         from saltus.lab.scene.scenes import scenes

@@ -22,7 +22,7 @@ SMALLEST = 120  # smallest height of a frame, pixels
 def make_page(
     what: Model | Simulation, path: str | os.PathLike[str] | None, height: int, options: Mapping[str, Any]
 ) -> Page:
-    """See `Model.page`."""
+    """Make a page of a model or a simulation; see `Model.page`."""
     height = whole_number("page: height", height, SMALLEST)
     name = what.name if isinstance(what, Model) else what.model.name
     with Progress(None, 1.0, MAKING) as progress, TemporaryDirectory() as folder:

@@ -174,7 +174,7 @@ class Humanoid(Environment):
     quantities = "step"
 
     def declare(self) -> None:
-        """See `observation_of`."""
+        """Declare the observation; see `observation_of`."""
         self.observation = observation_of(self.option)
 
 
@@ -227,5 +227,5 @@ class HumanoidStandup(Environment):
     quantities = "step"
 
     def declare(self) -> None:
-        """See `observation_of`."""
+        """Declare the observation; see `observation_of`."""
         self.observation = observation_of(self.option)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 #: Fields copied from a simulation to its terms, and back if terms may have changed them.
 STATE = ("qpos", "qvel", "act", "history", "mocap_pos", "mocap_quat", "userdata", "ctrl", "qfrc_applied")
-STATE += ("control_prm",)  # longer in a simulation with a controller of its own
+STATE += ("control_prm",)  # a simulation may hold more of these than the lanes
 
 
 class LiveTask(Episodes):

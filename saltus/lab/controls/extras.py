@@ -127,7 +127,7 @@ class Extras:
     def slider(
         self, name: str, low: float, high: float, value: float, unit: str, on_change: Callable[..., Any] | None
     ) -> UserSlider:
-        """See `Lab.slider`."""
+        """Add a slider; see `Lab.slider`."""
         low, high, value = number("low", low), number("high", high), number("value", value)
         if not (np.isfinite([low, high]).all() and low < high):
             raise OptionError(f"slider {name!r}: {low:g} to {high:g} is not a range")
@@ -139,11 +139,11 @@ class Extras:
         return made
 
     def button(self, name: str, on_press: Callable[..., Any]) -> None:
-        """See `Lab.button`."""
+        """Add a button; see `Lab.button`."""
         self._add("button", self._buttons, name, Call(f"button {name!r}", function("on_press", on_press)))
 
     def plot(self, name: str, read: Callable[..., Any] | None, unit: str) -> None:
-        """See `Lab.plot`."""
+        """Add a plot; see `Lab.plot`."""
         if read is not None:
             signal = Signal(f"user[{name}]", name, unit, "Yours")
             self._add("plot", self._plots, name, (signal, Call(f"plot {name!r}", function("read", read))))
@@ -155,13 +155,13 @@ class Extras:
             self.revision += 1
 
     def draw(self, draw: Callable[..., Any]) -> None:
-        """See `Lab.draw`."""
+        """Add a drawing function; see `Lab.draw`."""
         with self._lock:
             self._drawings.append(Call("draw", function("draw", draw)))
             self.revision += 1
 
     def before_step(self, act: Callable[..., Any]) -> None:
-        """See `Lab.before_step`."""
+        """Add a function to call before every step; see `Lab.before_step`."""
         with self._lock:
             self._steps.append(Call("before_step", function("act", act)))
             self.revision += 1
