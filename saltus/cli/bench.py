@@ -60,7 +60,7 @@ def env(
         typer.Option(
             "--model",
             metavar="MODEL",
-            help="Measure this robot instead, with values of its own in each simulation, on one thread; repeatable.",
+            help="Measure this robot instead, with different values in each simulation, on one thread; repeatable.",
         ),
     ] = None,
     n: Annotated[
@@ -69,7 +69,7 @@ def env(
     ] = None,
     repeats: Annotated[int | None, typer.Option(metavar="N", help="Number of repeats (default: 7).", min=1)] = None,
 ) -> None:
-    """Environments for reinforcement learning: steps a second, against Gymnasium, EnvPool and MuJoCo's batches."""
+    """Environments for reinforcement learning: steps per second, against Gymnasium, EnvPool and MuJoCo's batches."""
     from saltus.bench.environments.command import bench_env
 
     options = {"tasks": task or [], "models": model or [], "n": n, "repeats": repeats}
@@ -130,7 +130,8 @@ def page(
         typer.Option("--scene", metavar="NAME", help="Measure this scene or model instead of all; repeatable."),
     ] = None,
     browser: Annotated[
-        bool, typer.Option("--browser", help="Also count pictures a second in a headless Chromium (needs Playwright).")
+        bool,
+        typer.Option("--browser", help="Also count pictures per second in a headless Chromium (needs Playwright)."),
     ] = False,
 ) -> None:
     """Standalone pages: a step as WebAssembly under Node, against the same step in native code."""
@@ -233,7 +234,9 @@ def zoo(
         list[str] | None,
         typer.Option(metavar="GLOB", help="Only files whose name or path matches, as '*hand*'; repeatable."),
     ] = None,
-    limit: Annotated[float, typer.Option(metavar="S", help="Time limit for one model in s, with compiling.")] = 600.0,
+    limit: Annotated[
+        float, typer.Option(metavar="S", help="Time limit for one model in s, compilation included.")
+    ] = 600.0,
     quick: Annotated[bool, typer.Option("--quick", help="Smaller batches and shorter timings.")] = False,
     json: Json = None,
     markdown: Annotated[Path | None, typer.Option(metavar="F", help="Also write the tables as Markdown.")] = None,

@@ -9,7 +9,7 @@ import typer
 MEBIBYTE = 2**20
 
 
-def cache(clear: Annotated[bool, typer.Option("--clear", help="Remove all of it.")] = False) -> None:
+def cache(clear: Annotated[bool, typer.Option("--clear", help="Clear the cache.")] = False) -> None:
     """Show the location and size of the cache of compiled code, or clear it.
 
     Removed code is compiled again when it is needed. When the cache exceeds its largest size, the code unused for the

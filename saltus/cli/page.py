@@ -21,7 +21,7 @@ def page(
     ] = None,
     scene: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="A scene of the lab, in place of MODEL.", autocompletion=complete_scenes),
+        typer.Option(metavar="NAME", help="A scene of the lab, instead of MODEL.", autocompletion=complete_scenes),
     ] = None,
     output: Annotated[
         Path, typer.Option("--output", "-o", metavar="F.html", help="The file to write.", show_default=True)

@@ -82,7 +82,7 @@ def sweep(
     key: Key = None,
     ignore: Ignore = None,
     samples: Annotated[
-        int | None, typer.Option(metavar="N", help="Number of runs, with values from distributions.")
+        int | None, typer.Option(metavar="N", help="Number of runs, with values drawn from distributions.")
     ] = None,
     sobol: Annotated[bool, typer.Option("--sobol", help="Draw values from Sobol's sequence.")] = False,
     seed: Annotated[int, typer.Option(metavar="N", help="Seed of the random values.")] = 0,

@@ -27,15 +27,11 @@ def verify(
     family: Annotated[
         str | None, typer.Option(metavar="F", help="Only this family: smooth, contact_hard, ...; see --list.")
     ] = None,
-    list_: Annotated[
-        bool, typer.Option("--list", help="List the benchmarks with their sources, and run none.")
-    ] = False,
+    list_: Annotated[bool, typer.Option("--list", help="List the benchmarks with their sources and exit.")] = False,
     every: Annotated[bool, typer.Option("--all", help="Show every quantity of all benchmarks.")] = False,
     data: Annotated[
         Path | None,
-        typer.Option(
-            metavar="DIR", help="Folder with other projects' tables, adams/ and friction/, for those who have them."
-        ),
+        typer.Option(metavar="DIR", help="Folder with optional tables of other projects, adams/ and friction/."),
     ] = None,
     plot: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Write a figure of each benchmark to this folder.")

@@ -139,7 +139,7 @@ def found(source: EnvironmentSource, parameters: Mapping[str, object]) -> Enviro
     """Make the environment of a source with parameters. OptionError: it is not known."""
     if isinstance(source, Environment):
         if parameters:
-            raise OptionError(f"give {', '.join(parameters)} where the {type(source).__name__} is made")
+            raise OptionError(f"pass {', '.join(parameters)} when the {type(source).__name__} is made")
         return source
     if isinstance(source, str):
         name = re.sub(r"-v\d+$", "", source.removeprefix("saltus/"))

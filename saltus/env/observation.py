@@ -112,7 +112,7 @@ def field_rows(source: str, model: Model, workspace: Struct) -> NDArray[np.int64
 def _split(source: str) -> tuple[str, list[str]]:
     match = re.fullmatch(r"\s*(\w+)\s*(?:\[(.+)\])?\s*", source)
     if match is None:
-        raise OptionError(f"observation {source!r}: expected a field, or one with places, such as 'qpos[2:]'")
+        raise OptionError(f"observation {source!r}: expected a field, or one with indices, such as 'qpos[2:]'")
     name, index = match[1], match[2]
     if name not in FIELDS:
         raise OptionError.unknown("field of an observation", name, FIELDS)
@@ -140,7 +140,7 @@ def _place(text: str, name: str, model: Model) -> int | slice:
     if kind in ("nv", "nv_constraint"):
         return joint_span(model, text, model.jnt_dofadr, model.nv)
     if kind not in OBJECTS:
-        raise OptionError(f"places in {name} have no names; got {text!r}")
+        raise OptionError(f"indices of {name} have no names; got {text!r}")
     return model.id(OBJECTS[kind], text)
 
 

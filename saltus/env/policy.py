@@ -240,7 +240,7 @@ def _layers(weights: list[Any], biases: list[Any]) -> tuple[tuple[Numbers, ...],
         if weight.ndim != 2 or bias.shape != weight.shape[:1] or not weight.size:
             raise OptionError(f"weights[{k}] must be [outputs, inputs] and biases[{k}] [outputs]")
         if k and weight.shape[1] != len(b[k - 1]):
-            raise OptionError(f"weights[{k}] takes {weight.shape[1]} numbers, the layer before gives {len(b[k - 1])}")
+            raise OptionError(f"weights[{k}] takes {weight.shape[1]} numbers, the previous layer gives {len(b[k - 1])}")
         if not (np.isfinite(weight).all() and np.isfinite(bias).all()):
             raise OptionError(f"weights[{k}] or biases[{k}] is not finite")
     return w, b

@@ -255,7 +255,7 @@ def test_verlets_method_notices_pushes():
         (dict(pushes=Push("qpos[a]", 1.0, every=1.0)), "expected a body, or degrees of freedom"),
         (dict(pushes=Push("qvel[a]", force=1.0, duration=1.0, every=1.0)), "forces and directions are for bodies"),
         (dict(pushes=Push("world", 1.0, every=1.0)), "the body has no free joint"),
-        (dict(pushes=[Push("qvel[a]", 1.0, every=1.0, info="x")] * 2), "two of them have one name"),
+        (dict(pushes=[Push("qvel[a]", 1.0, every=1.0, info="x")] * 2), "two pushes have the same name"),
         (dict(pushes=Push("qvel[a]", uniform("least", 1.0), every=1.0)), r"parameter in Push\(qvel\[a\]\) 'least'"),
     ],
 )

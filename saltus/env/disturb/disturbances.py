@@ -55,7 +55,7 @@ class Disturbances:
         rows = self._pushes.rows
         self.infos = {one.info: int(row[COUNT]) for one, row in zip(given, rows, strict=True) if one.info is not None}
         if len(self.infos) < sum(one.info is not None for one in given):
-            raise OptionError("pushes: two of them have one name in infos")
+            raise OptionError("pushes: two pushes have the same name in infos")
         self.forces = bool((rows[:, KIND] == FORCE).any())
         self._late = late
         self.see([])

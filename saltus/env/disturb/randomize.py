@@ -103,7 +103,7 @@ def split(what: str) -> tuple[str, list[str]]:
     """Split the target of a `Randomize` into its name and its indices."""
     match = re.fullmatch(r"\s*((?:opt\.)?\w+)\s*((?:\[[^\[\]]+\]\s*)*)", what)
     if match is None:
-        raise OptionError(f"Randomize({what}): expected a field, or one with places, such as 'body_mass[torso]'")
+        raise OptionError(f"Randomize({what}): expected a field, or one with indices, such as 'body_mass[torso]'")
     return match[1], [part.strip() for inside in re.findall(r"\[([^\[\]]*)\]", match[2]) for part in inside.split(",")]
 
 
@@ -123,7 +123,7 @@ def targets(one: Randomize, model: Model, parameters: Mapping[str, NDArray[np.fl
     for target in found:
         if not one.together and len(target.places) % count:
             raise OptionError(
-                f"{one.label}: {target.name} has {len(target.places)} places there, no multiple of {count}"
+                f"{one.label}: {target.name} has {len(target.places)} numbers there, not a multiple of {count}"
             )
     return found
 
@@ -142,7 +142,7 @@ def check_bounds(one: Randomize, given: Collection[Randomize], parameters: Mappi
         if parameters[name].ndim:
             raise OptionError(f"{one.label}: {name} must be one number")
         if name in drawn:
-            raise OptionError(f"{one.label}: its bound {name} is drawn at random itself")
+            raise OptionError(f"{one.label}: its bound {name} is itself drawn at random")
 
 
 def lookup_of(index: NDArray[np.int64], nominal: Mapping[str, NDArray[np.float64]]) -> Lookup:
@@ -161,7 +161,7 @@ def _target(what: str, model: Model, parameters: Mapping[str, NDArray[np.float64
     except (IndexError, ValueError):
         raise OptionError(f"Randomize({what}): {name} has shape {places.shape}") from None
     if not found.size:
-        raise OptionError(f"Randomize({what}): there is no such place in {name}")
+        raise OptionError(f"Randomize({what}): there is no such index in {name}")
     return Target(name, found)
 
 

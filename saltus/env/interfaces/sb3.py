@@ -120,7 +120,7 @@ class SB3VecEnv(VecEnv):
         elif indices is None:
             setattr(self.envs, attr_name, value)
         else:
-            raise OptionError(f"{attr_name} is no parameter: all simulations share it")
+            raise OptionError(f"{attr_name} is not a parameter: all simulations share it")
 
     def env_method(
         self, method_name: str, *method_args: Any, indices: Indices = None, **method_kwargs: Any
