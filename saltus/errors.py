@@ -1,4 +1,4 @@
-"""Errors and warnings, in words that a user can act on. Every error derives from `SaltusError`."""
+"""Errors and warnings with messages a user can act on. All errors derive from `SaltusError`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class SaltusWarning(UserWarning):
-    """Warning of something that a user should know and that does not stop the work."""
+    """A warning to the user that does not stop the work."""
 
 
 def warn(text: str) -> None:
@@ -28,7 +28,7 @@ def warn(text: str) -> None:
 
 
 class SaltusError(Exception):
-    """Base of every error that Saltus raises on purpose."""
+    """The base class of all errors that Saltus raises deliberately."""
 
     def __reduce__(self) -> tuple[object, ...]:
         # attributes travel between processes although constructors take more than the text
@@ -42,7 +42,7 @@ def _restored(kind: type[SaltusError], args: tuple[object, ...], attributes: dic
 
 
 class ModelError(SaltusError):
-    """A model cannot be read, or holds a feature that is not simulated.
+    """A model cannot be read, or uses an unsupported feature.
 
     Attributes:
         file: path of the model file, or None.
@@ -90,20 +90,20 @@ class OptionError(SaltusError):
 
 
 class UnknownName(OptionError, KeyError):
-    """No element has this name; also a KeyError."""
+    """An unknown name; also a KeyError."""
 
     __str__ = Exception.__str__
 
 
 def proposal(value: object, choices: Iterable[str]) -> str:
-    """End of a message about a name that is none of `choices`: the closest one, or nothing."""
+    """Return "; did you mean ...?" with the closest of `choices`, or "" if none is close."""
     folded = {choice.casefold(): choice for choice in choices}
     close = difflib.get_close_matches(str(value).casefold(), folded, n=1)
     return f"; did you mean '{folded[close[0]]}'?" if close else ""
 
 
 class Recording(Protocol):
-    """Recording of a run until it stopped: a `saltus.Trajectory`, of which these are the main columns.
+    """Interface of the recording of a stopped run: the most used part of `saltus.Trajectory`.
 
     Attributes:
         time [T]: s.
@@ -122,24 +122,24 @@ class Recording(Protocol):
     def __len__(self) -> int: ...
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """See `saltus.Trajectory.save`."""
+        """Save the recording; see `saltus.Trajectory.save`."""
 
     def plot(self, path: str | os.PathLike[str] | None = None) -> object:
-        """See `saltus.Trajectory.plot`."""
+        """Plot the recording; see `saltus.Trajectory.plot`."""
 
 
 class DivergenceError(SaltusError):
-    """A run stopped because its state or acceleration is not finite, or grew beyond all bounds.
+    """A run stopped because its state or acceleration is not finite or grew without bound.
 
     Attributes:
-        time: s, at which the divergence was noticed.
+        time: when it was detected, s.
         dof: name of the first bad degree of freedom, or None.
         dof_index: its index in qvel, or None.
         term: name of the largest force term there ("passive", "bias", ...), or None.
         term_value: that term's value in `term_unit`, or None.
-        timestep: s, of the run, or None.
-        stable_timestep: s, the largest stable step where it is known, otherwise None.
-        trajectory: the recording up to there (`saltus.Trajectory`), or None.
+        timestep: time step of the run, s, or None.
+        stable_timestep: largest stable step, s; None if unknown.
+        trajectory: the recording up to that time (`saltus.Trajectory`), or None.
     """
 
     def __init__(
@@ -157,7 +157,7 @@ class DivergenceError(SaltusError):
         stable_of: str | None = None,
         trajectory: Recording | None = None,
     ) -> None:
-        """`what` completes "joint 'elbow' ..."; `stable_of` names the cause of the limit ("the damper of 'elbow'")."""
+        """`what` completes "joint 'elbow' ..."; `stable_of` names what sets the limit ("the damper of 'elbow'")."""
         self.time = time
         self.dof = dof
         self.dof_index = dof_index
@@ -202,10 +202,10 @@ class EventError(SaltusError):
     """An event of a hybrid run cannot be located or handled.
 
     Attributes:
-        time: s, or None.
+        time: time of the event, s, or None.
         event: kind or name of the event, or None.
-        trajectory: the recording up to there (`saltus.Trajectory`), or None.
-        snapshot: the state there, modes included, for `Simulation.restore`, or None.
+        trajectory: the recording up to that time (`saltus.Trajectory`), or None.
+        snapshot: the state at that time, modes included, for `Simulation.restore`, or None.
     """
 
     def __init__(
@@ -228,7 +228,7 @@ class EventError(SaltusError):
 
 
 class RecordError(SaltusError):
-    """A recording, or a figure of one, that cannot be written or read.
+    """A recording, or a figure of one, cannot be written or read.
 
     Attributes:
         path: the file.
@@ -244,4 +244,4 @@ class RecordError(SaltusError):
 
 
 class ConcurrencyError(SaltusError):
-    """Two threads work at once on one object that serves one thread at a time."""
+    """Two threads use one object at once; each thread needs its own."""

@@ -1,8 +1,8 @@
 """The command line: `saltus run | replay | compare | sweep | study | check | derive | lab | page | env |
 bench | verify | warm | cache`.
 
-Each command is a file, whose function of the same name has its options and help. Nothing heavy is imported before one
-is called, so that `saltus --help` answers at once.
+Each command has its own file, with options and help in the function of the command's name. Heavy modules are imported
+only by commands that need them, so that `saltus --help` answers at once.
 """
 
 import re
@@ -55,7 +55,7 @@ def _saltus(version: Annotated[bool, typer.Option("--version", help="Show the ve
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run the command line; exits with 0, 1 for an error, 2 for wrong usage, 130 for Ctrl-C."""
+    """Run the command line; exit with 0, 1 for an error, 2 for wrong usage, 130 for Ctrl-C."""
     for stream in (sys.stdout, sys.stderr):
         _tolerate(stream)
     try:
@@ -69,12 +69,12 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def _in_options(text: str) -> str:
-    """A message with Python's `ignore=[...]` rewritten as command-line options."""
+    """Rewrite Python's `ignore=[...]` in a message as command-line options."""
     option = lambda found: " ".join(f"--ignore {word}" for word in re.findall(r"\w+", found[1]))  # noqa: E731
     return re.sub(r"ignore=\[([^]]+)\]", option, text)
 
 
 def _tolerate(stream: Any) -> None:
-    """A character that the terminal cannot show becomes a question mark, not an error."""
+    """Make a stream replace characters that the terminal cannot show by question marks instead of raising errors."""
     if hasattr(stream, "reconfigure"):
         stream.reconfigure(errors="replace")

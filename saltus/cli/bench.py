@@ -1,4 +1,4 @@
-"""Commands that benchmark."""
+"""`saltus bench`: commands for benchmarks."""
 
 from pathlib import Path
 from typing import Annotated
@@ -60,7 +60,7 @@ def env(
         typer.Option(
             "--model",
             metavar="MODEL",
-            help="Measure this robot instead, with values of its own in each simulation, on one thread; repeatable.",
+            help="Measure this robot instead, with different values in each simulation, on one thread; repeatable.",
         ),
     ] = None,
     n: Annotated[
@@ -69,7 +69,7 @@ def env(
     ] = None,
     repeats: Annotated[int | None, typer.Option(metavar="N", help="Number of repeats (default: 7).", min=1)] = None,
 ) -> None:
-    """Environments for reinforcement learning: steps a second, against Gymnasium, EnvPool and MuJoCo's batches."""
+    """Environments for reinforcement learning: steps per second, against Gymnasium, EnvPool and MuJoCo's batches."""
     from saltus.bench.environments.command import bench_env
 
     options = {"tasks": task or [], "models": model or [], "n": n, "repeats": repeats}
@@ -130,10 +130,11 @@ def page(
         typer.Option("--scene", metavar="NAME", help="Measure this scene or model instead of all; repeatable."),
     ] = None,
     browser: Annotated[
-        bool, typer.Option("--browser", help="Also count pictures a second in a headless Chromium (needs Playwright).")
+        bool,
+        typer.Option("--browser", help="Also count pictures per second in a headless Chromium (needs Playwright)."),
     ] = False,
 ) -> None:
-    """Pages of their own: a step as WebAssembly, under Node, against the same step on this machine."""
+    """Standalone pages: a step as WebAssembly under Node, against the same step in native code."""
     from saltus.bench.page import bench_page
 
     bench_page(quick=quick, json_path=json, chosen=scene or [], browser=browser)
@@ -156,7 +157,7 @@ def sweep(
         typer.Option("--n", metavar="N", help="Number of runs on the cluster (default: 131072).", min=256),
     ] = None,
 ) -> None:
-    """Sweeps of short runs: side by side against one by one, on a cluster, their store and what memory they need."""
+    """Sweeps of short runs: in batches against one by one, on a cluster, their stores and their memory."""
     from saltus.bench.sweep.command import bench_sweep
 
     bench_sweep(quick=quick, n=n, json_path=json)
@@ -206,13 +207,13 @@ def worlds(
     ] = None,
     limit: Annotated[float, typer.Option(metavar="S", help="Time limit for one world in s.")] = 600.0,
     threads: Annotated[
-        int, typer.Option(min=1, metavar="N", help="Also steps by N threads, where they have work to share.")
+        int, typer.Option(min=1, metavar="N", help="Also measure N threads in worlds that can use them.")
     ] = 1,
     quick: Quick = False,
     json: Json = None,
     plot: Plot = None,
 ) -> None:
-    """Large worlds against MuJoCo: steps, how they grow with the number of bodies, loading and memory."""
+    """Large worlds against MuJoCo: time per step by number of bodies, loading time and memory."""
     from saltus.bench.worlds.command import bench_worlds, sizes_of
 
     bench_worlds(
@@ -233,15 +234,17 @@ def zoo(
         list[str] | None,
         typer.Option(metavar="GLOB", help="Only files whose name or path matches, as '*hand*'; repeatable."),
     ] = None,
-    limit: Annotated[float, typer.Option(metavar="S", help="Time limit for one model in s, with compiling.")] = 600.0,
+    limit: Annotated[
+        float, typer.Option(metavar="S", help="Time limit for one model in s, compilation included.")
+    ] = 600.0,
     quick: Annotated[bool, typer.Option("--quick", help="Smaller batches and shorter timings.")] = False,
     json: Json = None,
     markdown: Annotated[Path | None, typer.Option(metavar="F", help="Also write the tables as Markdown.")] = None,
     resume: Annotated[
-        bool, typer.Option("--resume", help="Go on with the JSON file, without the models that it has.")
+        bool, typer.Option("--resume", help="Continue the JSON file, skipping the models in it.")
     ] = False,
 ) -> None:
-    """All models of a folder against MuJoCo: single runs and batches on one thread, each in a process of its own."""
+    """All models of a folder against MuJoCo: single runs and batches on one thread, each in a separate process."""
     from saltus.bench.zoo.command import bench_zoo
 
     bench_zoo(

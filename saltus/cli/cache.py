@@ -1,4 +1,4 @@
-"""`saltus cache`: where compiled code is kept, how much of it, and an end to it."""
+"""`saltus cache`: show or clear the cache of compiled code."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import typer
 MEBIBYTE = 2**20
 
 
-def cache(clear: Annotated[bool, typer.Option("--clear", help="Remove all of it.")] = False) -> None:
-    """Say where compiled code is kept and how much there is, or remove it.
+def cache(clear: Annotated[bool, typer.Option("--clear", help="Clear the cache.")] = False) -> None:
+    """Show the location and size of the cache of compiled code, or clear it.
 
-    What is removed is compiled again when it is needed. Beyond its greatest size, what was not used for the longest
-    time goes by itself. The environment variable SALTUS_CACHE_DIR names another place.
+    Removed code is compiled again when it is needed. When the cache exceeds its largest size, the code unused for the
+    longest time is removed. The environment variable SALTUS_CACHE_DIR sets another location.
     """
     from saltus.number.cache import eviction
     from saltus.number.cache.storage import cache_root

@@ -1,4 +1,4 @@
-"""`saltus compare`: one model under several integrators, ranked."""
+"""`saltus compare`: rank integrators on a model."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def compare(
 
 
 def names_in(text: str, option: str) -> list[str]:
-    """The names between commas."""
+    """Split a comma-separated list of names; OptionError if it is empty."""
     names = [name.strip() for name in text.split(",") if name.strip()]
     if not names:
         raise OptionError(f"{option}: no names in {text!r}")

@@ -14,7 +14,7 @@ def contact_law(
     solref: Annotated[str, typer.Option(metavar="A,B", help="solref of the contact.")] = "0.02,1",
     solimp: Annotated[str, typer.Option(metavar="A,B,...", help="solimp, or its first values.")] = "0.9,0.95,0.001",
     mass: Annotated[float, typer.Option(metavar="KG", help="Mass on the contact.")] = 1.0,
-    gravity: Annotated[float, typer.Option(metavar="G", help="m/s².")] = 9.81,
+    gravity: Annotated[float, typer.Option(metavar="G", help="Gravity in m/s².")] = 9.81,
     timestep: Annotated[float, typer.Option(metavar="H", help="Timestep in s.")] = 0.002,
     speed: Annotated[float, typer.Option(metavar="V", help="Impact speed in m/s.")] = 1.0,
     refsafe: Annotated[bool, typer.Option(help="Keep time constants at two timesteps or more.")] = True,
@@ -36,7 +36,7 @@ def contact_law(
 
 
 def _numbers(option: str, text: str) -> list[float]:
-    """Numbers with commas or blanks between."""
+    """Parse numbers separated by commas or blanks; OptionError if one is not a number."""
     try:
         return [float(part) for part in text.replace(",", " ").split()]
     except ValueError:

@@ -1,4 +1,4 @@
-"""`saltus derive`: equations of motion, shown and written to files."""
+"""`saltus derive`: show equations of motion and write them to files."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from saltus.terminal import screen
 if TYPE_CHECKING:
     from saltus.symbolic.equations import Equations
 
-SIGNS = 2000  # of an equation that is still printed
-OPERATIONS = 20_000  # of all of them
+SIGNS = 2000  # most characters of a printed equation
+OPERATIONS = 20_000  # most operations of printed equations
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Files:
     c: Path | None = None
 
     def check(self) -> None:
-        """Raise the error that writing would raise, before there is anything to write."""
+        """Raise the errors that writing would raise, before deriving; OptionError for suffixes and duplicates."""
         from saltus.record.files.atomic_write import check_writable
 
         taken: dict[Path, str] = {}
@@ -106,7 +106,7 @@ def derive(
 
 
 def chosen_parameters(model: str, parameters: str, let: list[str]) -> Any:
-    """The argument `parameters` of `derive`: "numbers", "symbols", "textbook", or symbols by key."""
+    """Return the argument `parameters` of `derive`: "numbers", "symbols", "textbook", or symbols by key."""
     from saltus.symbolic.show.letters import letters
 
     chosen: Any = letters(model, parameters)
@@ -126,7 +126,7 @@ def chosen_parameters(model: str, parameters: str, let: list[str]) -> Any:
 
 
 def _read(path: Path) -> dict[str, str]:
-    """Symbols by key from a JSON file."""
+    """Read symbols by key from a JSON file; OptionError if it is not valid."""
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
@@ -139,7 +139,7 @@ def _read(path: Path) -> dict[str, str]:
 
 
 def facts(equations: Equations) -> list[tuple[str, str]]:
-    """Print the equations and how they were derived, in two columns."""
+    """Facts to print about the equations and their derivation: (name, text)."""
     from saltus.symbolic.show.notation import Notation
     from saltus.symbolic.show.plain import plain
     from saltus.symbolic.show.step_frames import input_meanings
@@ -174,7 +174,7 @@ def facts(equations: Equations) -> list[tuple[str, str]]:
 
 
 def _write(sheet: Any, files: Files) -> list[SaltusError]:
-    """Write all files that can be written; returns errors."""
+    """Write all files that can be written; return the errors of the others."""
     from saltus.symbolic.show.page.latex import write_latex
     from saltus.symbolic.show.page.sheet import write_page
 

@@ -1,4 +1,4 @@
-"""`saltus env`: the environments for reinforcement learning, and what one of them consists of."""
+"""`saltus env`: list, describe and film the environments for reinforcement learning."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ACTIONS = ("random", "zero")
 
 
 def complete_environments(incomplete: str) -> list[str]:
-    """Names of bundled environments that begin with the text."""
+    """Names of bundled environments that begin with a text."""
     return [name for name in _bundled() if name.startswith(incomplete)]
 
 
@@ -54,7 +54,7 @@ def env(
 
 
 def _bundled() -> dict[str, Any]:
-    """The bundled environments; OptionError without Gymnasium."""
+    """The bundled environments by name; OptionError without Gymnasium."""
     try:
         from saltus.env.making import BUNDLED
     except ImportError as error:
@@ -68,11 +68,11 @@ def _episodes(environment: Environment) -> Episodes:
     return Episodes(environment, 1, 1, "float64")
 
 
-# ---------------------------------------------------------------- words
+# ---------------------------------------------------------------- text
 
 
 def _list() -> None:
-    """A line for each environment."""
+    """Print a table with a line for each environment."""
     from saltus.bench.harness.report import print_table
     from saltus.env.making import BUNDLED, found, identifier
 
@@ -84,7 +84,7 @@ def _list() -> None:
             try:
                 what = _episodes(environment).declaration
                 sizes = str(what.nobservation), str(len(what.action_low))
-            except OptionError as error:  # the model is none of Saltus's own
+            except OptionError as error:  # the model is not part of Saltus
                 sizes = "-", "-"
                 missing.append(f"{name}: {error}")
             rows.append((name, identifier(name), *sizes, _first_line(type(environment))))
@@ -95,12 +95,12 @@ def _list() -> None:
 
 
 def _first_line(thing: Any) -> str:
-    """What a class or function says of itself."""
+    """First paragraph of the docstring of a class or function."""
     return (thing.__doc__ or "").strip().split("\n\n")[0].replace("\n    ", " ")
 
 
 def _facts(environment: Environment, episodes: Episodes) -> list[tuple[str, str]]:
-    """What there is to know of an environment, by name."""
+    """Facts about an environment: (name, text)."""
     from saltus.env.making import identifier
 
     name, what, model = type(environment).__name__, episodes.declaration, episodes.model
@@ -128,13 +128,13 @@ def _facts(environment: Environment, episodes: Episodes) -> list[tuple[str, str]
 
 
 def _term(kernel: Any) -> str:
-    """What a term says of itself, or else its name."""
+    """First paragraph of a term's docstring, or else its name."""
     function = kernel.py_func
     return _first_line(function) or function.__name__
 
 
 def _seen(environment: Environment) -> list[str]:
-    """The parts of the observation: fields, and what terms say of themselves."""
+    """Names of the parts of the observation, fields and terms, with their clipping limits."""
     from saltus.env.environment import declared
     from saltus.env.observation import parts
     from saltus.env.terms import term_kernel
@@ -148,7 +148,7 @@ def _seen(environment: Environment) -> list[str]:
 
 
 def _range(low: Any, high: Any) -> str:
-    """Actions in words; their limits are shown once where all are equal."""
+    """Describe the range of actions; equal limits are shown once."""
     count = screen.count(len(low), "number")
     if (low == low[0]).all() and (high == high[0]).all():
         return f"{count} from {low[0]:g} to {high[0]:g}"
@@ -163,7 +163,7 @@ def _number(value: Any) -> str:
 
 
 def _film(name: str, path: Path, actions: str, steps: int, seed: int, size: str) -> None:
-    """Film an episode from its start to its end, or as many steps."""
+    """Film an episode until it ends, at most `steps` steps."""
     from fractions import Fraction
 
     import numpy as np

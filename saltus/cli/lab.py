@@ -1,4 +1,4 @@
-"""`saltus lab`: the lab in the browser, until Ctrl-C."""
+"""`saltus lab`: open the lab in the browser and run it until Ctrl-C."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from saltus.terminal import screen
 if TYPE_CHECKING:
     from saltus.lab import Lab
 
-CLOSING = 5.0  # s at most, for telling the pages and ending all threads
+CLOSING = 5.0  # most s for informing the pages and ending all threads
 
 
 def lab(
@@ -72,7 +72,7 @@ def lab(
         own = {name: value for name, value in options.items() if value is not None}
         play_and_wait(model, policy, **own, **page)
         return
-    options |= hard_numbers(contact, restitution, friction)  # the rest of the law is the scene's
+    options |= hard_numbers(contact, restitution, friction)  # other coefficients of the law are the scene's
     options |= {"ignore": ignore or [], "parameters": parameter or []}
     open_and_wait(model or "pendularm", **options, **page)
 
@@ -87,7 +87,7 @@ def open_and_wait(what: Any, **options: Any) -> None:
 def play_and_wait(environment: Any, policy: Any, **options: Any) -> None:
     """Open the lab with an environment under a policy (see `saltus.env.play`), and wait until Ctrl-C.
 
-    A module of the user's is also looked for in the present folder.
+    User modules are also searched in the current folder.
     """
     try:
         from saltus.env import play
@@ -108,7 +108,7 @@ def _wait(open_lab: Callable[[], Lab]) -> None:
             typer.echo(f"lab: {opened.url}")
             screen.say("It is reachable from this machine only. Ctrl-C quits.")
             opened.wait()
-        # compilers that take all there is of this computer must not hold up the end
+        # compilers that occupy the whole computer must not delay the end
         latest = threading.Timer(CLOSING, os._exit, (0,))
         latest.daemon = True
         latest.start()
@@ -125,7 +125,7 @@ def _end_what_is_left() -> None:
 
 
 def list_scenes() -> None:
-    """The scenes by name, with what they show."""
+    """Print the names and titles of the scenes."""
     from saltus.lab.scene.scenes import scenes
 
     screen.print_facts([(scene.name, scene.title) for scene in scenes().values()])

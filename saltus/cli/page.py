@@ -1,4 +1,4 @@
-"""`saltus page`: a model in one HTML file that simulates in the reader's browser."""
+"""`saltus page`: write an HTML file that simulates a model in the reader's browser."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ def page(
     ] = None,
     scene: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="A scene of the lab, in place of MODEL.", autocompletion=complete_scenes),
+        typer.Option(metavar="NAME", help="A scene of the lab, instead of MODEL.", autocompletion=complete_scenes),
     ] = None,
     output: Annotated[
         Path, typer.Option("--output", "-o", metavar="F.html", help="The file to write.", show_default=True)
     ] = Path("page.html"),
     integrator: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Integrator at first (default: the scene's).")
+        str | None, typer.Option(metavar="NAME", help="Initial integrator (default: the scene's).")
     ] = None,
     integrators: Annotated[
         str | None,
         typer.Option(metavar="A,B,...", help="Integrators to choose from, besides the first (default: by size)."),
     ] = None,
-    contact: Annotated[str | None, typer.Option(metavar="soft|hard", help="Contact law at first.")] = None,
+    contact: Annotated[str | None, typer.Option(metavar="soft|hard", help="Initial contact law.")] = None,
     contacts: Annotated[
         str | None, typer.Option(metavar="soft,hard", help="Contact laws to choose from (default: by size).")
     ] = None,
@@ -45,9 +45,9 @@ def page(
     speed: Annotated[float, typer.Option(metavar="X", help="Simulated seconds per second.")] = 1.0,
     paused: Annotated[bool, typer.Option("--paused", help="Start paused.")] = False,
 ) -> None:
-    """Write one HTML file in which the model moves in the reader's browser, without a server or a network.
+    """Write one HTML file that simulates the model in the reader's browser, without a server or a network.
 
-    The file works from a disk or any web server, and on phones.
+    The file works from a disk or any web server, also on phones.
     """
     if (model is None) == (scene is None):
         raise typer.BadParameter("give either MODEL or --scene NAME", context, param_hint="MODEL")

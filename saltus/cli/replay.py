@@ -51,7 +51,7 @@ def replay(
 
 
 def _check_model(trajectory: Trajectory, outputs: Outputs) -> None:
-    """Raise the error that a video would raise; a report does not need one."""
+    """Raise the errors of outputs that need the model: a video must have it, a report need not."""
     from saltus.record.film.frames import model_of
     from saltus.record.table.trajectory_table import readable_model
 
@@ -61,7 +61,7 @@ def _check_model(trajectory: Trajectory, outputs: Outputs) -> None:
 
 
 def _play(trajectory: Trajectory, port: int, browser: bool) -> None:
-    """Play it back in the lab until Ctrl-C."""
+    """Play a recording in the lab until Ctrl-C."""
     from saltus import lab
 
     with lab.open(trajectory, port=port, browser=browser) as player, contextlib.suppress(KeyboardInterrupt):

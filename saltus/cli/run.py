@@ -73,7 +73,7 @@ Save = Annotated[
 Resume = Annotated[
     Path | None, typer.Option(metavar="F.zarr", help="Resume an interrupted run with the options stored in its file.")
 ]
-# options of a run that are in its recording
+# options of a run that its recording stores
 RECORDED = (
     *("duration", "integrator", "contact", "restitution", "friction", "timestep", "sample", "key", "ignore"),
     *("save", "energy", "set_", "force"),
@@ -138,7 +138,7 @@ def run(
 
 
 def parse_values(sets: list[str]) -> dict[str, Any]:
-    """Values by path, from "PATH=VALUE" each; numbers are separated by commas or blanks."""
+    """Parse "PATH=VALUE" texts to values by path; numbers are separated by commas or blanks."""
     from saltus.study.settings import check_path, takes_text
 
     values: dict[str, Any] = {}
@@ -149,7 +149,7 @@ def parse_values(sets: list[str]) -> dict[str, Any]:
 
 
 def parse_forces(forces: list[str]) -> dict[str, Any]:
-    """Forces and torques on bodies by path, from "BODY=fx,fy,fz[,tx,ty,tz]" each."""
+    """Parse "BODY=fx,fy,fz[,tx,ty,tz]" texts to forces (N) and torques (N m) on bodies by path."""
     values: dict[str, Any] = {}
     for text in forces:
         body, _, given = text.rpartition("=")
@@ -167,7 +167,7 @@ def parse_forces(forces: list[str]) -> dict[str, Any]:
 
 
 def resume_run(store: Path, outputs: Outputs, model: str | None) -> None:
-    """Resume a streamed run, report, write."""
+    """Resume a streamed run, print its results and write its files."""
     outputs.check()
     from saltus.simulate.resume import resume
 
@@ -212,14 +212,14 @@ def finish(done: Done, outputs: Outputs, *, saved: bool = False) -> None:
 
 
 def _key(model: Model, key: str) -> int | str:
-    """A keyframe's name, or its number if no keyframe has that name."""
+    """Return the name of a keyframe, or its number if no keyframe has that name."""
     number = key.removeprefix("-").isdigit() and key not in model.names("key")
     return int(key) if number else key
 
 
 @dataclass
 class Done:
-    """A run, complete or interrupted."""
+    """The outcome of a run, complete or interrupted."""
 
     trajectory: Trajectory | None = None
     error: DivergenceError | EventError | None = None
@@ -229,7 +229,7 @@ class Done:
 
 
 def _recorded(run: Callable[[], Trajectory]) -> Done:
-    """The result of a run, however it ended."""
+    """Run a function that records and return the outcome, also after an error or an interruption."""
     done = Done()
     with screen.collected_warnings() as done.warnings:
         try:
@@ -259,7 +259,7 @@ def _run(sim: Simulation, duration: float, sample: float, certify: bool, store: 
 
 
 def _certify(sim: Simulation, start: Any, duration: float, sample: float, done: Done, activity: screen.Activity):
-    """Add the error estimate; Ctrl-C here keeps the run without it."""
+    """Add the error estimate to the recording; Ctrl-C skips it and keeps the run."""
     what = "estimating the error with finer steps"
     assert done.trajectory is not None
     with screen.collected_warnings() as warned, contextlib.suppress(KeyboardInterrupt):
@@ -273,7 +273,7 @@ def _certify(sim: Simulation, start: Any, duration: float, sample: float, done: 
 
 
 def summary(trajectory: Trajectory, why_unchecked: str = "") -> list[tuple[str, str]]:
-    """Print a summary of a recording, in two columns."""
+    """Facts to print as a summary of a recording: (name, text)."""
     from saltus.integrate.registry import integrators
     from saltus.record.table.energy_figure import energy_figure
     from saltus.record.table.events import counts

@@ -1,4 +1,4 @@
-"""`saltus study`: the effect of each of several changes to a model, separately and combined."""
+"""`saltus study`: measure the effects of several changes to a model, separately and combined."""
 
 from __future__ import annotations
 

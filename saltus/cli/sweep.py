@@ -33,8 +33,8 @@ from saltus.terminal.screen import INTERRUPTED
 if TYPE_CHECKING:
     from saltus.record.sweep import Sweep
 
-LONG = 18  # characters of a header that stays in one line
-USUAL = ("energy_drift", "wall_time")  # measured where nothing is asked for
+LONG = 18  # most characters of a header in one line
+USUAL = ("energy_drift", "wall_time")  # default measures
 
 
 class Files(NamedTuple):
@@ -45,7 +45,7 @@ class Files(NamedTuple):
     plot: Path | None = None
 
     def check(self) -> None:
-        """Raise the error that writing would raise, before there is anything to write."""
+        """Raise the errors that writing would raise, before the sweep."""
         from saltus.record.files.atomic_write import check_writable
 
         given = [path.resolve() for path in self if path is not None]
@@ -82,10 +82,10 @@ def sweep(
     key: Key = None,
     ignore: Ignore = None,
     samples: Annotated[
-        int | None, typer.Option(metavar="N", help="Number of runs, with values from distributions.")
+        int | None, typer.Option(metavar="N", help="Number of runs, with values drawn from distributions.")
     ] = None,
-    sobol: Annotated[bool, typer.Option("--sobol", help="Draw them from Sobol's sequence.")] = False,
-    seed: Annotated[int, typer.Option(metavar="N", help="Seed of what is drawn.")] = 0,
+    sobol: Annotated[bool, typer.Option("--sobol", help="Draw values from Sobol's sequence.")] = False,
+    seed: Annotated[int, typer.Option(metavar="N", help="Seed of the random values.")] = 0,
     workers: Workers = None,
     cluster: Cluster = None,
     any_worker: AnyWorker = False,
@@ -97,7 +97,7 @@ def sweep(
         typer.Option(
             "--watch",
             metavar="F.zarr",
-            help="Show how the sweep stands that fills this store, until it is complete; takes nothing else.",
+            help="Show the progress of the sweep that writes this store, until it is complete.",
             callback=watch_option,
             is_eager=True,
         ),
@@ -127,7 +127,7 @@ def sweep(
 
 
 def show(table: Sweep, files: Files, warned: list[str]) -> None:
-    """Print the table, write the files, and exit with its exit code."""
+    """Print a table, write its files, and exit with 130 if the sweep was interrupted."""
     print_table(table)
     for warning in warned:
         screen.say(f"warning: {warning}")
@@ -160,5 +160,5 @@ def print_table(table: Sweep) -> None:
 
 
 def _folded(header: str) -> str:
-    """A long header, broken where a path or a measure has separate parts."""
+    """Break a long header between the parts of a path or a measure."""
     return re.sub(r"(?<=[\w\]])(?=/)|(?<=\])(?=[.[])|(?= \()", "\n", header) if len(header) > LONG else header

@@ -1,4 +1,4 @@
-"""`saltus verify`: benchmarks with outside references, run on this machine."""
+"""`saltus verify`: run benchmarks with external references on this machine."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from saltus.terminal import screen
 
 
 def complete_benchmarks(incomplete: str) -> list[str]:
-    """Names of benchmarks that begin with the text."""
+    """Names of benchmarks that begin with a text."""
     from saltus.verify.registry import benchmarks
 
     return [name for name in benchmarks() if name.startswith(incomplete)]
@@ -27,15 +27,11 @@ def verify(
     family: Annotated[
         str | None, typer.Option(metavar="F", help="Only this family: smooth, contact_hard, ...; see --list.")
     ] = None,
-    list_: Annotated[
-        bool, typer.Option("--list", help="List the benchmarks with their sources, and run none.")
-    ] = False,
+    list_: Annotated[bool, typer.Option("--list", help="List the benchmarks with their sources and exit.")] = False,
     every: Annotated[bool, typer.Option("--all", help="Show every quantity of all benchmarks.")] = False,
     data: Annotated[
         Path | None,
-        typer.Option(
-            metavar="DIR", help="Folder with other projects' tables, adams/ and friction/, for those who have them."
-        ),
+        typer.Option(metavar="DIR", help="Folder with optional tables of other projects, adams/ and friction/."),
     ] = None,
     plot: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Write a figure of each benchmark to this folder.")
@@ -85,7 +81,7 @@ def verify(
 
 
 def _list(found: list) -> None:
-    """Name, title and source of each, family by family."""
+    """Print name, title and source of each benchmark, family by family."""
     last = ""
     for benchmark in found:
         if benchmark.family != last:
@@ -96,7 +92,7 @@ def _list(found: list) -> None:
 
 
 def _check_outputs(data: Path | None, plot: Path | None, html: Path | None, json: Path | None) -> None:
-    """Errors that writing would meet, before anything is run."""
+    """Raise the errors that writing would raise, before anything is run."""
     from saltus.record.files.atomic_write import check_writable
     from saltus.verify.report import prepare_folder
 

@@ -1,4 +1,4 @@
-"""`saltus warm`: compile ahead of time for runs, batches and the lab."""
+"""`saltus warm`: compile code for runs, batches and the lab ahead of time."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def warm(
     ] = False,
     ignore: Ignore = None,
 ) -> None:
-    """Compile ahead of time what runs and batches need, once per machine.
+    """Compile the code that runs and batches need ahead of time, once per machine.
 
     Compiled code is shared by models; without arguments, the integrator euler is compiled.
     """
@@ -45,7 +45,7 @@ def warm(
 
 
 def compile_ahead(models: list[str], integrators: str | None, batch: bool, ignore: list[str]) -> None:
-    """Compile with progress, and print what is ready."""
+    """Compile for runs and batches with progress, and print what is ready."""
     from saltus.model.load import load
 
     loaded = [load(model, ignore=ignore) for model in models]
@@ -82,7 +82,7 @@ def _report(activity: screen.Activity, ready: str) -> None:
 
 
 def _compile_scene(name: str) -> None:
-    """Compile what a scene of the lab calls when it opens; for the default scene, all integrators."""
+    """Compile what a scene of the lab calls when it opens; for the lecture's scenes, with all ghosts' integrators."""
     from saltus.lab.data.recording import Downloads
     from saltus.lab.making.setup import build
     from saltus.lab.scene.scenes import LECTURE, scenes
@@ -90,14 +90,14 @@ def _compile_scene(name: str) -> None:
 
     scene = scenes()[name]
     session = scene.open(Downloads(), {})
-    session.close()  # it would compile in a process of its own
+    session.close()  # an open session would compile in a separate process
     if isinstance(session, LiveSession):
         ghosts = session.setup.ghosts if scene.group == LECTURE else session.builder.wanted.ghosts
         build(session.setup, replace(session.builder.wanted, ghosts=ghosts))
 
 
 def _integrators(models: list[Model], choice: str | None) -> list[Any]:
-    """The named integrators; otherwise those of the models' files, or euler."""
+    """The named integrators, else those of the models' files, else euler."""
     from saltus.integrate.registry import find_integrator, integrators
 
     if choice is not None:
@@ -109,7 +109,7 @@ def _integrators(models: list[Model], choice: str | None) -> list[Any]:
 
 
 def _compile(integrator: Any, batch: bool) -> None:
-    """Compile what a certified run, or a batch, calls; on the smallest model, as code is shared by models."""
+    """Compile what a certified run and a batch call, on a small model, as code is shared by models."""
     from saltus.simulate.batch import Batch
     from saltus.simulate.simulation import Simulation
 

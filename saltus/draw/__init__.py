@@ -1,1 +1,1 @@
-"""What a model looks like: scenes, poses, cameras, and pictures without any graphics library."""
+"""Drawing of models: scenes, poses, cameras, and pictures without any graphics library."""

@@ -1,6 +1,6 @@
 """Marks in a picture: contact points with their forces as arrows, and the centre of mass.
 
-They are seen through what is in front of them, faintly.
+Marks shine faintly through objects in front of them.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ POINTS = {  # colours of contact points by mode
     OPEN: (0.97, 0.97, 0.95, 1.0),
 }
 DARK, BRIGHT = (0.10, 0.10, 0.12, 1.0), (0.98, 0.86, 0.20, 1.0)
-THROUGH = 0.6  # opacity behind other things
-SIZE = 0.009  # radius of a contact point, of the picture's height
-WEIGHT = 0.3  # extents: length of an arrow that is as strong as the heaviest mechanism's weight
-LONGEST = 1.0  # extents: length of an arrow at most, whatever an impact does
-STANDARD_GRAVITY = 9.81  # m/s², where there is none
+THROUGH = 0.6  # opacity behind other objects
+SIZE = 0.009  # radius of a contact point as a fraction of the picture's height
+WEIGHT = 0.3  # extents: length of the arrow of the heaviest mechanism's weight
+LONGEST = 1.0  # extents: largest length of an arrow, as of an impact
+STANDARD_GRAVITY = 9.81  # m/s², used in models without gravity
 
 
 def metres_per_newton(model: Model) -> float:
-    """How long the arrow of a force is.
+    """Length of a force's arrow per newton (m/N).
 
-    The weight of the heaviest tree of bodies is 0.3 of the model's extent: what rests on one point has an arrow of
-    that length. Without gravity the standard one counts.
+    The weight of the heaviest kinematic tree has an arrow of 0.3 of the model's extent. Models without gravity use
+    standard gravity.
     """
     gravity = float(np.linalg.norm(model.opt.gravity)) or STANDARD_GRAVITY
     roots = np.flatnonzero((np.asarray(model.body_parentid) == 0) & (np.arange(model.nbody) > 0))
@@ -43,7 +43,7 @@ def metres_per_newton(model: Model) -> float:
 
 
 def contact_marks(stock: Stock, contacts: NDArray[np.float64], eye: Eye, height: int, scale: float, extent: float):
-    """Items for contacts [n, 8] (position, force on the second geom, distance, mode); scale: m/N."""
+    """Make items for contacts [n, 8] (position, force on the second geom, distance, mode); scale: m/N."""
     points, forces = contacts[:, :3], contacts[:, 3:6]
     radius = _seen_size(points, eye, height)
     parts = []
@@ -66,14 +66,14 @@ def contact_marks(stock: Stock, contacts: NDArray[np.float64], eye: Eye, height:
 
 
 def mass_marks(stock: Stock, com: NDArray[np.float64], eye: Eye, height: int) -> Items:
-    """The centre of mass [3] as a ball in two colours by octants, as crash tests mark it."""
+    """Make items for the centre of mass [3]: a ball with octants in two colours, as in crash tests."""
     radius = 1.6 * _seen_size(com[None], eye, height)
     parts = [balls(stock, com[None], radius, colour, ("octants", i)) for i, colour in enumerate((DARK, BRIGHT))]
     return _through(joined(parts))
 
 
 def _seen_size(points, eye, height):
-    """Radii (m) [n] that all look equally large."""
+    """Radii (m) [n] with equal sizes on the screen."""
     depth = np.maximum((points - eye.pos) @ eye.forward, eye.near)
     return SIZE * height * depth / eye.fy
 

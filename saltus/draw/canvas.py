@@ -1,4 +1,4 @@
-"""The buffers of a picture, and the order in which compiled code works on them."""
+"""The buffers of a picture, and the order in which compiled code processes them."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from saltus.draw.raster.shadow import darken
 from saltus.draw.raster.triangles import FULL, POS, REACH, RECORD, rasterise
 from saltus.draw.scene.camera import Eye
 
-BLUR = 0.004  # of the picture's height: half width of the average over a shadow's edge
+BLUR = 0.004  # half width of the average over a shadow's edge as a fraction of the picture's height
 FIRST_RECORDS = 20_000
 NO_LIGHT = np.zeros(0)
 
 
 class Canvas:
-    """A picture in the making: start, shadow, opaque, any layers, finish."""
+    """A picture in progress; call start, shadow, opaque, layer for each layer, then finish."""
 
     def __init__(self, width: int, height: int, stock: Stock):
         self._stock = stock
@@ -42,7 +42,7 @@ class Canvas:
         self._records, self._of = np.zeros((count, RECORD), np.float32), np.zeros((count, 2), np.int32)
 
     def start(self, eye: Eye, planes: NDArray[np.float64], haze: float) -> None:
-        """Draw what is behind everything; `haze` in m. It is kept as long as it stays the same."""
+        """Draw the background, which is cached while it does not change; `haze` in m."""
         self._eye, self._planes = eye.numbers(), planes
         key = self._eye.tobytes() + planes.tobytes() + np.float64(haze).tobytes()
         if key != self._behind_key:
@@ -51,7 +51,7 @@ class Canvas:
         self._image = self._behind.copy()
 
     def shadow(self, items: Items, order: NDArray[np.int64], number: int) -> None:
-        """Darken the background where items throw their shadow on one of the planes."""
+        """Darken the background in the shadow of items on one of the planes."""
         plane = self._planes[number]
         normal = plane[NORMAL : NORMAL + 3]
         height = float(normal @ plane[ORIGIN : ORIGIN + 3])
@@ -64,19 +64,19 @@ class Canvas:
         wipe(self._keys, self._tiles)
 
     def opaque(self, items: Items, order: NDArray[np.int64]) -> None:
-        """Draw items that hide what is behind them."""
+        """Draw opaque items."""
         self._rasterise(items, order, NO_LIGHT, self._opaque_keys, self._opaque_tiles)
         self._blend(items, self._opaque_keys, self._opaque_tiles, in_front=False)
 
     def layer(self, items: Items, order: NDArray[np.int64] | None = None) -> None:
-        """Draw items that one sees through, but not through each other."""
+        """Draw translucent items that hide each other."""
         order = np.arange(len(items.numbers)) if order is None else order
         self._rasterise(items, order, NO_LIGHT, self._keys, self._tiles)
         self._blend(items, self._keys, self._tiles, in_front=True)
         wipe(self._keys, self._tiles)
 
     def finish(self) -> NDArray[np.uint8]:
-        """The picture [height, width, 3]."""
+        """Return the finished picture [height, width, 3]."""
         wipe(self._opaque_keys, self._opaque_tiles)
         return self._image
 

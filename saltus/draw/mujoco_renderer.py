@@ -1,4 +1,4 @@
-"""Pictures by MuJoCo's renderer, where OpenGL works: the model's own lights, textures, skybox and reflections."""
+"""Pictures by MuJoCo's renderer, which needs OpenGL, with the model's lights, textures, skybox and reflections."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from saltus.errors import SaltusWarning
 from saltus.model.model import Model
 
 MAX_GEOMS = 20_000
-SHADOW_SIZE, SAMPLES = 2048, 4  # of MuJoCo's shadow map, and of a pixel
-MARK = 0.012  # radius of a mark, of the distance to what is looked at
+SHADOW_SIZE, SAMPLES = 2048, 4  # size of MuJoCo's shadow map, and samples per pixel
+MARK = 0.012  # radius of a mark as a fraction of the distance to the camera's target
 VIS = mujoco.mjtVisFlag
 
 
 def mujoco_renderer(model: Model, view: View) -> MujocoRenderer | None:
-    """MuJoCo's renderer; None, with a SaltusWarning, where OpenGL does not work."""
+    """Make MuJoCo's renderer; return None, with a SaltusWarning, if OpenGL does not work."""
     try:
         return MujocoRenderer(model, view)
     except _NoOpenGL as error:
@@ -39,11 +39,11 @@ def mujoco_renderer(model: Model, view: View) -> MujocoRenderer | None:
 
 
 class _NoOpenGL(Exception):
-    """OpenGL cannot be used, and why."""
+    """OpenGL cannot be used; the text says why."""
 
 
 class MujocoRenderer:
-    """Draws a model's states by OpenGL. Belongs to the thread that made it. Ghosts' flexes are not drawn."""
+    """Draws a model's states by OpenGL, without flexes of ghosts. Only the thread that made it may use it."""
 
     def __init__(self, model: Model, view: View):
         self._view, self._scene = view, scene(model, view.groups)
@@ -62,7 +62,7 @@ class MujocoRenderer:
         self._opengl, self._context = _open(self._m, view.width, view.height)
 
     def draw(self, still: Still, ghosts: Sequence[Still] = (), text: str = "") -> NDArray[np.uint8]:
-        """See `saltus.draw.renderer.Renderer`."""
+        """Draw a state; see `saltus.draw.renderer.Renderer`."""
         m, option, drawn, everything = self._m, self._option, self._drawn, mujoco.mjtCatBit.mjCAT_ALL.value
         pose = self._poses.at(still.qpos, still.mocap_pos, still.mocap_quat)
         if self._camera.type == mujoco.mjtCamera.mjCAMERA_FREE:
@@ -85,7 +85,7 @@ class MujocoRenderer:
         return image
 
     def close(self) -> None:
-        """Free what the graphics library holds."""
+        """Free the resources of the graphics library."""
         if self._context is not None:
             self._opengl.make_current()
             self._context.free()
@@ -123,7 +123,7 @@ class MujocoRenderer:
         return option
 
     def _marks(self, still: Still, pose: Pose) -> None:
-        """Contact points, their forces and the centre of mass."""
+        """Draw contact points, their forces and the centre of mass."""
         size = MARK * (self._camera.distance if self._viewpoint.number is None else 1.5 * self._scene.extent)
         contacts = still.contacts if self._view.contacts and still.contacts is not None else np.zeros((0, 8))
         for contact in contacts:
@@ -147,12 +147,12 @@ class MujocoRenderer:
 
 
 def _open(m: mujoco.MjModel, width: int, height: int):
-    """An OpenGL context, and MuJoCo's in it."""
+    """Open an OpenGL context, and MuJoCo's context in it."""
     if _failed:
         raise _NoOpenGL(_failed[0])
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # the reason is told once, by us
+            warnings.simplefilter("ignore")  # the caller reports the reason once
             opengl = _library()(width, height)
         if not getattr(opengl, "_context", None):
             raise _NoOpenGL("no window system, and MUJOCO_GL is not egl")
@@ -160,17 +160,17 @@ def _open(m: mujoco.MjModel, width: int, height: int):
         context = mujoco.MjrContext(m, mujoco.mjtFontScale.mjFONTSCALE_100)
         mujoco.mjr_setBuffer(mujoco.mjtFramebuffer.mjFB_OFFSCREEN, context)
         return opengl, context
-    # libraries that are absent, broken or without a device show in many ways
+    # libraries that are absent, broken or without a device raise various errors
     except Exception as error:
         _failed.append(" ".join(str(error).split()) or type(error).__name__)
         raise _NoOpenGL(_failed[0]) from None
 
 
-_failed: list[str] = []  # why: MuJoCo does not survive a second attempt in one process
+_failed: list[str] = []  # the reason, kept because MuJoCo crashes at a second attempt in a process
 
 
 def _library():
-    """The kind of context that MUJOCO_GL asks for; where it says nothing and there is no window system, EGL."""
+    """The class of context chosen by MUJOCO_GL; if that is not set and there is no window system, EGL's."""
     asked = os.environ.get("MUJOCO_GL", "")
     if sys.platform == "linux" and not asked and not any(map(os.environ.get, ("DISPLAY", "WAYLAND_DISPLAY"))):
         from mujoco.egl import GLContext

@@ -1,9 +1,9 @@
-"""The package's own pictures: no graphics library, only compiled loops over pixels.
+"""Saltus's renderer: compiled loops over pixels, without any graphics library.
 
 OpenGL, which MuJoCo's renderer needs, is absent on most servers, in containers and in continuous integration.
 
-A picture is made from behind to the front: sky and planes; the shadow on the floor; all that is opaque, whose samples
-stay to tell what is hidden; ghosts and other translucent things, each a layer; marks; text.
+A picture is drawn from back to front: sky and planes; the shadow on the floor; opaque items, whose depths are kept to
+find hidden ones; ghosts and other translucent items, a layer each; marks; text.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from saltus.draw.scene.view import View
 from saltus.draw.text import write
 from saltus.model.model import Model
 
-HAZE = 4.0  # distances to what is looked at, where half of a floor has gone into the horizon
+HAZE = 4.0  # distance of half haze, in distances of the camera to its target
 
 
 class Rasteriser:
-    """Draws a model's states. Not to be shared by threads; several draw at once, as compiled code lets them."""
+    """Draws a model's states. Not thread-safe; several rasterisers can draw in parallel threads."""
 
     def __init__(self, model: Model, view: View):
         groups = view.groups
@@ -44,7 +44,7 @@ class Rasteriser:
         self.ghost_colours = GHOST_COLOURS
 
     def draw(self, still: Still, ghosts: Sequence[Still] = (), text: str = "") -> NDArray[np.uint8]:
-        """See `saltus.draw.renderer.Renderer`."""
+        """Draw a state; see `saltus.draw.renderer.Renderer`."""
         pose = self._poses.at(still.qpos, still.mocap_pos, still.mocap_quat)
         eye = self._viewpoint.at(pose)
         canvas, subject = self._canvas, self._subject
@@ -69,7 +69,7 @@ class Rasteriser:
         return image
 
     def close(self) -> None:
-        """Nothing is held outside Python's memory."""
+        """Do nothing: the rasteriser holds no external resources."""
 
     def _marks(self, still: Still, pose: Pose, eye: Eye) -> None:
         height, extent = self._view.height, self._scene.extent
@@ -80,6 +80,6 @@ class Rasteriser:
             self._canvas.layer(mass_marks(self._stock, pose.com, eye, height))
 
     def _distance(self, eye: Eye, pose: Pose) -> float:
-        """How far away what is looked at is (m), and at least as far as the model is large."""
+        """Distance of the camera to its target (m), at least 1.5 times the model's extent."""
         target = self._viewpoint.target(pose)
         return max(1.5 * self._scene.extent, float(np.linalg.norm(eye.pos - target)))

@@ -1,4 +1,4 @@
-"""Pictures of a model's states, by the package's own rasteriser or by MuJoCo's renderer."""
+"""Pictures of a model's states, by Saltus's rasteriser or by MuJoCo's renderer."""
 
 from __future__ import annotations
 
@@ -23,26 +23,26 @@ class Renderer(Protocol):
 
     @property
     def ghost_colours(self) -> tuple[str, ...]:
-        """Colours that ghosts are drawn in, in their order and then again, as "#rrggbb"."""
+        """Colours of ghosts as "#rrggbb", in their order, repeated if there are more ghosts."""
         ...
 
     def draw(self, still: Still, ghosts: Sequence[Still] = (), text: str = "") -> NDArray[np.uint8]:
-        """The picture [height, width, 3] of one moment, which the caller may keep.
+        """Draw a new picture [height, width, 3] of one state.
 
-        ghosts: other states of the model, drawn translucent, each in a colour of its own. text: lines to write on it.
+        ghosts: other states of the model, drawn translucent in different colours. text: lines to write on the picture.
         """
         ...
 
     def close(self) -> None:
-        """Give back what the renderer holds outside Python's memory."""
+        """Release the renderer's external resources."""
         ...
 
 
 def make_renderer(model: Model, view: View, renderer: str = "saltus") -> Renderer:
-    """A renderer of the model from a view.
+    """Make a renderer of the model from a view.
 
-    renderer: "saltus" needs nothing but the package; "mujoco" draws by MuJoCo's where OpenGL works, and with a
-    SaltusWarning by ours where it does not. A SaltusWarning names what ours cannot draw.
+    renderer: "saltus" needs no other software; "mujoco" uses MuJoCo's renderer if OpenGL works, otherwise Saltus's with
+    a SaltusWarning. A SaltusWarning names features that Saltus's renderer does not draw.
     Raises OptionError for an unknown renderer, camera or body.
     """
     if text_of("renderer", renderer) not in RENDERERS:

@@ -9,15 +9,15 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-FONT = ("matplotlib", "mpl-data/fonts/ttf/DejaVuSans.ttf")  # comes with Matplotlib, on which the package depends
-SMALLEST = 11  # pixels, a line's font
-SHARE = 1 / 30  # of the picture's height
+FONT = ("matplotlib", "mpl-data/fonts/ttf/DejaVuSans.ttf")  # part of Matplotlib, a dependency of Saltus
+SMALLEST = 11  # smallest font size, pixels
+SHARE = 1 / 30  # font size as a fraction of the picture's height
 PANEL, OPACITY = np.array([22.0, 27.0, 34.0], np.float32), 0.62
 INK = np.float32(255.0)
 
 
 def write(image: NDArray[np.uint8], text: str) -> None:
-    """Write lines of text on an image [height, width, 3]; what does not fit is cut off."""
+    """Write lines of text on an image [height, width, 3]; text that does not fit is cut off."""
     lines = text.splitlines()
     if not any(line.strip() for line in lines):
         return
@@ -41,7 +41,7 @@ def write(image: NDArray[np.uint8], text: str) -> None:
 
 @functools.lru_cache(maxsize=64)
 def _panel(height: int, width: int, radius: int) -> NDArray[np.float32]:
-    """Opacity of a rectangle with round corners."""
+    """Opacity [height, width] of a rectangle with rounded corners."""
     y, x = np.ogrid[:height, :width]
     dx = np.maximum(np.abs(x + 0.5 - width / 2) - (width / 2 - radius), 0.0)
     dy = np.maximum(np.abs(y + 0.5 - height / 2) - (height / 2 - radius), 0.0)
@@ -69,7 +69,7 @@ def _letter(letter: str, size: int) -> NDArray[np.float32]:
 
 @functools.cache
 def _font(size: int):
-    """DejaVu Sans, or the font that comes with Pillow where it is not found."""
+    """DejaVu Sans, or Pillow's default font if that is not found."""
     from PIL import ImageFont
 
     package, path = FONT

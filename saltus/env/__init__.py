@@ -5,8 +5,8 @@
     observations, infos = envs.reset(seed=0)
     observations, rewards, terminated, truncated, infos = envs.step(actions)
 
-Needs Gymnasium: pip install 'saltus[env]'. Importing it registers the bundled environments with Gymnasium, as
-"saltus/HalfCheetah-v5" and so on.
+Requires Gymnasium: pip install 'saltus[env]'. Importing this package registers the bundled environments with Gymnasium,
+as "saltus/HalfCheetah-v5" and so on.
 """
 
 from importlib import import_module

@@ -12,34 +12,34 @@ from scipy.special import ndtr, ndtri
 from saltus.arguments import number, numbers
 from saltus.errors import OptionError
 
-#: A number, or the name of an environment's parameter whose value it is.
+#: A number, or the name of the environment's parameter that holds it.
 Bound: TypeAlias = float | str
-#: What a distribution's numbers are in some simulations: the value of a parameter by its name [n].
+#: A function that returns a parameter's values [n] in n simulations by its name.
 Lookup: TypeAlias = Callable[[str], NDArray[np.floating]]
 
 
 class Distribution(ABC):
-    """What random numbers are drawn from; made by `uniform`, `log_uniform`, `normal` and `choice`."""
+    """A distribution of random numbers; made by `uniform`, `log_uniform`, `normal` and `choice`."""
 
     @property
     @abstractmethod
     def bounds(self) -> Mapping[str, Bound]:
-        """Its numbers, by what they are called."""
+        """Parameters of the distribution by their names, as `low` and `high`."""
 
     @abstractmethod
     def check(self, values: Mapping[str, NDArray[np.float64]]) -> str:
-        """What is wrong with its numbers [n] each, in words; nothing where they are as they should be."""
+        """Describe what is wrong with the distribution's parameters [n] each; "" if they are valid."""
 
     @abstractmethod
     def quantile(self, u: NDArray[np.float64], values: Mapping[str, NDArray[np.float64]]) -> NDArray[np.float64]:
-        """Numbers [n, count] for probabilities u in (0, 1), by numbers of the distribution [n, 1]."""
+        """Quantiles [n, count] at probabilities u in (0, 1), for parameters of the distribution [n, 1]."""
 
     def parameters(self) -> list[str]:
-        """The parameters that its numbers name."""
+        """Names of the environment's parameters that the distribution refers to."""
         return [bound for bound in self.bounds.values() if isinstance(bound, str)]
 
     def draw(self, what: str, u: NDArray[np.float64], lookup: Lookup) -> NDArray[np.float64]:
-        """Numbers [n, count] for probabilities; OptionError, which begins with `what`, where its numbers are wrong."""
+        """Quantiles [n, count] at probabilities u; OptionError, beginning with `what`, if parameters are invalid."""
         values = {
             name: np.full(len(u), bound) if not isinstance(bound, str) else np.asarray(lookup(bound), np.float64)
             for name, bound in self.bounds.items()
@@ -52,7 +52,7 @@ class Distribution(ABC):
 
 @dataclass(frozen=True)
 class _Between(Distribution):
-    """One of those between two numbers."""
+    """A distribution between two numbers."""
 
     low: Bound
     high: Bound
@@ -75,7 +75,7 @@ class _Between(Distribution):
 
 @dataclass(frozen=True, repr=False)
 class Uniform(_Between):
-    """Uniformly distributed between two numbers."""
+    """The uniform distribution between two numbers."""
 
     name = "uniform"
 
@@ -86,7 +86,7 @@ class Uniform(_Between):
 
 @dataclass(frozen=True, repr=False)
 class LogUniform(_Between):
-    """Between two positive numbers, with a logarithm that is uniformly distributed."""
+    """The log-uniform distribution between two positive numbers."""
 
     name = "log_uniform"
 
@@ -100,7 +100,7 @@ class LogUniform(_Between):
 
 @dataclass(frozen=True, repr=False)
 class Normal(Distribution):
-    """Normally distributed, between limits if there are any: what lies beyond them is cut off the distribution."""
+    """The normal distribution, truncated at the limits `low` and `high`."""
 
     mean: Bound
     deviation: Bound
@@ -121,7 +121,7 @@ class Normal(Distribution):
 
     @property
     def limited(self) -> bool:
-        """Whether there are limits."""
+        """Whether the distribution is truncated."""
         return isinstance(self.low, str) or isinstance(self.high, str) or bool(np.isfinite([self.low, self.high]).any())
 
     def check(self, values: Mapping[str, NDArray[np.float64]]) -> str:
@@ -137,7 +137,7 @@ class Normal(Distribution):
 
 @dataclass(frozen=True)
 class Choice(Distribution):
-    """One of some values, with probabilities in the ratios of their weights."""
+    """A discrete distribution of values, with probabilities proportional to their weights."""
 
     values: tuple[float, ...]
     weights: tuple[float, ...]
@@ -160,12 +160,12 @@ class Choice(Distribution):
 
 
 def log_uniform(low: Bound, high: Bound) -> Distribution:
-    """Between two positive numbers, with a logarithm that is uniformly distributed; for `Randomize` and `Push`."""
+    """The log-uniform distribution between two positive numbers, for `Randomize` and `Push`."""
     return LogUniform(_bound("log_uniform: low", low), _bound("log_uniform: high", high))
 
 
 def choice(values: Sequence[float], weights: Sequence[float] | None = None) -> Distribution:
-    """One of some values, with equal probabilities or in the ratios of weights; for `Randomize`."""
+    """A choice among values, with equal probabilities or proportional to weights; for `Randomize`."""
     given = numbers("choice: values", values)
     if given.ndim != 1 or not given.size or not np.isfinite(given).all():
         raise OptionError(f"choice: values must be a row of finite numbers, got {values!r}")
@@ -176,18 +176,18 @@ def choice(values: Sequence[float], weights: Sequence[float] | None = None) -> D
 
 
 def uniform_between(low: Bound, high: Bound) -> Distribution:
-    """The distribution that `uniform` gives."""
+    """The uniform distribution between two numbers; see `uniform`."""
     return Uniform(_bound("uniform: low", low), _bound("uniform: high", high))
 
 
 def normal_about(mean: Bound, deviation: Bound, *, low: Bound = -np.inf, high: Bound = np.inf) -> Distribution:
-    """The distribution that `normal` gives."""
+    """The normal distribution, truncated at limits if there are any; see `normal`."""
     given = {"mean": mean, "deviation": deviation, "low": low, "high": high}
     return Normal(*(_bound(f"normal: {name}", value) for name, value in given.items()))
 
 
 def check_bounds(name: str, distribution: Distribution) -> None:
-    """OptionError where the numbers of a distribution are wrong whatever the parameters are."""
+    """Raise OptionError if a distribution of numbers only, without names of parameters, is invalid."""
     if not distribution.parameters():
         wrong = distribution.check({key: np.array([value], float) for key, value in distribution.bounds.items()})
         if wrong:
@@ -195,7 +195,7 @@ def check_bounds(name: str, distribution: Distribution) -> None:
 
 
 def first_wrong(wrong: NDArray[np.bool_], words: str) -> str:
-    """Words with the first simulation in which something is wrong; nothing where nothing is."""
+    """Append to `words` the first simulation in which something is wrong; "" if nothing is."""
     return f"{words} in simulation {int(np.flatnonzero(wrong)[0])} of those that begin" if wrong.any() else ""
 
 

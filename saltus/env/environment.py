@@ -1,4 +1,4 @@
-"""`Environment`: a task for an agent, declared as a class."""
+"""`Environment`: declaration of a task for an agent as a class."""
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
@@ -24,61 +24,59 @@ from saltus.model.model import KINDS, Model
 from saltus.simulate.engine.initial_state import awake
 from saltus.simulate.laws.control import Controller
 
-#: A model, or a function that gives one.
+#: A model, or a function that returns one.
 ModelChoice: TypeAlias = ModelSource | Callable[[], ModelSource]
-#: From where pictures are drawn: a camera of the model by name or number, one of its own, or None.
+#: Camera of pictures: a camera of the model by name or number, a `Camera`, or None.
 CameraChoice: TypeAlias = str | int | Camera | None
-#: Attributes that may be changed where an environment is made, beside parameters and options.
+#: Attributes that can be changed when an environment is made, besides parameters and options.
 SETTINGS = ("model", "frame_skip", "max_episode_steps", "integrator", "timestep", "key", "vary", "randomize")
 SETTINGS += ("action_noise", "action_delay", "pushes")
 
 
 class Environment:
-    """A task: a model, what an agent sees of it and does to it, what it is rewarded for, how episodes begin and end.
+    """A task for an agent: a model, observations, actions, rewards, and the beginning and end of episodes.
 
-    A subclass declares it by attributes, of which only the model is needed. Those that are terms are functions of one
-    simulation, see `saltus.env.term`.
+    Subclasses declare a task by attributes, of which only the model is required. Attributes that are terms are
+    functions of one simulation, see `saltus.env.term`.
 
     Attributes:
-        model: what `saltus.load` takes, or a function that gives it.
-        key: the keyframe that episodes start from, by name or number; None: the model's start.
-        vary: fields of the model that may differ from simulation to simulation, as in `saltus.Batch`.
-        randomize: values of the model's fields and of parameters that are drawn for each episode, see
-            `saltus.env.Randomize`.
-        integrator, timestep: as in `saltus.Simulation` (s).
+        model: anything that `saltus.load` takes, or a function that returns it.
+        key: the keyframe that episodes start from, by name or number; None: the model's initial state.
+        vary: fields of the model that may differ between simulations, see `saltus.Batch`.
+        randomize: random values of the model's fields and of parameters, see `saltus.env.Randomize`.
+        integrator, timestep (s): see `saltus.Simulation`.
         control: a controller in the time loop, such as `saltus.PID`.
-        frame_skip: steps of the simulation in one step of the environment.
-        max_episode_steps: after how many of these an episode is truncated; None: never.
-        observation: fields by MuJoCo's names, with places ("qpos[1:]", "xpos[torso, 2]", "sensordata[gyro]"), and
-            terms, in their order. `saltus.env.observed` limits, scales or disturbs one.
-        rewards: terms by the names under which infos report them, but for those that begin with an underscore. The
-            reward is their sum.
+        frame_skip: steps of the simulation per step of the environment.
+        max_episode_steps: number of steps after which an episode is truncated; None: never.
+        observation: fields by MuJoCo's names, with indices ("qpos[1:]", "xpos[torso, 2]", "sensordata[gyro]"), and
+            terms, in this order. `saltus.env.observed` clips, scales or disturbs one.
+        rewards: terms by name; the reward is their sum. Infos report each term unless its name begins with an
+            underscore.
         infos: further terms that infos report.
-        reset_infos: names of those that are reported when an episode begins, too.
-        terminated: a term that says whether the episode ends.
-        before_step: a term that sets the controls d.ctrl from e.action; it may apply forces. None: the action is the
-            controls.
-        action_range: (least, largest) of actions, numbers or rows with one for each; None: the ranges of the controls.
-        action_noise: standard deviations of normally distributed noise on actions, in their own unit: one number, or
-            one for each.
-        action_delay: how many steps late actions act, or (least, largest) of what is drawn for each episode; before
-            the first one arrives, zeros act. The term before_step reads the late and noisy action, all others the one
-            that was given.
+        reset_infos: names of the infos that are also reported when an episode begins.
+        terminated: a term that returns whether the episode ends.
+        before_step: a term that sets the controls d.ctrl from e.action; it may apply forces. None: the action is used
+            as the controls.
+        action_range: (least, largest) action, numbers or rows with one for each; None: the ranges of the controls.
+        action_noise: standard deviations of normal noise on actions, in their own units: one number, or one for each.
+        action_delay: delay of actions in steps, or the range (least, largest) from which it is drawn for each episode;
+            zeros act before the first action arrives. The term before_step reads the delayed, noisy action, all other
+            terms the one given by the agent.
         pushes: changes of velocities and forces at random times, see `saltus.env.Push`.
-        reset: a term that turns the start of the model, in d.qpos and d.qvel, into that of an episode.
-        remember: a term that sets memory after each step and each reset, when all others have read it.
-        parameters: numbers, or rows of numbers, that terms read as e.NAME. They may differ from simulation to
-            simulation and change at any time.
-        memory: numbers, or rows of numbers, that terms read and set as e.NAME, with what they are when an episode
-            begins.
-        ids: places in the model that terms read as e.NAME, such as ("body", "torso"): the number of the object; of
-            ("qpos", joint), ("qvel", joint) and ("sensordata", sensor) the place of the first number.
-        inputs: parameters and memory that a person sets where the environment is played, see `saltus.env.play`: for one
-            number (name, least, largest), with a unit behind them or not, for a row of numbers as many of these.
+        reset: a term that changes the initial state of the model, in d.qpos and d.qvel, into that of an episode.
+        remember: a term that sets memory after each step and each reset, once all other terms have read it.
+        parameters: numbers, or rows of numbers, that terms read as e.NAME. They may differ between simulations and
+            change at any time.
+        memory: numbers, or rows of numbers, that terms read and set as e.NAME, with their values at the beginning of
+            an episode.
+        ids: indices in the model that terms read as e.NAME: of an object, such as ("body", "torso"), or of the first
+            number of ("qpos", joint), ("qvel", joint) or ("sensordata", sensor).
+        inputs: parameters and memory that a person sets while the environment is played, see `saltus.env.play`:
+            (name, least, largest) or (name, least, largest, unit), for a row of numbers one such tuple for each.
         options: values that choose between declarations; `declare` reads them as self.option.NAME.
-        quantities: "present": terms and observations read computed quantities of the state that a step has reached;
-            "step": those that the integrator left, as Gymnasium's environments do.
-        camera: from where pictures are drawn, as in `Simulation.picture`.
+        quantities: "present": terms and observations read quantities computed at the state that a step has reached;
+            "step": those that the integrator left, as in Gymnasium's environments.
+        camera: camera of pictures, see `Simulation.picture`.
     """
 
     model: ModelChoice | None = None
@@ -112,7 +110,7 @@ class Environment:
 
     def __init__(self, **changes: object):
         cls = type(self)
-        #: What differs from the class, by name.
+        #: Changes of the class's declaration, by name.
         self.changes = dict(changes)
         given = dict(mapping(f"{cls.__name__}: parameters", declared(self, "parameters")))
         options = dict(mapping(f"{cls.__name__}: options", cls.options))
@@ -136,42 +134,42 @@ class Environment:
         self.played_inputs()
 
     def declare(self) -> None:
-        """Set attributes that depend on options (`self.option`) or parameters (`self.values`); here nothing."""
+        """Set attributes that depend on options (`self.option`) or parameters (`self.values`); overridable."""
 
     def loaded(self) -> Model:
-        """The model."""
+        """Load the model; OptionError if the class has none."""
         source: ModelChoice | None = declared(self, "model")
         if source is None:
             raise OptionError(f"{type(self).__name__} has no model; set the attribute `model`")
         return awake(load(source() if callable(source) else source), "environments")
 
     def terms(self, name: str) -> dict[str, Kernel]:
-        """The terms of a mapping, made kernels."""
+        """The terms of a declared mapping, as kernels."""
         where = f"{type(self).__name__}: {name}"
         return {key: _term(f"{where}[{key!r}]", value) for key, value in mapping(where, declared(self, name)).items()}
 
     def term(self, name: str) -> Kernel | None:
-        """A term by its name, made a kernel; None where there is none."""
+        """The term declared under a name, as a kernel; None if there is none."""
         value = declared(self, name)
         return None if value is None else _term(f"{type(self).__name__}: {name}", value)
 
     def first_memory(self) -> dict[str, NDArray[np.float64]]:
-        """What memory begins with."""
+        """Values of memory at the beginning of an episode."""
         given = mapping(f"{type(self).__name__}: memory", declared(self, "memory"))
         return {name: numbers(f"memory {name}", value) for name, value in given.items()}
 
     def played_inputs(self) -> tuple[Input, ...]:
-        """What a person sets where it is played, as `inputs` declares it."""
+        """Inputs that a person sets while the environment is played, as declared by `inputs`."""
         added = self.added({})
         return inputs(type(self).__name__, declared(self, "inputs"), {**added.parameters, **added.memory})
 
     def places(self, model: Model) -> dict[str, int]:
-        """The numbers that `ids` stand for."""
+        """The indices declared by `ids`, by name."""
         given = mapping(f"{type(self).__name__}: ids", declared(self, "ids"))
         return {name: _place(name, what, model) for name, what in given.items()}
 
     def added(self, disturbances: Mapping[str, tuple[int | str, ...]]) -> Added:
-        """The fields that it adds to an episode, with those of its disturbances."""
+        """The fields that the environment and its disturbances add to an episode."""
         first = self.first_memory()
         return Added(
             {name: _size(name, value) for name, value in self.values.items()},
@@ -182,7 +180,7 @@ class Environment:
 
 
 def declared(environment: Environment, name: str) -> Any:
-    """What an environment declares under a name, functions as they are."""
+    """Return the attribute that an environment declares under a name, without binding functions."""
     if name in vars(environment):
         return vars(environment)[name]
     value = inspect.getattr_static(type(environment), name)
@@ -197,7 +195,7 @@ def _term(name: str, value: Any) -> Kernel:
 
 
 def _like(name: str, value: Any, example: Any) -> np.ndarray:
-    """Numbers of the shape of an example."""
+    """Broadcast numbers to the shape of an example; OptionError if that is not possible."""
     found, shape = numbers(name, value), np.shape(example)
     try:
         return np.broadcast_to(found, shape).astype(float)

@@ -1,4 +1,4 @@
-"""`evaluate`: episodes of an environment under a policy, on this computer or a cluster, and what they returned."""
+"""`evaluate`: returns of episodes of an environment under a policy, on this computer or a cluster."""
 
 import os
 from collections.abc import Callable
@@ -18,21 +18,21 @@ from saltus.errors import OptionError, SaltusError
 from saltus.study.executors.executor import Executor, Workers, make_executor, results
 from saltus.terminal.progress import Progress, ProgressChoice
 
-SIDE_BY_SIDE = 64  # episodes of a job
+SIDE_BY_SIDE = 64  # episodes per job
 EPISODES = "finished {task.completed:.0f} of {task.total:.0f} episodes"
 
-#: A policy, the path of its file, or a function of observations [n, nobservation] that gives actions [n, naction].
+#: A policy, the path of its file, or a function from observations [n, nobservation] to actions [n, naction].
 ActionsChoice: TypeAlias = Policy | str | os.PathLike[str] | Callable[[NDArray[np.floating]], ArrayLike]
 
 
 @dataclass(frozen=True)
 class Evaluation:
-    """What came of episodes, in the order of their seeds.
+    """Results of episodes, in the order of their seeds.
 
     Attributes:
-        returns [episodes]: sums of rewards, not discounted.
-        lengths [episodes]: steps.
-        terminated [episodes]: whether the environment ended it; if not, its time was over.
+        returns [episodes]: undiscounted sums of rewards.
+        lengths [episodes]: numbers of steps.
+        terminated [episodes]: whether the environment ended the episode; otherwise it was truncated.
     """
 
     returns: NDArray[np.float64]
@@ -49,7 +49,7 @@ class Evaluation:
 
     @property
     def standard_error(self) -> float:
-        """Of the mean return; nan for one episode."""
+        """The standard error of the mean return; nan for one episode."""
         n = len(self)
         return float(self.returns.std(ddof=1) / np.sqrt(n)) if n > 1 else float("nan")
 
@@ -75,16 +75,16 @@ def evaluate(
 ) -> Evaluation:
     """Run episodes under a policy.
 
-    Episode k is that of `make(source).reset(seed=seed + k)`. Results are the same to the bit for any number of workers.
+    Episode k starts as `make(source).reset(seed=seed + k)`. Results are bitwise equal for any number of workers.
 
     Args:
-        source: as for `make_vec`; None: what the policy was made for, with the parameters that were changed there.
-        policy: a `Policy`, the path of its file, or a function of observations [n, nobservation] that gives actions
-            [n, naction] and keeps nothing from call to call. None: actions are zero, or the nearest to it.
-        episodes: how many.
-        max_steps: where an episode is cut; needed where the environment has no `max_episode_steps`.
-        workers, reproducible, progress: as `saltus.sweep` takes them; with one worker, all threads of this process.
-        parameters: as for `make_vec`.
+        source: see `make_vec`; None: the environment that the policy was made for, with its changed parameters.
+        policy: a `Policy`, the path of its file, or a stateless function from observations [n, nobservation] to actions
+            [n, naction]. None: actions are zero, or the allowed values nearest to it.
+        episodes: number of episodes.
+        max_steps: most steps of an episode; required if the environment has no `max_episode_steps`.
+        workers, reproducible, progress: see `saltus.sweep`; one worker uses all threads of this process.
+        parameters: see `make_vec`.
 
     Raises:
         OptionError: an argument cannot be used, or cannot be sent to other processes.
@@ -118,7 +118,7 @@ def evaluate(
 
 @dataclass(frozen=True)
 class _Job:
-    """Episodes that are run side by side."""
+    """Episodes to run in one batch."""
 
     environment: Environment
     policy: Any
@@ -142,7 +142,7 @@ def _collected(executor: Executor, jobs: list[_Job], bar: Progress) -> dict[int,
 
 
 def _run(job: _Job) -> Evaluation:
-    """One job's episodes."""
+    """Run the episodes of a job."""
     n = len(job.seeds)
     envs = VectorEnvironment(job.environment, n, threads=job.threads, info=False)
     space: Any = envs.single_action_space

@@ -7,13 +7,13 @@ from typing import TypeAlias
 from saltus.arguments import mapping, number, several, text_of
 from saltus.errors import OptionError
 
-#: What an input is called, its least and its largest value, and its unit, if it has one.
+#: Name of an input, its least and largest value, and optionally its unit.
 InputRange: TypeAlias = tuple[str, float, float] | tuple[str, float, float, str]
 
 
 @dataclass(frozen=True)
 class Input:
-    """Number `index` of a parameter or of memory, `field`, with a name and a range for people."""
+    """Number `index` of the parameter or memory `field`, with a label and a range for people."""
 
     field: str
     index: int
@@ -24,12 +24,12 @@ class Input:
 
     @property
     def id(self) -> str:
-        """Its slider's."""
+        """Id of the input's slider."""
         return f"{self.field}[{self.index}]"
 
 
 def inputs(name: str, given: object, sizes: Mapping[str, int]) -> tuple[Input, ...]:
-    """What an environment with this name declares; `sizes`: of its parameters and memory, 0 for one number."""
+    """Check and list the declared inputs of the environment `name`; `sizes` of its fields are 0 for single numbers."""
     found: list[Input] = []
     for field, declared in mapping(f"{name}: inputs", given).items():
         if field not in sizes:
@@ -50,5 +50,5 @@ def _input(name: str, field: str, index: int, row: Sequence[object]) -> Input:
     label, low, high, *unit = row
     made = Input(field, index, text_of(name, label), number(name, low), number(name, high), *map(str, unit))
     if not made.low < made.high:
-        raise OptionError(f"{name}: {made.low:g} to {made.high:g} is no range")
+        raise OptionError(f"{name}: {made.low:g} to {made.high:g} is not a range")
     return made

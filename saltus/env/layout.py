@@ -1,4 +1,4 @@
-"""What terms see as `e`: the episode of a simulation, as a flat struct beside the kernels' Model and Data."""
+"""Layout of `e`, the episode of a simulation: a flat struct that terms read beside the kernels' Model and Data."""
 
 import hashlib
 from collections.abc import Mapping
@@ -9,23 +9,23 @@ from saltus.env.random import NRANDOM
 from saltus.errors import OptionError
 from saltus.number.structs import LAYOUTS, Layout, ints, reals
 
-# kept from step to step, as are what an environment adds; then what one step makes
+# fields kept from step to step, as are those added by environments; then fields made by each step
 KEPT = ("steps", "action", "previous_action")
 MADE = ("terminated", "dt", "values", "observation")
 RESERVED = {*KEPT, *MADE, "random"}
 
 
 class Added(NamedTuple):
-    """The fields that an environment adds: how many numbers each holds, 0 for one that is not indexed."""
+    """The fields that an environment adds to an episode, with their sizes; 0 for single numbers."""
 
     parameters: Mapping[str, int]
     memory: Mapping[str, int]
     ids: tuple[str, ...]
-    disturbances: Mapping[str, tuple[int | str, ...]] = MappingProxyType({})  # shapes of what these keep
+    disturbances: Mapping[str, tuple[int | str, ...]] = MappingProxyType({})  # shapes of their fields
 
 
 def episode_layout(added: Added) -> Layout:
-    """The layout of `e` with an environment's own fields; equal fields have one layout."""
+    """The layout of `e` with an environment's own fields; equal fields share one layout. OptionError: bad names."""
     own = {**added.parameters, **added.memory}
     for name in (*own, *added.ids):
         if name in RESERVED or name in added.disturbances or not name.isidentifier() or name.startswith("_"):

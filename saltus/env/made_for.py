@@ -1,4 +1,4 @@
-"""`made_for`: the environment that is meant by a name, a class, an object, or the policy for it."""
+"""`made_for`: find an environment by its name, class or object, or by the policy made for it."""
 
 from collections.abc import Mapping
 from importlib import import_module
@@ -11,7 +11,7 @@ from saltus.errors import OptionError
 
 
 def made_for(source: Any, policy: Any, parameters: Mapping[str, object]) -> Environment:
-    """The environment of `source`, or where that is None the one that the policy was made for."""
+    """The environment of `source`, or if that is None the one that the policy was made for; OptionError if unknown."""
     made = getattr(getattr(source, "unwrapped", None), "environment", None)
     if made is not None:
         return found(made, parameters)
@@ -19,7 +19,7 @@ def made_for(source: Any, policy: Any, parameters: Mapping[str, object]) -> Envi
     if source is None:
         if known is None:
             raise OptionError("give an environment: the policy does not say which it was made for")
-        if ":" in known:  # no file decides what is imported
+        if ":" in known:  # a file must not decide what is imported
             raise OptionError(f"the policy was made for {known}; give that environment, too")
         source = known
     if isinstance(source, str) and ":" in source:
@@ -32,7 +32,7 @@ def made_for(source: Any, policy: Any, parameters: Mapping[str, object]) -> Envi
 
 
 def _imported(name: str) -> type[Environment]:
-    """The class that "module:Class" names."""
+    """Import the class named by "module:Class"; OptionError if it does not exist."""
     module, _, path = name.partition(":")
     try:
         kind: Any = import_module(module)

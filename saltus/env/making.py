@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Bundled(NamedTuple):
-    """A bundled environment: its module in `saltus.env.bundled`, its version, the reward that counts as solved."""
+    """A bundled environment: its module in `saltus.env.bundled`, its version, and the return that counts as solved."""
 
     module: str
     version: int
@@ -70,7 +70,7 @@ def make(
     camera: CameraChoice = None,
     **parameters: object,
 ) -> SingleEnvironment:
-    """One environment as Gymnasium's `Env`: arguments as in `make_vec`."""
+    """Make one environment as Gymnasium's `Env`; see `make_vec` for the arguments."""
     pictures = Pictures(render_mode, width, height, camera)
     return SingleEnvironment(found(source, parameters), precision=precision, pictures=pictures)
 
@@ -89,17 +89,17 @@ def make_vec(
     camera: CameraChoice = None,
     **parameters: object,
 ) -> VectorEnvironment:
-    """n environments at once as Gymnasium's `VectorEnv`, whose whole step is one compiled call.
+    """Make n environments as Gymnasium's `VectorEnv`, whose whole step is one compiled call.
 
     `source`: the name of a bundled environment (see `environments`), a subclass of `saltus.env.Environment`, or an
-    object of one. `threads`: how many to use (None: all that this process may). `precision`: of the simulations and the
-    observations, "float64" or "float32". `autoreset_mode`: when episodes that have ended begin anew, as in Gymnasium.
-    `info`: whether steps report rewards and infos one by one. `render_mode` ("rgb_array" or None), `width`, `height`
-    (pixels), `camera`: of pictures. `parameters`: values of the environment's parameters and options, `model`,
-    `frame_skip`, `max_episode_steps`, `integrator`, `timestep` (s), `key`, `vary`, `randomize`,
+    instance of one. `threads`: number of threads (None: all that this process may use). `precision` of simulations and
+    observations: "float64" or "float32". `autoreset_mode`: when the next episode begins after one has ended, as in
+    Gymnasium. `info`: whether steps report rewards and infos one by one. `render_mode` ("rgb_array" or None), `width`,
+    `height` (pixels), `camera`: options of pictures. `parameters`: values of the environment's parameters and options,
+    `model`, `frame_skip`, `max_episode_steps`, `integrator`, `timestep` (s), `key`, `vary`, `randomize`,
     `action_noise`, `action_delay`, `pushes`.
 
-    A simulation's numbers do not depend on n or threads, to the bit.
+    The results of a simulation are bitwise independent of n and threads.
     """
     pictures = Pictures(render_mode, width, height, camera)
     return VectorEnvironment(
@@ -116,16 +116,16 @@ def make_vec(
 def make_sb3(
     source: EnvironmentSource, n: int = 1, *, seed: int | None = None, monitor: bool = True, **options: object
 ) -> "VecEnv":
-    """n environments at once as Stable-Baselines3's `VecEnv`, with float32 observations.
+    """Make n environments as Stable-Baselines3's `VecEnv`, with float32 observations.
 
-    It behaves as SB3's `DummyVecEnv` of n single environments, in one compiled call a step. `seed`: of simulation 0,
-    the others have those that follow. `monitor`: whether SB3's `VecMonitor` reports the return and the length of each
-    episode. `options`: as in `make_vec`, but for `autoreset_mode`, which is SB3's. `get_attr` and `set_attr` read and
-    set the parameters of the environment's terms, for each simulation.
+    The behaviour is that of SB3's `DummyVecEnv` of n single environments, in one compiled call per step. `seed`: the
+    seed of simulation 0, with consecutive ones for the others. `monitor`: whether SB3's `VecMonitor` reports the return
+    and the length of each episode. `options`: see `make_vec`; `autoreset_mode` is fixed by SB3. `get_attr` and
+    `set_attr` read and set the parameters of the environment's terms for each simulation.
 
-    Needs Stable-Baselines3: pip install 'saltus[sb3]'.
+    Requires Stable-Baselines3: pip install 'saltus[sb3]'.
     """
-    module = import_module("saltus.env.interfaces.sb3")  # which imports PyTorch
+    module = import_module("saltus.env.interfaces.sb3")  # imports PyTorch
     if "autoreset_mode" in options:
         raise OptionError("Stable-Baselines3 has an autoreset_mode of its own, which cannot be chosen")
     keywords: dict[str, Any] = {**options, "autoreset_mode": AutoresetMode.SAME_STEP}
@@ -136,10 +136,10 @@ def make_sb3(
 
 
 def found(source: EnvironmentSource, parameters: Mapping[str, object]) -> Environment:
-    """The environment that a source names, with other parameters."""
+    """Make the environment of a source with parameters. OptionError: it is not known."""
     if isinstance(source, Environment):
         if parameters:
-            raise OptionError(f"give {', '.join(parameters)} where the {type(source).__name__} is made")
+            raise OptionError(f"pass {', '.join(parameters)} when the {type(source).__name__} is made")
         return source
     if isinstance(source, str):
         name = re.sub(r"-v\d+$", "", source.removeprefix("saltus/"))

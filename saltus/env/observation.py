@@ -1,4 +1,4 @@
-"""What an agent sees: fields of Data by MuJoCo's names, and terms, one after the other."""
+"""Observations of an agent: fields of Data by MuJoCo's names, and terms, concatenated."""
 
 import re
 from collections.abc import Sequence
@@ -20,16 +20,16 @@ FIELDS = (
     *(f for f in DataFields.__annotations__ if f in DATA.fields and DATA.fields[f].kind == "real"),
     "sensordata",
 )
-#: Kinds of objects that the first extent of a field counts.
+#: Kinds of objects counted by the first axis of a field.
 OBJECTS = {"nbody": "body", "nbody_sense": "body", "njnt": "joint", "ngeom": "geom", "nsite": "site"}
 OBJECTS |= {"nu": "actuator", "nout": "actuator", "ntendon": "tendon"}
-#: Steps of the environment: a whole number, or the least and the largest of those that are drawn for each episode.
+#: Steps of the environment: a whole number, or the range (least, largest) from which one is drawn for each episode.
 Delay: TypeAlias = int | tuple[int, int]
 
 
 @dataclass(frozen=True)
 class Observed:
-    """A part of an observation with what becomes of it; made by `observed`."""
+    """A part of an observation with its processing; made by `observed`."""
 
     source: str | Term
     clip: tuple[float, float] | None = None
@@ -46,12 +46,12 @@ def observed(
     noise: float = 0.0,
     delay: Delay = 0,
 ) -> Observed:
-    """A part of an observation that is limited, scaled, noisy or late.
+    """Make a part of an observation that is clipped, scaled, noisy or delayed.
 
-    `source`: a field ("qvel[3:]") or a term. `clip`: the least and the largest value, in the field's unit. `scale`:
-    what it is then multiplied by. `noise`: the standard deviation of what is added then. `delay`: how many steps of the
-    environment late it is seen, or (least, largest) of what is drawn for each episode, once for all parts with the same
-    two; until the first value arrives, it is that of the start.
+    `source`: a field ("qvel[3:]") or a term. `clip`: (least, largest) value in the field's unit. `scale`: factor
+    applied after clipping. `noise`: standard deviation of noise added after scaling. `delay`: delay in steps of the
+    environment, or the range (least, largest) from which it is drawn for each episode, once for all parts with the same
+    range; until the first delayed value arrives, the initial one is seen. OptionError: an argument is not valid.
     """
     if clip is not None and (len(clip) != 2 or not clip[0] <= clip[1]):
         raise OptionError(f"observed: clip must be (least, largest), got {clip!r}")
@@ -61,7 +61,7 @@ def observed(
 
 
 def delay_range(name: str, given: Any) -> tuple[int, int]:
-    """The least and the largest delay; OptionError for what is none."""
+    """The least and the largest delay in steps; OptionError if `given` is not a delay."""
     if not isinstance(given, Sequence | np.ndarray):
         steps = whole_number(name, given)
         return steps, steps
@@ -74,7 +74,7 @@ def delay_range(name: str, given: Any) -> tuple[int, int]:
 
 
 def parts(observation: Any) -> list[Observed]:
-    """The parts of an observation; a lone one counts as a list."""
+    """The parts of an observation as a list; a single part counts as one."""
     alone = isinstance(observation, str | Observed) or callable(observation)
     given = [observation] if alone else several("observation", observation)
     for part in given:
@@ -84,15 +84,15 @@ def parts(observation: Any) -> list[Observed]:
 
 
 def field_name(source: str) -> str:
-    """The field that a source names."""
+    """Name of the field that a source refers to."""
     return _split(source)[0]
 
 
 def field_rows(source: str, model: Model, workspace: Struct) -> NDArray[np.int64]:
-    """Places among Data's numbers of what a source names, such as "qpos[2:]", "xpos[torso, 2]" or "sensordata[gyro]".
+    """Indices among Data's numbers of a source such as "qpos[2:]", "xpos[torso, 2]" or "sensordata[gyro]".
 
-    Places are whole numbers, slices or names: of joints in qpos and qvel, of sensors in sensordata, else of what the
-    field counts.
+    Indices in a source are whole numbers, slices or names: of joints in qpos and qvel, of sensors in sensordata, else
+    of the objects that the field counts.
     """
     name, index = _split(source)
     shape = DATA.shape(name, workspace.sizes)
@@ -112,7 +112,7 @@ def field_rows(source: str, model: Model, workspace: Struct) -> NDArray[np.int64
 def _split(source: str) -> tuple[str, list[str]]:
     match = re.fullmatch(r"\s*(\w+)\s*(?:\[(.+)\])?\s*", source)
     if match is None:
-        raise OptionError(f"observation {source!r}: expected a field, or one with places, such as 'qpos[2:]'")
+        raise OptionError(f"observation {source!r}: expected a field, or one with indices, such as 'qpos[2:]'")
     name, index = match[1], match[2]
     if name not in FIELDS:
         raise OptionError.unknown("field of an observation", name, FIELDS)
@@ -120,14 +120,14 @@ def _split(source: str) -> tuple[str, list[str]]:
 
 
 def place_number(text: str) -> int | slice:
-    """A whole number or a slice; ValueError for anything else."""
+    """Parse a whole number or a slice; ValueError for anything else."""
     if ":" in text:
         return slice(*(int(x) if x.strip() else None for x in text.split(":")))
     return int(text)
 
 
 def _place(text: str, name: str, model: Model) -> int | slice:
-    """What a first index stands for."""
+    """Resolve a first index, a number, a slice or a name, of a field."""
     try:
         return place_number(text)
     except ValueError:
@@ -140,17 +140,17 @@ def _place(text: str, name: str, model: Model) -> int | slice:
     if kind in ("nv", "nv_constraint"):
         return joint_span(model, text, model.jnt_dofadr, model.nv)
     if kind not in OBJECTS:
-        raise OptionError(f"places in {name} have no names; got {text!r}")
+        raise OptionError(f"indices of {name} have no names; got {text!r}")
     return model.id(OBJECTS[kind], text)
 
 
 def joint_span(model: Model, name: str, addresses: Sequence[int] | np.ndarray, size: int) -> slice:
-    """Where a joint's numbers are among the coordinates."""
+    """Slice of a joint's numbers among the coordinates."""
     j = model.id("joint", name)
     return slice(int(addresses[j]), int(addresses[j + 1]) if j + 1 < model.njnt else size)
 
 
 def sensor_span(model: Model, name: str) -> slice:
-    """Where a sensor's readings are."""
+    """Slice of a sensor's readings in sensordata."""
     s = model.id("sensor", name)
     return slice(int(model.sensor_adr[s]), int(model.sensor_adr[s] + model.sensor_dim[s]))

@@ -1,4 +1,4 @@
-"""`Policy`: what to do for what is observed, as a multilayer perceptron that NumPy alone reads and computes."""
+"""`Policy`: a map from observations to actions, as a multilayer perceptron that needs only NumPy."""
 
 import json
 import os
@@ -35,7 +35,7 @@ MODULES = {"Tanh": "tanh", "ELU": "elu", "ReLU": "relu", "SiLU": "silu"}  # torc
 
 
 class Task(Protocol):
-    """An environment of `saltus.env`, single or vector, or a wrapper of Gymnasium's around one."""
+    """An environment of `saltus.env`, single or vector, or a Gymnasium wrapper around one."""
 
     @property
     def unwrapped(self) -> object:
@@ -46,21 +46,21 @@ class Task(Protocol):
 class Policy:
     """A deterministic policy: a multilayer perceptron on normalised observations.
 
-    The input is x = (observation - mean) / scale, limited to ±clip. Each layer but the last turns x into
-    activation(weights[k] x + biases[k]); the last one is linear. What it gives, limited to low and high, is the action;
-    with `squash` it is tanh of that, mapped from (-1, 1) to (low, high).
+    The input is x = (observation - mean) / scale, clipped to ±clip. Each layer but the last maps x to
+    activation(weights[k] x + biases[k]); the last one is linear. The action is its output clipped to low and high, or
+    with `squash` the tanh of its output, mapped from (-1, 1) to (low, high).
 
     Attributes:
         weights: [outputs, inputs] of each layer, as in torch.nn.Linear.
         biases: [outputs] of each layer.
         activation: "tanh", "elu", "relu" or "silu".
-        mean, scale: [nobservation], of the normalisation.
-        clip: the largest normalised observation; infinite: no limit.
-        low, high: [naction], the least and the largest action; infinite: no limit.
+        mean, scale: normalisation of observations [nobservation].
+        clip: largest magnitude of normalised observations; infinite: no limit.
+        low, high: least and largest action [naction]; infinite: no limit.
         squash: whether tanh limits actions.
-        environment: what it is for, such as "saltus/CartPoleSwingUp-v0" or "module:Class"; None: not known.
-        parameters: what was changed of that environment where it was made, by name.
-        nobservation, naction: how many numbers an observation and an action have.
+        environment: name of its environment, such as "saltus/CartPoleSwingUp-v0" or "module:Class"; None: not known.
+        parameters: changed parameters of that environment, by name.
+        nobservation, naction: sizes of an observation and an action.
     """
 
     def __init__(
@@ -78,12 +78,12 @@ class Policy:
         environment: Task | str | None = None,
         parameters: Mapping[str, PlainValue] | None = None,
     ):
-        """The attributes; None: no normalisation, no limit, not known.
+        """Set the attributes; None: no normalisation, no limit, not known.
 
-        Weights and biases are kept in float32 if all of them are, else in float64. `environment`: one that
-        `saltus.env.make` or `make_vec` has made, which gives its name, its changed parameters, and low and high where
-        they are None; or only a name. `parameters` are text and numbers; of an environment's, what is not is left out
-        with a warning.
+        Weights and biases are stored in float32 if all of them are, else in float64. `environment`: an environment made
+        by `saltus.env.make` or `make_vec`, whose name, changed parameters, and, if they are None, low and high are
+        taken over; or only a name. `parameters`: text and numbers; other parameters of an environment are left out with
+        a warning. OptionError: sizes do not fit together, or a value is not valid.
         """
         if activation not in ACTIVATIONS:
             raise OptionError.unknown("activation", activation, ACTIVATIONS)
@@ -127,7 +127,7 @@ class Policy:
         return self.weights[0].dtype
 
     def __call__(self, observations: ArrayLike) -> Numbers:
-        """The actions [n, naction] for observations [n, nobservation], or one row for one."""
+        """Compute actions [n, naction] for observations [n, nobservation], or one action for one observation."""
         seen = numbers("observations", observations)
         if seen.ndim not in (1, 2) or seen.shape[-1] != self.nobservation:
             raise OptionError(f"the policy takes observations of {self.nobservation} numbers, got shape {seen.shape}")
@@ -142,7 +142,7 @@ class Policy:
         return np.clip(x, self.low, self.high).astype(self.dtype)
 
     def check(self, environment: Task) -> None:
-        """OptionError where observations or actions of an environment have other sizes than those of the policy."""
+        """Raise OptionError if the sizes of an environment's observations or actions are not those of the policy."""
         about = _about(environment)
         check_sizes(self, about.name, about.nobservation, about.naction)
 
@@ -160,10 +160,10 @@ class Policy:
         environment: Task | str | None = None,
         parameters: Mapping[str, PlainValue] | None = None,
     ) -> "Policy":
-        """The policy of a torch.nn.Sequential: Linear layers with Tanh, ELU, ReLU or SiLU between them.
+        """Make a policy from a torch.nn.Sequential: Linear layers with Tanh, ELU, ReLU or SiLU between them.
 
-        All numbers are copied; `mean` and `scale` may be tensors. A Tanh at the end counts as `squash`. The rest is as
-        for `Policy`. OptionError names a layer that has no place here.
+        All numbers are copied; `mean` and `scale` may be tensors. A final Tanh counts as `squash`. For the other
+        arguments see `Policy`. OptionError: a layer is of another kind.
         """
         weights, biases, activations = _torch_layers(module)
         if len(activations) == len(weights):
@@ -189,10 +189,10 @@ class Policy:
     # ------------------------------------------------------------ files
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write a file (.npz) that holds all attributes; RecordError where it cannot be written.
+        """Write a file (.npz) with all attributes; RecordError if it cannot be written.
 
-        Its arrays are weight_0, bias_0, weight_1, ..., mean, scale, clip, low, high and squash; texts are activation,
-        environment ("" if not known), parameters (JSON), format and version.
+        The arrays are weight_0, bias_0, weight_1, ..., mean, scale, clip, low, high, squash and version; the texts are
+        activation, environment ("" if not known), parameters (JSON) and format.
         """
         arrays: dict[str, Any] = {"format": FORMAT, "version": VERSION, "activation": self.activation}
         arrays |= {"environment": self.environment or "", "parameters": _json(self.parameters)}
@@ -205,7 +205,7 @@ class Policy:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "Policy":
-        """Read what `save` has written; RecordError where the file is missing, damaged or something else."""
+        """Read a file written by `save`; RecordError if it is missing, damaged or not a policy."""
         given = _read(path_of("path", path))
         try:
             layers = range(sum(name.startswith("weight_") for name in given))
@@ -225,11 +225,11 @@ class Policy:
             raise _unreadable(path, f"damaged policy ({error})") from error
 
 
-# ---------------------------------------------------------------- what is given
+# ---------------------------------------------------------------- arguments
 
 
 def _layers(weights: list[Any], biases: list[Any]) -> tuple[tuple[Numbers, ...], tuple[Numbers, ...]]:
-    """Weights and biases of layers that fit together, copied, in one precision."""
+    """Check and copy weights and biases of layers, in one precision."""
     if not weights or len(weights) != len(biases):
         raise OptionError(f"expected as many biases as weights, and at least one, got {len(biases)} and {len(weights)}")
     given = [np.asarray(x) for x in (*weights, *biases)]
@@ -240,14 +240,14 @@ def _layers(weights: list[Any], biases: list[Any]) -> tuple[tuple[Numbers, ...],
         if weight.ndim != 2 or bias.shape != weight.shape[:1] or not weight.size:
             raise OptionError(f"weights[{k}] must be [outputs, inputs] and biases[{k}] [outputs]")
         if k and weight.shape[1] != len(b[k - 1]):
-            raise OptionError(f"weights[{k}] takes {weight.shape[1]} numbers, the layer before gives {len(b[k - 1])}")
+            raise OptionError(f"weights[{k}] takes {weight.shape[1]} numbers, the previous layer gives {len(b[k - 1])}")
         if not (np.isfinite(weight).all() and np.isfinite(bias).all()):
             raise OptionError(f"weights[{k}] or biases[{k}] is not finite")
     return w, b
 
 
 def _row(name: str, value: ArrayLike, size: int) -> NDArray[np.float64]:
-    """So many numbers, or one for all."""
+    """Return `size` numbers, given one by one or as one for all; OptionError for another shape."""
     found = numbers(name, value)
     if found.shape not in ((), (1,), (size,)):
         raise OptionError(f"{name} must have {size} numbers, got shape {found.shape}")
@@ -255,7 +255,7 @@ def _row(name: str, value: ArrayLike, size: int) -> NDArray[np.float64]:
 
 
 def _plain(value: object) -> object:
-    """A value as JSON has it, as far as that is known here."""
+    """Convert arrays and paths to values of JSON; return other values unchanged."""
     if isinstance(value, np.ndarray | np.generic):
         return value.tolist()
     return os.fspath(value) if isinstance(value, os.PathLike) else value
@@ -270,7 +270,7 @@ def _is_plain(value: object) -> bool:
 
 
 def _json(parameters: Mapping[str, object]) -> str:
-    """Changed parameters as text; OptionError for one that files cannot hold."""
+    """Encode parameters as JSON; OptionError if one is not text or numbers."""
     plain = {name: _plain(value) for name, value in parameters.items()}
     for name, value in plain.items():
         if not _is_plain(value):
@@ -279,15 +279,15 @@ def _json(parameters: Mapping[str, object]) -> str:
 
 
 def _kept(about: "About") -> dict[str, object]:
-    """What was changed of an environment, without what files cannot hold, of which a warning tells."""
+    """Changed parameters of an environment; those that files cannot hold are left out with a warning."""
     found = {name: _plain(value) for name, value in about.parameters.items()}
     for name in [name for name, value in found.items() if not _is_plain(value)]:
-        warn(f"the policy does not keep {name} = {found.pop(name)!r} of {about.name}, which is no text or number")
+        warn(f"the policy does not keep {name} = {found.pop(name)!r} of {about.name}, which is not text or numbers")
     return found
 
 
 def check_sizes(policy: Policy, name: str, nobservation: int, naction: int) -> None:
-    """OptionError where an environment's observations or actions have other sizes than those of a policy."""
+    """Raise OptionError if the sizes of an environment's observations or actions are not those of a policy."""
     sizes = {"observations": (nobservation, policy.nobservation), "actions": (naction, policy.naction)}
     for what, (its, mine) in sizes.items():
         if its != mine:
@@ -295,13 +295,13 @@ def check_sizes(policy: Policy, name: str, nobservation: int, naction: int) -> N
 
 
 def environment_name(kind: type) -> str:
-    """What an environment of a class is called in files: its name in Gymnasium's registry, or "module:Class"."""
+    """Name of an environment's class in files: its id in Gymnasium's registry, or "module:Class"."""
     bundled = kind.__module__.startswith("saltus.env.bundled.") and kind.__name__ in BUNDLED
     return identifier(kind.__name__) if bundled else f"{kind.__module__}:{kind.__qualname__}"
 
 
 class About(NamedTuple):
-    """What is known of an environment that was made."""
+    """Name, changed parameters, sizes and range of actions of an environment."""
 
     name: str
     parameters: Mapping[str, object]
@@ -326,7 +326,7 @@ def _about(made: Task) -> About:
 
 
 def _torch_layers(module: Any) -> tuple[list[Any], list[Any], list[str]]:
-    """Weights, biases and activations of a Sequential, which may hold others."""
+    """Weights, biases and activations of a Sequential, possibly nested."""
     weights: list[Any] = []
     biases: list[Any] = []
     activations: list[str] = []
@@ -346,14 +346,14 @@ def _torch_layers(module: Any) -> tuple[list[Any], list[Any], list[str]]:
 
 
 def _flat(module: Any) -> list[Any]:
-    """The layers of a Sequential one after the other, without those that do nothing."""
+    """Layers of a possibly nested Sequential in order, without identities."""
     if type(module).__name__ == "Sequential":
         return [layer for part in module for layer in _flat(part)]
     return [] if type(module).__name__ == "Identity" else [module]
 
 
 def _copied(tensor: Any) -> NDArray[Any]:
-    """An array of a tensor's numbers, or of an array's; float32 where NumPy has no such precision."""
+    """Copy a tensor or an array to an array; half precisions become float32."""
     if hasattr(tensor, "detach"):
         tensor = tensor.detach().cpu()
         tensor = tensor if tensor.element_size() >= 4 else tensor.float()
@@ -365,13 +365,13 @@ def _copied(tensor: Any) -> NDArray[Any]:
 
 
 def _read(path: str | os.PathLike[str]) -> dict[str, NDArray[Any]]:
-    """The arrays of a file that calls itself a policy, of a version that is known."""
+    """Read the arrays of a policy's file; RecordError if it is not one or its version is newer than known."""
     try:
         with open(path, "rb") as file, np.load(file, allow_pickle=False) as arrays:
             given = {name: arrays[name] for name in arrays.files}
     except OSError as error:
         raise _unreadable(path, reason_of(error)) from error
-    except Exception as error:  # what a broken file makes its readers raise is open-ended
+    except Exception as error:  # readers of broken files may raise any error
         raise _unreadable(path, f"not a policy, or a damaged one ({reason_of(error)})") from error
     if str(given.get("format", "")) != FORMAT:
         raise _unreadable(path, "not a policy")

@@ -1,13 +1,13 @@
-"""Random numbers in terms: counter-based, so that they depend on nothing but seed, episode and draw.
+"""Random numbers in terms: counter-based, so that they depend only on seed, episode and draw.
 
 The generator is Philox4x32-10 (Salmon, Moraes, Dror & Shaw, Parallel random numbers: as easy as 1, 2, 3, SC 2011). Its
-key is the 64-bit seed of a simulation, its counter the number of the draw, 64 bits, and that of the episode, 64 bits.
-Each draw takes one block of four words of 32 bits, whether it is used or not.
+key is the 64-bit seed of a simulation; its counter consists of the numbers of the draw and the episode, 64 bits each.
+Each draw takes one block of four words of 32 bits, whether they are used or not.
 """
 
 # pyright: reportCallIssue=false
 # pyright: reportIncompatibleMethodOverride=false
-# (in kernels, calls of intrinsics leave out the first argument of their definition)
+# (in kernels, calls of intrinsics omit the first argument of their definition)
 
 import math
 from collections.abc import Callable
@@ -21,21 +21,21 @@ from saltus.number.internals import CPUDispatcher
 from saltus.number.kernels import kernel
 from saltus.number.structs import Struct
 
-# places in the rows of `e.random`
+# columns of the rows of `e.random`
 KEY_LOW, KEY_HIGH, EPISODE, DRAW, NRANDOM = range(5)
 
 ROUNDS = 10
 MULTIPLIER_0, MULTIPLIER_1 = np.uint64(0xD2511F53), np.uint64(0xCD9E8D57)
-WEYL_0, WEYL_1 = np.uint64(0x9E3779B9), np.uint64(0xBB67AE85)  # what is added to the key after each round
+WEYL_0, WEYL_1 = np.uint64(0x9E3779B9), np.uint64(0xBB67AE85)  # added to the key after each round
 WORD, WORD_MASK = np.uint64(32), np.uint64(0xFFFFFFFF)
 UNIT = 2.0**-53
-# in the second word of the counter, of draws that no term makes: terms have counted no 2⁶³ of them
+# marks draws outside terms in the second word of the counter, which terms would reach after 2⁶³ draws only
 APART = np.uint64(1 << 31)
 
 
 @kernel
 def philox(c0, c1, c2, c3, k0, k1):
-    """The block of a counter (c0, c1, c2, c3) under a key (k0, k1): four words of 32 bits, all in uint64."""
+    """Compute the block of a counter (c0, c1, c2, c3) under a key (k0, k1): four words of 32 bits, all in uint64."""
     for _ in range(ROUNDS):
         p, q = MULTIPLIER_0 * c0, MULTIPLIER_1 * c2
         c0, c1, c2, c3 = (q >> WORD) ^ c1 ^ k0, q & WORD_MASK, (p >> WORD) ^ c3 ^ k1, p & WORD_MASK
@@ -45,7 +45,7 @@ def philox(c0, c1, c2, c3, k0, k1):
 
 @kernel
 def next_block(e, lane):
-    """The next block of the simulation in a lane."""
+    """Draw the next block of the simulation in a lane."""
     draw, episode = np.uint64(e.random[lane, DRAW]), np.uint64(e.random[lane, EPISODE])
     low, high = np.uint64(e.random[lane, KEY_LOW]), np.uint64(e.random[lane, KEY_HIGH])
     e.random[lane, DRAW] = e.random[lane, DRAW] + 1
@@ -54,16 +54,16 @@ def next_block(e, lane):
 
 @kernel
 def unit(high, low):
-    """A multiple of 2⁻⁵³ in [0, 1) from two words."""
+    """Convert two words to a multiple of 2⁻⁵³ in [0, 1)."""
     return np.float64(((high << WORD) | low) >> np.uint64(11)) * UNIT
 
 
 @kernel
 def uniform(e: Struct, low: float, high: float) -> float:
-    """In terms a random number between low and high, uniformly distributed; one draw.
+    """Draw a uniformly distributed random number between low and high, in terms: `uniform(e, low, high)`.
 
-    In Python, `uniform(low, high)` is the distribution, for `Randomize` and `Push`. There, low and high may be names of
-    the environment's parameters.
+    Outside terms, `uniform(low, high)` returns the distribution, for `Randomize` and `Push`; low and high may then be
+    names of the environment's parameters.
     """
     x = 0.0 * e.steps
     for lane in range(lane_count(x)):
@@ -74,10 +74,10 @@ def uniform(e: Struct, low: float, high: float) -> float:
 
 @kernel
 def normal(e: Struct) -> float:
-    """In terms a random number of mean 0 and standard deviation 1, normally distributed; one draw.
+    """Draw a normally distributed random number of mean 0 and standard deviation 1, in terms: `normal(e)`.
 
-    By Box and Muller's transform of two uniform numbers, √(-2 ln(1 - u)) cos(2π v). In Python, `normal(mean, deviation,
-    low=..., high=...)` is the distribution, cut off at the limits, for `Randomize` and `Push`.
+    Uses Box and Muller's transform of two uniform numbers, √(-2 ln(1 - u)) cos(2π v). Outside terms, `normal(mean,
+    deviation, low=..., high=...)` returns the distribution, truncated at the limits, for `Randomize` and `Push`.
     """
     x = 0.0 * e.steps
     for lane in range(lane_count(x)):
@@ -88,9 +88,9 @@ def normal(e: Struct) -> float:
 
 
 def probabilities(keys: NDArray[np.int64], stream: int, episodes: NDArray[np.int64], count: int) -> NDArray[np.float64]:
-    """Numbers [n, count] in (0, 1), uniformly distributed, of simulations with rows of `e.random` [n, NRANDOM].
+    """Uniformly distributed numbers [n, count] in (0, 1) for simulations with rows of `e.random` [n, NRANDOM].
 
-    They depend on the key, the number of the stream, that of the episode [n], and their place in the row.
+    The numbers depend on the keys, the number of the stream, the numbers of the episodes [n], and their index in a row.
     """
     low, high, episode = (x.astype(np.uint64)[:, None] for x in (keys[:, KEY_LOW], keys[:, KEY_HIGH], episodes))
     draw, apart = np.arange(count, dtype=np.uint64)[None], APART + np.uint64(stream)
@@ -101,7 +101,7 @@ def probabilities(keys: NDArray[np.int64], stream: int, episodes: NDArray[np.int
 
 
 class _Drawing(CPUDispatcher):
-    """A kernel that draws a number in terms, and whose call from Python gives the distribution."""
+    """A kernel that draws a number in terms; calling it from Python returns the distribution."""
 
     distribution: Callable[..., Distribution]
 
@@ -109,11 +109,11 @@ class _Drawing(CPUDispatcher):
         return self.distribution(*args, **given)
 
     def __repr__(self) -> str:
-        return f"{CPUDispatcher.__name__}({self.py_func})"  # as that of any kernel: the name of its type holds it
+        return f"{CPUDispatcher.__name__}({self.py_func})"  # as of any kernel: the name of its type contains it
 
 
 def _also_distribution(drawing: CPUDispatcher, distribution: Callable[..., Distribution]) -> None:
-    """Let a kernel's call from Python give a distribution."""
+    """Make calls of a kernel from Python return a distribution."""
     vars(drawing)["distribution"] = distribution
     drawing.__class__ = _Drawing
 

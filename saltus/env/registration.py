@@ -1,4 +1,4 @@
-"""Bundled environments in Gymnasium's registry, as "saltus/HalfCheetah-v5" and so on."""
+"""Registration of the bundled environments with Gymnasium, as "saltus/HalfCheetah-v5" and so on."""
 
 from typing import Any
 
@@ -10,17 +10,17 @@ from saltus.env.making import BUNDLED, found, identifier, make, make_vec
 
 
 def single(environment: str, **given: Any) -> SingleEnvironment:
-    """What `gymnasium.make` calls; it limits episodes itself, by a wrapper."""
+    """Entry point of `gymnasium.make`, which limits episodes itself by a wrapper."""
     return make(environment, **{"max_episode_steps": None, **given})
 
 
 def vector(environment: str, num_envs: int = 1, **given: Any) -> VectorEnvironment:
-    """What `gymnasium.make_vec` calls."""
+    """Entry point of `gymnasium.make_vec`."""
     return make_vec(environment, num_envs, **given)
 
 
 def register() -> None:
-    """Register all bundled environments, once."""
+    """Register all bundled environments that are not registered yet."""
     for name, bundled in BUNDLED.items():
         if identifier(name) not in gymnasium.registry:
             gymnasium.register(

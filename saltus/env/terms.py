@@ -1,4 +1,4 @@
-"""Terms: plain Python functions f(m, d, e) of one simulation, which the step compiles for all of them."""
+"""Terms: plain Python functions f(m, d, e) of one simulation, compiled for many simulations."""
 
 import re
 from collections.abc import Callable
@@ -14,7 +14,7 @@ from saltus.number.kinds import LaneType, MaskType
 from saltus.number.struct_types import KINDS, StructType
 from saltus.number.structs import Struct
 
-#: f(m, d, e): of the kernels' Model and Data and of the episode.
+#: A function f(m, d, e) of the kernels' Model and Data and of the episode.
 Term: TypeAlias = Callable[[Struct, Struct, Struct], object]
 F = TypeVar("F", bound=Callable[..., object])
 
@@ -23,21 +23,21 @@ def term(function: F) -> F:
     """Make a term of a plain Python function f(m, d, e), as a decorator or by a call.
 
     `m` and `d` are the kernels' Model and Data with MuJoCo's names (`d.qpos[i]`, `d.xpos[b, 2]`, `d.ctrl[k]`, ...), `e`
-    the episode: `e.action[k]`, `e.previous_action[k]`, `e.steps` (since the reset), `e.dt` (s, of a step of the
-    environment), `e.terminated` (1 or 0, for rewards), and the parameters, memory and ids of the environment by their
-    names. A term gives a number, or a tuple of numbers; it may set memory, and where it comes before the step controls
-    and applied forces, at a reset the state.
+    is the episode: `e.action[k]`, `e.previous_action[k]`, `e.steps` (since the reset), `e.dt` (duration of a step of
+    the environment, s), `e.terminated` (1 or 0, for rewards), and the parameters, memory and ids of the environment by
+    their names. A term returns a number or a tuple of numbers. Any term may set memory, before_step also controls and
+    applied forces, reset also the state.
 
-    It is compiled for many simulations at once, so that a number that differs between them never chooses a branch:
-    `where(condition, a, b)` does. What it refers to (numbers, tuples, arrays, other terms) becomes part of its code.
+    A term is compiled for many simulations at once: numbers that differ between them cannot choose a branch; use
+    `where(condition, a, b)`. Objects that it refers to (numbers, tuples, arrays, other terms) become part of its code.
     """
     return user_kernel("term", "f(m, d, e)", function, inline=True)
 
 
 def term_kernel(function: Term) -> Kernel:
-    """The kernel of a term, or of a function that is none yet: for one function always the same.
+    """The kernel of a term or of a plain function; a function always has the same kernel.
 
-    OptionError where what it refers to cannot be compiled, or has changed since its first use.
+    OptionError: an object that it refers to cannot be compiled, or has changed since its first use.
     """
     made = _KERNELS.get(id(function), (None, None))[1]
     if made is None:
@@ -49,12 +49,12 @@ def term_kernel(function: Term) -> Kernel:
     return made
 
 
-_KERNELS: dict[int, tuple[Any, Any]] = {}  # of functions that are kept, so that their numbers stay theirs
-_WORDS: dict[int, str] = {}  # of their kernels, at the first use
+_KERNELS: dict[int, tuple[Any, Any]] = {}  # functions are kept here so that their ids stay unique
+_WORDS: dict[int, str] = {}  # feature keys of kernels at their first use
 
 
 def value_count(name: str, function: Kernel, structs: tuple[Struct, Struct, Struct]) -> int:
-    """Size of the tuple that a term gives; 0 if it gives a number. OptionError where it cannot be compiled."""
+    """Size of the tuple that a term returns; 0 for a number. OptionError if it cannot be compiled."""
     found = result_type(name, function, structs)
     if isinstance(found, types.BaseTuple):
         kinds = [*getattr(found, "types", ())]
@@ -62,11 +62,11 @@ def value_count(name: str, function: Kernel, structs: tuple[Struct, Struct, Stru
             return len(kinds)
     elif _is_number(found):
         return 0
-    raise OptionError(f"{name}: a term must give a number or a tuple of numbers, not {found}")
+    raise OptionError(f"{name}: a term must return a number or a tuple of numbers, not {found}")
 
 
 def result_type(name: str, function: Any, structs: tuple[Struct, Struct, Struct]) -> Any:
-    """The type of what a term gives for these structs; OptionError where it cannot be compiled."""
+    """Type of the result of a term for these structs; OptionError if it cannot be compiled."""
     kinds = [StructType(s.layout.name, KINDS[s.kind]) for s in structs]
     try:
         return return_type_of(function, tuple(kinds))
@@ -75,7 +75,7 @@ def result_type(name: str, function: Any, structs: tuple[Struct, Struct, Struct]
 
 
 def _reason(text: str) -> str:
-    """The reason that Numba gives for refusing a term, in the words of its author."""
+    """Numba's reason for refusing a term, in the terms of its author."""
     missing = re.search(r"Unknown attribute '(\w+)' of type (Model|Data|Episode)", text)
     if missing:
         return f"{missing[2].lower()[0]} has no field {missing[1]!r}"

@@ -31,24 +31,24 @@ if TYPE_CHECKING:
 
 __all__ = ["FIRST", "Drawing", "Lab", "arrow", "line", "open", "sphere", "text"]
 
-FIRST = "pendularm"  # the scene that is shown where none is asked for
+FIRST = "pendularm"  # the default scene
 
 
 class Lab:
-    """A lab that is open: `url` is the page's address, for one's own browser on this machine alone.
+    """An open lab; `url` is the address of its page, which only browsers on this machine can reach.
 
-    It goes on in threads of its own until `close`, or the end of the process; as a context manager, until the end of
-    the block. In a notebook it shows itself.
+    The lab runs in background threads until `close` or the end of the process; as a context manager, until the end of
+    the block. A notebook displays it as an embedded page.
 
-    `slider`, `button`, `plot`, `draw` and `before_step` add something of yours, at any time; all pages show it, for
-    as long as they show what the lab was opened with. The functions that they take are called in the lab's thread
-    between two steps, with the `saltus.Simulation` that runs then: another one once an integrator, a step, a law or a
-    value of the model was chosen, so keep none. They should take a few milliseconds at most. One that raises an error
-    is told on the page and called no more.
+    `slider`, `button`, `plot`, `draw` and `before_step` extend the lab at any time; all pages show the additions while
+    they show the scene that the lab was opened with. The functions passed to them are called in the lab's thread
+    between two steps, with the running `saltus.Simulation`. Do not keep a reference to it: another one replaces it when
+    an integrator, a time step, a contact law or a value of the model is chosen. Each function should take a few
+    milliseconds at most. If one raises an error, the page shows the error and the function is not called again.
     """
 
     def __init__(self, first: Scene, options: Mapping[str, object], port: int = 0):
-        """See `open`."""
+        """Open a scene and start the server; use `open` instead."""
         from saltus.lab.controls.extras import Extras
         from saltus.lab.scene.choose import model_scene, name_of
         from saltus.lab.scene.scenes import scenes
@@ -86,7 +86,7 @@ class Lab:
 
     @property
     def url(self) -> str:
-        """The address of the page, with the token without which the lab answers nobody."""
+        """The address of the page, including the access token that every request needs."""
         return self._server.url
 
     def open_page(self) -> None:
@@ -111,37 +111,37 @@ class Lab:
         unit: str = "",
         on_change: Callable[[Simulation, float], object] | None = None,
     ) -> UserSlider:
-        """Add a slider from `low` to `high`, at `value` at first (None: at `low`).
+        """Add a slider from `low` to `high`, initially at `value` (None: at `low`).
 
-        `on_change(sim, value)` is called with the first value, whenever the slider is moved, and after every reset,
-        before time goes on. Returns the slider, whose `value` can be read and set.
+        `on_change(sim, value)` is called with the initial value, whenever the slider is moved, and after every reset,
+        before the next step. Returns the slider, whose `value` can be read and set.
 
-        OptionError: no range, a value out of it, or a slider of this name is there.
+        OptionError: the range is empty, the value is outside it, or a slider of this name exists.
         """
         return self._own.slider(name, low, high, low if value is None else value, unit, on_change)
 
     def button(self, name: str, on_press: Callable[[Simulation], object]) -> None:
-        """Add a button; `on_press(sim)` is called once a press. OptionError: there is a button of this name."""
+        """Add a button; each press calls `on_press(sim)` once. OptionError: a button of this name exists."""
         self._own.button(name, on_press)
 
     def plot(self, name: str, read: Callable[[Simulation], float] | None = None, *, unit: str = "") -> None:
-        """Plot `read(sim)`, a number, over time; without `read` one of the simulation's own signals, as `qpos[hinge]`.
+        """Plot the number `read(sim)` over time; without `read`, the simulation's own signal `name`, as `qpos[hinge]`.
 
-        It is read at every sample of the plots, from now on; `unit` is for its axis. OptionError: there is a plot of
-        this name, or no such signal.
+        `read` is called at every following sample of the plots; `unit` labels the axis. OptionError: a plot of this
+        name exists, or there is no such signal.
         """
         self._own.plot(name, read, unit)
 
     def draw(self, draw: Callable[[Simulation], Iterable[Drawing]]) -> None:
-        """Draw into the view what `draw(sim)` returns for each picture: `lab.arrow`, `sphere`, `line`, `text`, ... .
+        """Add the drawings that `draw(sim)` returns to each frame: `lab.arrow`, `sphere`, `line`, `text`, ... .
 
-        The state is the one at the end of the step that is shown. What is to move with a body as smoothly as the page
-        shows it is given in its frame: lab.arrow(..., body="bob").
+        `sim` has the state at the end of the displayed step. For a drawing that moves as smoothly as a body, give its
+        coordinates in the frame of the body: lab.arrow(..., body="bob").
         """
         self._own.draw(draw)
 
     def before_step(self, act: Callable[[Simulation], object]) -> None:
-        """Have `act(sim)` called before every step, as to set `sim.qfrc_applied` or `sim.ctrl`."""
+        """Call `act(sim)` before every step, for instance to set `sim.qfrc_applied` or `sim.ctrl`."""
         self._own.before_step(act)
 
     def wait(self) -> None:
@@ -154,7 +154,7 @@ class Lab:
         self._stage.say("warning", text)
 
     def close(self) -> None:
-        """End the lab; pages that are open say so."""
+        """Close the lab; open pages show that it has ended."""
         self._server.close()
         self._stage.close()
 
@@ -191,17 +191,17 @@ def open(
 
     Args:
         what: the name of a scene (see `saltus.lab.scene.scenes.scenes`), anything that `saltus.load` takes, a
-            `saltus.Simulation`, whose state the lab goes on from on its own, or a `saltus.Trajectory`, which it plays.
-        integrator, contact, timestep: as those of `saltus.Simulation`; key: the keyframe to start from.
-        restitution, friction: numbers of hard contact that take the place of the scene's own; see `saltus.Hard`.
-        ignore: features of the model to leave out, as of `saltus.load`.
+            `saltus.Simulation`, whose present state the lab starts from, or a `saltus.Trajectory`, which it plays.
+        integrator, contact, timestep: see `saltus.Simulation`; key: the keyframe to start from.
+        restitution, friction: coefficients of hard contact that replace the scene's; see `saltus.Hard`.
+        ignore: features of the model to leave out, see `saltus.load`.
         parameters: values of the model that get sliders, "body_mass[bob]=0.1:10"; see `saltus.lab.controls.parameters`.
-        speed: simulated seconds a second. playing: whether it begins at once.
-        port: where to listen on 127.0.0.1; 0: where there is room.
+        speed: simulated seconds per second of wall time. playing: whether time runs from the start.
+        port: port to listen on at 127.0.0.1; 0: any free one.
         browser: whether to open the page.
 
     Raises:
-        ModelError, OptionError: this cannot be shown, or not with these options; or the port is in use.
+        ModelError, OptionError: `what` cannot be shown, or not with these options; or the port is in use.
     """
     given = {"integrator": integrator, "contact": contact, "timestep": timestep, "key": key}
     given |= {"restitution": restitution, "friction": friction}
@@ -223,7 +223,7 @@ def open(
 
 
 def speed_of(speed: float) -> float:
-    """Simulated seconds a second; OptionError where the lab cannot go so slow or fast."""
+    """Return the speed (simulated seconds per second) as a float. OptionError: it is not between 0.01 and 100."""
     if not 0.01 <= speed <= 100:
         raise OptionError(f"speed must be between 0.01 and 100, got {speed}")
     return float(speed)

@@ -1,6 +1,6 @@
-"""What goes on on a stage of the lab: what every kind of session is asked for, and the commands that all of them know.
+"""Base class of sessions of the lab: their interface to the stage, and the commands that all of them share.
 
-Commands come in, time goes by (`tick`), frames and a status come out; the stage gives it a thread.
+A session takes commands, advances time (`tick`) and produces frames and a status; the stage runs it in a thread.
 """
 
 from __future__ import annotations
@@ -22,24 +22,24 @@ if TYPE_CHECKING:
 
 
 class Board(Protocol):
-    """Something that pages are told whenever its revision has changed: `kind` is the type of the message."""
+    """A source of messages of type `kind`, sent to pages whenever its revision has changed."""
 
     kind: str
     revision: int
 
     def message(self) -> dict[str, object]:
-        """What they are told."""
+        """The message for the pages."""
         ...
 
 
-# commands that the page sends whatever is shown, also where they mean nothing
+# commands that the page sends in every session, also where they have no effect
 MAY_BE_IGNORED = ("keydown", "keyup", "blur", "release")
 
 
 class Session(ABC):
-    """A model that is looked at; `playing`: whether time goes by. See `LiveSession` and `Player`.
+    """A model on display; `playing`: whether time advances. See `LiveSession` and `Player`.
 
-    A command of type "x" is done by the method `do_x`, with the command's fields as arguments.
+    The method `do_x` executes a command of type "x", with the command's fields as arguments.
     """
 
     kind: ClassVar[str]  # "live" or "replay"
@@ -58,7 +58,7 @@ class Session(ABC):
         self._changed = True  # since the last frame
 
     def notify(self, level: str, text: str) -> None:
-        """Tell the user: level "info", "warning", "error" or "diverged"."""
+        """Queue a notice for the user; level is "info", "warning", "error" or "diverged"."""
         self.notices.append((level, text))
 
     # ------------------------------------------------------------ for the stage
@@ -66,7 +66,7 @@ class Session(ABC):
     @property
     @abstractmethod
     def idle(self) -> bool:
-        """Whether nothing goes on by itself."""
+        """Whether nothing changes without a command."""
 
     @abstractmethod
     def scene(self) -> dict[str, object]:
@@ -74,14 +74,14 @@ class Session(ABC):
 
     @abstractmethod
     def status(self) -> dict[str, object]:
-        """The full `status` message, but for the number of viewers."""
+        """The complete `status` message except the number of viewers."""
 
     @abstractmethod
     def tick(self, elapsed: float) -> None:
-        """Let so many seconds of wall time pass."""
+        """Advance by `elapsed` seconds of wall time."""
 
     def frame(self) -> Frame | None:
-        """What is to be seen now; None if that is what was seen before."""
+        """The present frame; None if nothing has changed since the last one."""
         if not self._changed:
             return None
         self._changed = False
@@ -89,28 +89,28 @@ class Session(ABC):
 
     @abstractmethod
     def present_frame(self) -> Frame:
-        """What is to be seen now."""
+        """The present frame, changed or not."""
 
     @abstractmethod
     def state_text(self) -> str:
-        """The state that is shown as Python text."""
+        """The displayed state as Python text."""
 
     def boards(self) -> list[Board]:
-        """What pages are told whenever it has changed."""
+        """Sources of messages that pages receive whenever they have changed."""
         return [self.signals]
 
     def drawings(self) -> list[dict[str, object]] | None:
-        """What the user draws into that frame; None where nothing was ever to be drawn."""
+        """The user's drawings for the present frame; None if no drawing function was ever added."""
         return None
 
     @abstractmethod
     def close(self) -> None:
-        """The end."""
+        """End the session and free what it holds."""
 
     # ------------------------------------------------------------ commands
 
     def handle(self, command: Command) -> None:
-        """Do what a command says; what cannot be done is told in a notice."""
+        """Execute a command; a failure becomes a notice."""
         act = getattr(self, f"do_{command.type}", None)
         if act is None and command.type in MAY_BE_IGNORED:
             return

@@ -1,20 +1,20 @@
-"""Whether the computer keeps up with the speed that is wanted."""
+"""Detection of a computer too slow for the chosen speed."""
 
 from __future__ import annotations
 
-LATE = 0.1  # of the time, by which the simulation may be late before the user is told
-AFTER = 2.0  # s
+LATE = 0.1  # fraction of the time that the simulation may be late before the user is warned
+AFTER = 2.0  # s between two checks
 
 
 class Lateness:
-    """How much of the time a motion is late, and whether the user knows."""
+    """Fraction of the time that a motion is late, and whether the user was warned."""
 
     def __init__(self) -> None:
         self._late, self._elapsed = 0.0, 0.0  # s
         self._told = False
 
     def warning(self, late: float, elapsed: float, speed: float) -> str | None:
-        """So many of the seconds that have passed were late: what to tell the user, once until the motion keeps up."""
+        """Add `late` of `elapsed` seconds; return a warning if one is due, once until the motion keeps up again."""
         self._late, self._elapsed = self._late + late, self._elapsed + elapsed
         if self._elapsed <= AFTER:
             return None

@@ -1,4 +1,4 @@
-"""What is to be seen of a motion at the time that is shown: positions between two steps, energies, ghosts, contacts."""
+"""Frames of a running motion at the displayed time: interpolated positions, energies, ghosts, contacts."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from saltus.simulate.analysis.current_contacts import touching_with_axes
 
 
 def live_frame(motion: Motion, show: Show, ghosts: Iterable[str], compiled: bool) -> dict[str, Any]:
-    """Fields of a `Frame`, all but what is known of its motors and whether it plays.
+    """Fields of a `Frame` except its motors and whether it plays.
 
-    ghosts: names of all that there may be. compiled: whether energies and contacts can be had without waiting.
+    ghosts: names of all possible ghosts. compiled: whether energies and contacts are available without waiting.
     """
     sim = motion.sim
     qpos = show.between(motion.before, sim.qpos, motion.fraction)
@@ -39,8 +39,8 @@ def live_frame(motion: Motion, show: Show, ghosts: Iterable[str], compiled: bool
 
 
 def _touching(sim: Any) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Contacts now and their axes, if they can be told."""
-    # what cannot be computed here stops the next step, which tells why
+    """Present contacts and their axes; empty if they cannot be computed."""
+    # an error here recurs in the next step, which reports it
     with suppress(SaltusError), warnings.catch_warnings():
         warnings.simplefilter("ignore", SaltusWarning)
         return touching_with_axes(sim.engine)
@@ -48,7 +48,7 @@ def _touching(sim: Any) -> tuple[NDArray[Any], NDArray[Any]]:
 
 
 def _ghost(motion: Motion, show: Show, name: str) -> tuple[Any, Any, Any]:
-    """Energy, poses and coordinates of a ghost; nan where it is not there."""
+    """Energy, poses and coordinates of a ghost; nan if it does not exist."""
     sim = motion.sim
     ghost = next((g for g in motion.ghosts if g.name == name and g.alive), None)
     if ghost is None:

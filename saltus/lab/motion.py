@@ -1,8 +1,8 @@
 """Time of a session's simulations: whole steps, as many as the clock requires, and interpolation for display.
 
 The displayed time is the wall-clock time multiplied by the speed; the simulation is ahead of it by less than a step,
-and displayed positions are interpolated between its last two states. So motion is smooth for any timestep, without
-extrapolation. If the computer is too slow, the displayed time waits for the simulation: no step is skipped.
+and displayed positions are interpolated between its last two states. The motion is thus smooth for any timestep,
+without extrapolation. If the computer is too slow, the displayed time waits for the simulation: no step is skipped.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ if TYPE_CHECKING:
     from saltus.simulate.simulation import Simulation
 
 ROUNDING = 1e-9  # of a step
-BUDGET = 0.013  # s that steps may take of each 1/60 s
-CHUNK = 0.004  # s after which the clock is looked at
-GLIDE = 0.1  # s within which the time shown comes to the end of a step when the motion is paused
+BUDGET = 0.013  # s for steps in each 1/60 s
+CHUNK = 0.004  # s between two looks at the clock
+GLIDE = 0.1  # s in which the displayed time reaches the end of a step after a pause
 
 
 class Pilot(Protocol):
-    """Who acts on a simulation at times of its own.
+    """Interface of an agent that acts on a simulation at its own times.
 
-    wrench [nbody, 6]: what it applies to bodies, to which dragging is added. ended: no step is to be taken any more.
+    wrench [nbody, 6]: force (N) and torque (N m) on each body, to which dragging is added. ended: no more steps.
     """
 
     ended: bool
@@ -43,18 +43,18 @@ class Pilot(Protocol):
     def wrench(self) -> NDArray[np.float64]: ...
 
     def act(self, sim: Simulation) -> None:
-        """Called before steps are taken."""
+        """Act on the simulation; called before steps are taken."""
 
     def steps_left(self, sim: Simulation) -> int:
-        """How many steps may be taken before it is called again."""
+        """Number of steps that may be taken before the next call of `act`."""
         ...
 
 
 class Motion:
-    """A simulation and its ghosts, and the time that is shown.
+    """A simulation, its ghosts, and the displayed time.
 
-    `warn`: called with (level, text). `drag`: what pulls, `recorder`: what records, `signals`: what is plotted,
-    `before_step`: a function to be called before every step, `pilot`: who acts at times of its own; None: nothing.
+    `warn`: called with (level, text). The following may be None: `drag`, the spring of the mouse; `recorder`, the
+    running recording; `signals`, the plotted signals; `before_step`, called before every step; `pilot`, the agent.
     """
 
     def __init__(self, sim: Simulation, warn: Callable[[str, str], None]):
@@ -65,14 +65,14 @@ class Motion:
         self.signals: Signals | None = None
         self.before_step: Callable[[Simulation], None] | None = None
         self.pilot: Pilot | None = None
-        self._cost = 1e-4  # s a step, as measured
+        self._cost = 1e-4  # measured s per step
         self.sim = sim
         self.snap()
 
     def take_over(self, sim: Simulation, ghosts: Iterable[tuple[str, Simulation]]) -> list[str]:
-        """Go on with other simulations from the present state; returns what of it begins anew.
+        """Continue with other simulations from the present state; return the parts of it that start anew.
 
-        ghosts: names and simulations. One that was there goes on where it was, others begin where `sim` is.
+        ghosts: names and simulations. A ghost with a known name continues from its own state, others from `sim`'s.
         """
         lost = carry(self.sim.engine, sim.engine)
         there = {ghost.name: ghost.sim for ghost in self.ghosts if ghost.alive}
@@ -84,12 +84,12 @@ class Motion:
         states = self.before, self.before_rate
         self.sim, self.ghosts = sim, found
         self.snap()
-        if same:  # what is shown goes on between the same two states
+        if same:  # keep displaying between the same two states
             self.shown, (self.before, self.before_rate) = shown, states
         return lost
 
     def moved_by(self, call: Callable[[Simulation], None]) -> bool:
-        """Call a function with the simulation; whether that is in another state afterwards."""
+        """Call a function with the simulation and return whether it changed the state."""
         sim = self.sim
         before = sim.time, sim.qpos.copy(), sim.qvel.copy()
         call(sim)
@@ -97,14 +97,14 @@ class Motion:
         return not all(np.array_equal(one, other) for one, other in zip(before, after, strict=True))
 
     def jump(self) -> None:
-        """The state is another: ghosts begin anew from it, and nothing lies between it and the one before."""
+        """After a jump of the state: restart all ghosts from it and show it without interpolation."""
         for ghost in self.ghosts:
             carry(self.sim.engine, ghost.sim.engine)
             ghost.alive = True
         self.snap()
 
     def snap(self) -> None:
-        """Show the present state, whatever came before it."""
+        """Show the present state without interpolation from the previous one."""
         self.shown = self.sim.time
         self.before, self.before_rate = self.sim.qpos.copy(), self.sim.qvel.copy()
         for ghost in self.ghosts:
@@ -112,12 +112,12 @@ class Motion:
 
     @property
     def fraction(self) -> float:
-        """How far the time shown is from the last state but one to the last one."""
+        """Position of the displayed time between the last two states: 0 at the earlier, 1 at the later one."""
         behind = (self.sim.time - self.shown) / self.sim.timestep
         return 1.0 if behind < ROUNDING else max(0.0, 1.0 - behind)
 
     def pull(self, body: int, point: tuple[float, float, float], target: tuple[float, float, float]) -> bool:
-        """Pull a body by a point (m, in its frame) towards a target (m, world axes); returns whether it is there now.
+        """Pull a body by a point (m, in its frame) towards a target (m, world axes); return whether it was moved there.
 
         OptionError: there is no such body, or the point cannot move.
         """
@@ -136,12 +136,12 @@ class Motion:
         return False
 
     def let_go(self) -> None:
-        """Nothing is pulled."""
+        """Stop pulling."""
         self.drag = None
         self.sim.xfrc_applied[:] = 0.0
 
     def run(self, seconds: float) -> float:
-        """Let the time shown go on by simulated seconds; returns those for which the computer was too slow."""
+        """Advance the displayed time by simulated seconds; return the part for which the computer was too slow (s)."""
         h = self.sim.timestep
         until = self.shown + seconds
         wanted = math.ceil((until - self.sim.time) / h - ROUNDING)
@@ -153,7 +153,7 @@ class Motion:
         return 0.0
 
     def glide(self, elapsed: float) -> bool:
-        """Bring the time shown to the end of the step in GLIDE s at most; whether there was anything to do."""
+        """Move the displayed time to the end of the step within GLIDE s; return whether it had to move."""
         rest = self.sim.time - self.shown
         if rest <= ROUNDING * self.sim.timestep:
             return False
@@ -162,7 +162,7 @@ class Motion:
         return True
 
     def advance(self, n: int) -> int:
-        """Take n steps, or as many as there is time for; returns how many were taken.
+        """Take n steps, or as many as there is time for; return the number taken.
 
         Raises DivergenceError or EventError with the state at the last good step.
         """
@@ -186,7 +186,7 @@ class Motion:
         return taken
 
     def _chunk(self, n: int) -> int:
-        """How many of n steps to take at once; the last of them is one by itself, to lie between two states."""
+        """Number of steps, of n, to take in one call; the last step is taken singly, for interpolation."""
         most = max(1, int(CHUNK / self._cost))
         if self.drag is not None:
             most = min(most, self.drag.steps(self.sim.timestep))

@@ -1,4 +1,4 @@
-"""Playback of a recording: for the lab the same as a simulation, except that the motion cannot be changed."""
+"""Playback of a recording: a session whose motion cannot be changed."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from saltus.lab.view.state_text import state_text
 from saltus.record.table.interpolate import Interpolator
 from saltus.record.trajectory import Trajectory
 
-LONGEST = 0.25  # s that may pass at once: after the machine slept, it goes on where it was
+LONGEST = 0.25  # s that may pass at once, so that playback continues in place after the machine slept
 
 
 class Player(Session):
-    """A trajectory that is played, paused, looked through."""
+    """Session that plays a trajectory, pauses it and seeks in it."""
 
     kind = "replay"
     where = "for a recording"
 
     def __init__(self, trajectory: Trajectory, downloads: Downloads, speed: float = 1.0, playing: bool = True):
-        """Raises OptionError for a recording without samples or without its model."""
+        """OptionError: the recording has no samples or does not contain its model."""
         model = trajectory.model
         if model is None:
             raise OptionError("the recording does not contain its model, which playback requires")
@@ -67,7 +67,7 @@ class Player(Session):
         return self.time - self._motion.start
 
     def hud(self) -> list[list[Any]]:
-        """What is played, and where it is."""
+        """Text blocks of the display: time, integrator and timestep."""
         lines = [f"t = {self.time:.2f}"]
         integrator, step = self.trajectory.attrs.get("integrator"), self.trajectory.attrs.get("timestep")
         lines += [f"integrator = {integrator}"] if integrator else []
@@ -109,7 +109,7 @@ class Player(Session):
         self.playing = True
 
     def do_step(self, n: int) -> None:
-        """To the n-th sample after the present time."""
+        """Pause at the n-th sample after the present time."""
         self.playing = False
         k = int(np.searchsorted(self.trajectory.time, self.time * (1 + 1e-12), side="right"))
         self._go(float(self.trajectory.time[min(k + n - 1, len(self.trajectory) - 1)]))
@@ -121,4 +121,4 @@ class Player(Session):
         self._go(self._motion.start + time)
 
     def close(self) -> None:
-        """The recording stays as it is."""
+        """Do nothing: the recording needs no cleanup."""

@@ -1,8 +1,8 @@
-"""A model in motion, controlled by commands: what the lab shows, and what the page's buttons do.
+"""Live sessions of the lab: a simulated model controlled by the page's commands.
 
-A session is plain: commands go in, time goes by (`tick`), frames and a status come out; the stage gives it a thread.
-Whatever needs another simulation (integrator, step, contact law, gravity, parameters, ghosts) is built beside the one
-that runs, which goes on until the other is compiled; that then takes over its state.
+A session takes commands, advances time (`tick`) and produces frames and a status; the stage runs it in a thread.
+A change that needs another simulation (integrator, step, contact law, gravity, parameters, ghosts) is built while the
+present one continues to run; once compiled, the new one takes over its state.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ from saltus.simulate.running.run_metadata import names_and_units
 
 CONTACT_LAWS = ("soft", "hard")
 COLORS = ("#d62728", "#9467bd", "#2ca02c", "#e0a400", "#17becf", "#e377c2", "#8c564b", "#7f7f7f")
-LONGEST = 0.25  # s that may pass at once; of more, the rest is late
+LONGEST = 0.25  # s of wall time simulated at once; the rest counts as late
 
 
 class LiveSession(Session):
-    """A model that is simulated while one looks."""
+    """A session that simulates a model while it is displayed."""
 
     kind = "live"
     where = "in this scene"
@@ -50,7 +50,7 @@ class LiveSession(Session):
         self.motion = Motion(sim, self.notify)
         self.motors = motors(sim.model)
         self.ready = False
-        self._steps = 0  # to be taken while paused
+        self._steps = 0  # single steps still to take while paused
         self._lateness = Lateness()
         self.handles: dict[str, Handle] = {h.slider.id: h for h in self.make_handles()}
         self._parameters = {p.key: parameter_slider(p) for p in marked(setup.model, setup.parameters)}
@@ -59,11 +59,11 @@ class LiveSession(Session):
         self.signals = self.motion.signals = Signals(self.own_sources(), self.preset())
         self.builder = Builder(setup, setup.settings(sim), self.ear)
 
-    # ------------------------------------------------------------ for those who look
+    # ------------------------------------------------------------ display
 
     @property
     def sim(self) -> Any:
-        """The simulation that runs now."""
+        """The running simulation."""
         return self.motion.sim
 
     @property
@@ -131,22 +131,22 @@ class LiveSession(Session):
 
     @property
     def parameter_keys(self) -> list[str]:
-        """Values of the model that have sliders."""
+        """Keys of the model's values that have sliders."""
         return list(self._parameters)
 
-    # ------------------------------------------------------------ what users add
+    # ------------------------------------------------------------ additions of the user
 
     def add(self, extras: Extras) -> None:
-        """Have the user's sliders, buttons, plots and drawings too."""
+        """Add the user's sliders, buttons, plots and drawings."""
         self.extras = extras
         extras.known = [signal.id for signal in self.signals.signals]
 
     def sources(self) -> list[Source]:
-        """What can be plotted."""
+        """Sources of all signals, the user's included."""
         return self.own_sources() + ([] if self.extras is None else self.extras.sources(self.notify))
 
     def _take_extras(self) -> None:
-        """See what was added, and call what is due."""
+        """Take over new additions of the user and call the functions that are due."""
         extras = self.extras
         if extras is None:
             return
@@ -161,7 +161,7 @@ class LiveSession(Session):
             self._call(extras.call_due)
 
     def _call(self, call: Callable[[Any, Any], None]) -> None:
-        """Call functions of the user's, which may put the simulation into another state."""
+        """Call functions of the user, which may change the state of the simulation."""
         before = self.sim.time
         if self.motion.moved_by(lambda sim: call(sim, self.notify)):
             if self.sim.time < before:
@@ -169,14 +169,14 @@ class LiveSession(Session):
             self.after_jump()
         self._changed = True
 
-    # ------------------------------------------------------------ what kinds of sessions differ in
+    # ------------------------------------------------------------ overridden by kinds of sessions
 
     def own_sources(self) -> list[Source]:
-        """What can be plotted of the scene itself."""
+        """Sources of the scene's own signals."""
         return simulation_sources(self.sim)
 
     def preset(self) -> list[str]:
-        """What is plotted at first."""
+        """Ids of the signals plotted initially."""
         return list(self.setup.plots) or preset_of(self.sim.model, names_and_units(self.sim.engine)[0])
 
     def make_handles(self) -> list[Handle]:
@@ -184,47 +184,47 @@ class LiveSession(Session):
         return control_sliders(self.sim) + joint_sliders(self.sim.model)
 
     def integrators(self) -> list[str]:
-        """Names to choose from."""
+        """Names of the integrators that can be chosen."""
         names = [i.name for i in integrators().values()]
         own = self.builder.settings.integrator.name
         return names if own in names else [own, *names]
 
     def integrator_name(self) -> str:
-        """The name of the present one."""
+        """Name of the present integrator."""
         return self.sim.integrator.name
 
     def keyboard(self) -> list[str]:
-        """Keys that mean something here."""
+        """Keys that the session reacts to."""
         return []
 
     def actions(self) -> list[dict[str, Any]]:
-        """Buttons for those keys: [{group, key, label, hold, when}].
+        """Buttons for the keys of `keyboard`: [{group, key, label, hold, when}].
 
-        `hold`: it acts while it is held. `when`: a field of the status and the value with which it is shown as pressed.
+        hold: whether it acts while held. when: a field of the status and the value at which it is shown as pressed.
         """
         return []
 
     def page_data(self) -> dict[str, Any]:
-        """What a page that goes on without Python is told of this kind of session: `kind`, and what that needs."""
+        """Data of this kind of session for a standalone page: `kind` and the fields that it needs."""
         return {"kind": "live"}
 
     def before_steps(self, elapsed: float) -> None:
-        """So many seconds have passed; steps follow."""
+        """Prepare the steps for `elapsed` seconds of wall time."""
 
     def desired(self, actuator: int) -> float:
-        """The angle (rad) that a motor is to bring its hinge to; nan where none is wanted."""
+        """Target angle of a motor's hinge (rad); nan if it has none."""
         return math.nan
 
     def servo(self) -> bool | None:
-        """Whether the servo is on; None where there is none."""
+        """Whether the servo is on; None if there is no servo."""
         return None
 
     def feedback(self) -> bool:
-        """Whether a controller acts, with which steps may be unstable."""
+        """Whether a controller is active, whose feedback may make steps unstable."""
         return self.sim.control is not None and self.servo() is not False
 
     def hud(self) -> list[list[Any]]:
-        """Blocks of text over the picture: [title, lines]."""
+        """Text blocks of the display: [title, lines]."""
         sim = self.sim
         return [["System", [f"t = {sim.time:.2f} dt = {sim.timestep:.3g}", f"integrator = {self.integrator_name()}"]]]
 
@@ -262,14 +262,14 @@ class LiveSession(Session):
             self._end_recording()
 
     def play(self, elapsed: float) -> float:
-        """Steps for so many seconds of wall time; returns for how many of them there was no time."""
+        """Simulate `elapsed` seconds of wall time; return the part (s) for which the computer was too slow."""
         self._changed = True
         return self.motion.run(elapsed * self.speed) / self.speed
 
-    # ------------------------------------------------------------ other simulations
+    # ------------------------------------------------------------ new simulations
 
     def _collect(self) -> None:
-        """Take over what was built, if it is done."""
+        """Continue with the next simulation if its build is done."""
         try:
             if (built := self.builder.take()) is not None:
                 self._take_over(built)
@@ -313,11 +313,11 @@ class LiveSession(Session):
         self.after_jump()
 
     def reset_simulation(self, key: str | None) -> None:
-        """Put the simulation into its first state, or that of a keyframe."""
+        """Reset the simulation to its initial state, or to a keyframe."""
         self.setup.reset(self.sim, self.setup.key if key is None else key)
 
     def after_jump(self, smooth: bool = False) -> None:
-        """The state is another, with nothing between it and the one before; `smooth`: but for the curves of plots."""
+        """Adapt display, ghosts and plots to a jump of the state; `smooth`: the curves of plots stay connected."""
         self.motion.jump()
         if self.ready:
             self.signals.sample(self.sim) if smooth else self.signals.jump(self.sim)
@@ -396,7 +396,7 @@ class LiveSession(Session):
             self._end_recording()
 
     def _end_recording(self, why: str = "") -> None:
-        """Keep what was recorded, if anything was, and tell the user why."""
+        """End the recording in progress, if there is one, keep it and notify the user of the reason."""
         recorder, self.motion.recorder = self.motion.recorder, None
         if recorder is not None:
             self.downloads.keep(*recorder.finish(self.sim))
@@ -404,6 +404,6 @@ class LiveSession(Session):
                 self.notify("info", why)
 
     def close(self) -> None:
-        """Nothing is wanted any more; a recording that goes on is kept."""
+        """Abandon the build in progress and keep a recording in progress."""
         self.builder.give_up()
         self._end_recording()

@@ -1,1 +1,1 @@
-"""What notebooks show of models, simulations, recordings and results; loaded when one is displayed."""
+"""Displays of models, simulations, recordings and results in notebooks; loaded when one is shown."""

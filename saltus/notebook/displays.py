@@ -1,4 +1,4 @@
-"""Which display belongs to which class; each is loaded when one of its objects is shown."""
+"""Displays of classes; each is loaded when an object of its class is shown."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from importlib import import_module
 
 from saltus.notebook.html import display, escaped, note, reason
 
-#: Module and function of the display, by the name of the class: called with the object, gives HTML.
+#: Module and function of the display by the name of the class; the function returns HTML of an object.
 DISPLAYS = {
     "Model": ("model", "model_html"),
     "Simulation": ("state", "simulation_html"),
@@ -34,7 +34,7 @@ DISPLAYS = {
 
 
 def html_of(thing: object) -> str | None:
-    """What a notebook shows of an object; its repr with a remark where the display fails, None where it has none."""
+    """HTML of an object for notebooks; its repr with a remark if the display fails, None if it has no display."""
     for kind in type(thing).__mro__:
         if kind.__name__ in DISPLAYS and kind.__module__.startswith("saltus."):
             module, function = DISPLAYS[kind.__name__]

@@ -1,4 +1,4 @@
-"""Display of equations of motion: in matrix form, one by one, and what their letters stand for."""
+"""Display of equations of motion: in matrix form, one by one, and the meanings of their symbols."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from saltus.terminal.display import count
 
 
 def equations_html(equations: NumericEquations) -> Html:
-    """The equations of motion unless they are too long to be read, and their letters."""
+    """Display equations of motion, unless they are too long to read, and their symbols."""
     words = f"{equations.orientation} coordinates, {count(len(equations.v), 'velocity')}"
     heading = title(f"Equations of motion of {equations.model.name}", words)
     letters = folded("letters", _letters(equations))
     left_out = note(f"not in the equations: {'; '.join(equations.left_out)}") if equations.left_out else ""
     if not is_short(equations):
-        operations = f"They have {equations.count_ops().total} operations, too many to be read here."
+        operations = f"They have {equations.count_ops().total} operations, too many to show here."
         return display(heading, facts({"length": operations}), letters, left_out)
     style = f"<style>{MATH_STYLE}</style>"
     several = len(equations.v) > 1
@@ -27,7 +27,7 @@ def equations_html(equations: NumericEquations) -> Html:
 
 
 def _letters(equations: NumericEquations) -> Html:
-    """What each symbol is, with its value in the model."""
+    """Table of symbols with their meanings and values."""
     names = latex_names(equations)
     rows = [[_symbol(names, s), escaped(text), ""] for s, text in equations.meanings.items()]
     rows += [[_symbol(names, s), "parameter", f"{value:.6g}"] for s, value in equations.parameters.items()]

@@ -1,7 +1,8 @@
-"""Pieces of HTML that displays are made of: facts, tables, pictures, parts to unfold, histograms.
+"""Elements of displays in HTML: facts, tables, pictures, folded parts, histograms.
 
-A display stands alone: no request goes out, all text is escaped, lines and letters have the colour of the page around
-them, so that it can be read on light and on dark. Without its style, which some viewers take away, it is plain tables.
+Displays are self-contained: they send no requests, escape all text, and take the colours of the page around them, so
+that they can be read on light and dark backgrounds. Without their style, which some viewers remove, they are plain
+tables.
 """
 
 from __future__ import annotations
@@ -16,9 +17,9 @@ from numpy.typing import ArrayLike
 
 from saltus.errors import SaltusError
 
-ROWS = 50  # of a table before "and so many more"
-FOLDED = 12  # rows of a table that is not folded at first
-BINS = 24  # of a histogram
+ROWS = 50  # rows of a table before "and N more"
+FOLDED = 12  # most rows of a table that is initially unfolded
+BINS = 24  # bins of a histogram
 
 _SCOPE = "div.saltus-display.saltus-display"
 _LINE = "rgba(128,128,128,.28)"
@@ -55,27 +56,27 @@ _NUMBERS = re.compile(rf"{_ONE}((, | | to ){_ONE})*( [%µa-zA-Z/²³°×][%µa-z
 
 
 class Html(str):
-    """Text that is HTML already; all other text is shown as it stands."""
+    """Text that is HTML; all other text is escaped."""
 
 
 def escaped(text: str) -> str:
-    """A text as HTML."""
+    """Escape a text unless it is `Html`."""
     return text if isinstance(text, Html) else html.escape(text).replace("\n", "<br>")
 
 
 def display(*parts: str) -> Html:
-    """A whole display, with the style of its parts."""
+    """Make a display from its parts, with their style."""
     return Html(f'<div class="saltus-display"><style>{STYLE}</style>{"".join(parts)}</div>')
 
 
 def title(text: str, more: str = "") -> Html:
-    """What it is that is shown, and more about it beside."""
+    """The title of a display, with additional text beside it."""
     beside = f"<span>{escaped(more)}</span>" if more else ""
     return Html(f'<div class="title">{escaped(text)}{beside}</div>')
 
 
 def facts(known: Mapping[str, str]) -> Html:
-    """A table of two columns, what and how it is."""
+    """A table of names and values in two columns."""
     rows = "".join(
         f'<tr><th scope="row">{escaped(name)}</th><td>{escaped(value)}</td></tr>' for name, value in known.items()
     )
@@ -83,9 +84,9 @@ def facts(known: Mapping[str, str]) -> Html:
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]], foot: Iterable[str] = (), most: int = ROWS) -> Html:
-    """A table with a heading a column and lines below; of many rows the first.
+    """A table with a heading for each column and lines below; of many rows, the first `most`.
 
-    Columns of numbers are set to the right, and columns that hold nothing are left out.
+    Columns of numbers are right-aligned, and empty columns are left out.
     """
     used = [k for k in range(len(head)) if not rows or any(row[k] for row in rows)]
     head, rows = [head[k] for k in used], [[row[k] for k in used] for row in rows]
@@ -104,45 +105,45 @@ def _cells(kinds: Sequence[str], row: Sequence[str]) -> str:
 
 
 def _are_numbers(cells: Sequence[str]) -> bool:
-    """Whether a column holds numbers, perhaps with units, and nothing else."""
+    """Whether a column holds only numbers, with or without units."""
     given = [cell for cell in cells if cell not in ("", "-")]
     return bool(given) and all(not isinstance(cell, Html) and _NUMBERS.match(cell) is not None for cell in given)
 
 
 def folded(heading: str, content: str, *, unfolded: bool = False) -> Html:
-    """A part that unfolds at a click; nothing where there is no content."""
+    """A part that unfolds at a click; "" without content."""
     start = "<details open>" if unfolded else "<details>"
     return Html(f"{start}<summary>{escaped(heading)}</summary>{content}</details>" if content else "")
 
 
 def folded_table(heading: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> Html:
-    """A table that is folded where it is long; nothing where it is empty."""
+    """A table that is folded if it is long; "" without rows."""
     return folded(heading, table(head, rows), unfolded=len(rows) <= FOLDED) if rows else Html("")
 
 
 def beside(*parts: str) -> Html:
-    """Parts beside each other, or below each other where it is narrow."""
+    """Parts beside each other, or below each other on narrow pages."""
     return Html(f'<div class="beside">{"".join(f"<div>{part}</div>" for part in parts if part)}</div>')
 
 
 def with_picture(picture: str, facts: str) -> Html:
-    """A picture with what is to be known beside it, as narrow as there is room; without a picture that alone."""
+    """A picture with facts beside it, or below it on narrow pages; "" as picture: facts only."""
     return Html(f'<div class="beside picture">{f"<div>{picture}</div>" if picture else ""}<div>{facts}</div></div>')
 
 
 def image(data: bytes, width: int, alt: str) -> Html:
-    """A PNG in the text itself, at most as wide as the page."""
+    """An inline PNG, at most as wide as the page."""
     source = base64.b64encode(data).decode("ascii")
     return Html(f'<img src="data:image/png;base64,{source}" width="{width}" alt="{html.escape(alt)}">')
 
 
 def note(text: str) -> Html:
-    """A remark."""
+    """A remark in small letters."""
     return Html(f'<p class="note">{escaped(text)}</p>')
 
 
 def attempt(what: str, make: Callable[[], str]) -> str:
-    """A part of a display; if it cannot be made, a remark that says why, so that the rest is shown."""
+    """Make a part of a display; if that fails, return a remark with the reason, so that the rest is shown."""
     try:
         return make()
     except Exception as error:
@@ -150,7 +151,7 @@ def attempt(what: str, make: Callable[[], str]) -> str:
 
 
 def reason(error: Exception) -> str:
-    """An error in a line; what Saltus says of itself needs no name."""
+    """Describe an error in a line, with its class unless it is a SaltusError."""
     first = (str(error).strip().splitlines() or [""])[0]
     if isinstance(error, SaltusError) and first:
         return first
@@ -158,7 +159,7 @@ def reason(error: Exception) -> str:
 
 
 def histogram(values: ArrayLike) -> Html:
-    """How numbers are distributed between the least and the largest: bars, a word's size."""
+    """A small histogram of numbers from the least to the largest, as SVG; "" if there is nothing to show."""
     finite = np.asarray(values, float)
     finite = finite[np.isfinite(finite)]
     if len(finite) < 2 or np.ptp(finite) == 0.0:

@@ -1,4 +1,4 @@
-"""Displays of what a user chooses: contact laws, muscles, integrators."""
+"""Displays of contact laws, muscles and integrators."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ MUSCLE_UNITS = {
 
 
 def contact_law_html(law: ContactLaw) -> Html:
-    """What the parameters of a soft contact mean for a mass."""
+    """Display the effects of soft-contact parameters on a mass."""
     heading, mass = law_heading(law)
     groups: dict[str, dict[str, str]] = {}
     for name, value in law_rows(law):
@@ -44,12 +44,12 @@ def contact_law_html(law: ContactLaw) -> Html:
 
 
 def soft_html(law: Soft) -> Html:
-    """That its numbers are the model's."""
+    """Display the soft contact law, whose parameters are the model's."""
     return display(title("Contact law soft"), facts({"parameters": "those that the model holds"}))
 
 
 def hard_html(law: Hard) -> Html:
-    """All its numbers."""
+    """Display the parameters of a hard contact law."""
     known = {}
     for f in fields(law):
         value = getattr(law, f.name)
@@ -62,12 +62,12 @@ def hard_html(law: Hard) -> Html:
 
 
 def compliant_html(law: Compliant) -> Html:
-    """The function that gives its force."""
+    """Display the force function of a user-defined contact law."""
     return display(title("User-defined contact law"), facts({"force": law.force.py_func.__name__}))
 
 
 def muscle_html(muscle: HillMuscle) -> Html:
-    """All its numbers."""
+    """Display the parameters of a muscle."""
     known = {
         f.name.replace("_", " "): _with_unit(getattr(muscle, f.name), MUSCLE_UNITS.get(f.name, ""))
         for f in fields(muscle)
@@ -80,19 +80,19 @@ def _with_unit(value: object, unit: str) -> str:
 
 
 def integrator_html(integrator: Integrator) -> Html:
-    """Its order, kind and reference."""
+    """Display order, kind and reference of an integrator."""
     known = {"order": str(integrator.order), "kind": integrator.kind, "after": integrator.reference}
     return display(title(f"Integrator {integrator.name}"), facts(known))
 
 
 def integrators_html(found: Integrators) -> Html:
-    """All of them."""
+    """Display a table of integrators."""
     rows = [[name, str(i.order), i.kind, i.reference] for name, i in found.items()]
     return display(title("Integrators"), table(["name", "order", "kind", "after"], rows))
 
 
 def tableau_html(tableau: ButcherTableau) -> Html:
-    """The coefficients in their usual layout, c beside A over b."""
+    """Display a tableau in its usual layout, c beside A over b."""
     kind = "explicit" if tableau.explicit else "implicit"
     rows = [[_coefficient(x) for x in row] for row in tableau.table]
     rows[-1][0] = ""
@@ -105,6 +105,6 @@ def tableau_html(tableau: ButcherTableau) -> Html:
 
 
 def _coefficient(value: float) -> str:
-    """A coefficient as a fraction where it is a short one."""
+    """Format a coefficient as a fraction if that is short, else with six digits."""
     fraction = Fraction(value).limit_denominator(1000)
     return str(fraction) if abs(float(fraction) - value) < 1e-14 else f"{value:.6g}"

@@ -1,4 +1,4 @@
-"""Display of a model: a picture of its start, its sizes, and tables of bodies, joints and actuators."""
+"""Display of a model: a picture of its initial state, its sizes, and tables of bodies, joints and actuators."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ ACTS_ON = {
 
 
 def model_html(model: Model) -> Html:
-    """A picture of the start, what the model is, its bodies, joints and actuators."""
+    """Display a model: a picture of its initial state, facts, and tables of bodies, joints and actuators."""
     start = start_state(model, None, float(model.opt.timestep))
     still = Still(start["qpos"], start["mocap_pos"], start["mocap_quat"])
     return display(
@@ -56,13 +56,13 @@ def model_html(model: Model) -> Html:
 
 
 def sizes(model: Model) -> str:
-    """How many bodies, joints, degrees of freedom and controls, in words."""
+    """Text of the numbers of bodies, joints, degrees of freedom and controls."""
     parts = [count(model.nbody - 1, "body"), count(model.njnt, "joint"), count(model.nv, "degree of freedom")]
     return ", ".join([*parts, *([count(model.nu, "control")] if model.nu else [])])
 
 
 def number(value: float, digits: int = 4) -> str:
-    """A number in few digits, without a minus before zero."""
+    """Format a number with few digits, without a minus sign before zero."""
     return f"{value + 0.0:.{digits}g}"
 
 
@@ -103,7 +103,7 @@ def _bodies(model: Model) -> Html:
 
 
 def joint_names(model: Model) -> list[str]:
-    """Names of joints for readers."""
+    """Readable names of joints."""
     return [readable(name, "joint") for name in model.names("joint")]
 
 
@@ -141,7 +141,7 @@ def _actuators(model: Model) -> Html:
 
 
 def _kind(model: Model, k: int) -> str:
-    """An actuator's type in MJCF's words, as far as its gains tell."""
+    """Type of an actuator in MJCF's terms, inferred from its dynamics and gains."""
     dynamics, gain, bias = (
         int(f[k]) for f in (model.actuator_dyntype, model.actuator_gaintype, model.actuator_biastype)
     )
@@ -162,7 +162,7 @@ def _kind(model: Model, k: int) -> str:
 
 
 def _acts_on(model: Model, k: int) -> tuple[str, str]:
-    """What an actuator acts on, and the unit of its length."""
+    """Kind and name of an actuator's target, and the unit of its length."""
     kind, thing = int(model.actuator_trntype[k]), int(model.actuator_trnid[k, 0])
     if kind not in ACTS_ON or thing < 0:
         return "", ""

@@ -1,4 +1,4 @@
-"""Pages of their own inside notebooks; see `saltus.lab.standalone.page`."""
+"""Standalone pages inside notebooks; see `saltus.lab.standalone.page`."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from saltus.terminal.inline_page import Page
 from saltus.terminal.progress import Progress
 
 MAKING = "made {task.completed:.0%} of the page"
-SMALLEST = 120  # pixels of a frame
+SMALLEST = 120  # smallest height of a frame, pixels
 
 
 def make_page(
     what: Model | Simulation, path: str | os.PathLike[str] | None, height: int, options: Mapping[str, Any]
 ) -> Page:
-    """See `Model.page`."""
+    """Make a page of a model or a simulation; see `Model.page`."""
     height = whole_number("page: height", height, SMALLEST)
     name = what.name if isinstance(what, Model) else what.model.name
     with Progress(None, 1.0, MAKING) as progress, TemporaryDirectory() as folder:

@@ -1,4 +1,4 @@
-"""Pictures in displays: of a model's pose, and figures."""
+"""Pictures of poses and figures in displays."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from saltus.record.film.picture import finished
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-WIDTH, HEIGHT = 320, 240  # of a picture, pixels
-FIGURE_WIDTH = 760  # of a figure, at most
-DOTS = 110  # an inch, of a figure
+WIDTH, HEIGHT = 320, 240  # size of a picture, pixels
+FIGURE_WIDTH = 760  # largest width of a figure, pixels
+DOTS = 110  # dots per inch of a figure
 
 
 def picture(model: Model, still: Still) -> str:
-    """A picture of a pose; "" where there is nothing to draw, a remark where it cannot be drawn."""
+    """Draw a pose; return "" if there is nothing to draw, a remark if drawing fails."""
     if not (model.ngeom or model.nsite or model.nflex or model.ntendon):
         return ""
     if not np.isfinite(still.qpos).all():
@@ -34,7 +34,7 @@ def picture(model: Model, still: Still) -> str:
 
 def _drawn(model: Model, still: Still) -> Html:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of what cannot be drawn
+        warnings.simplefilter("ignore")  # about features that are not drawn
         drawing = make_renderer(model, View(width=WIDTH, height=HEIGHT))
         try:
             pixels = drawing.draw(still)
@@ -46,7 +46,7 @@ def _drawn(model: Model, still: Still) -> Html:
 
 
 def figure_image(figure: Figure, alt: str) -> Html:
-    """A figure of Matplotlib's, on its own white ground."""
+    """A Matplotlib figure as an image on its white background."""
     buffer = io.BytesIO()
     figure.savefig(buffer, format="png", dpi=DOTS)
     return image(buffer.getvalue(), FIGURE_WIDTH, alt)

@@ -19,12 +19,12 @@ from saltus.terminal.display import count
 
 
 def certificate_html(certificate: Certificate) -> Html:
-    """The error of a run, and how it was found."""
+    """Display the error of a run and how it was estimated."""
     return display(title("Accuracy"), facts(certificate_facts(certificate)), *map(note, certificate.warnings))
 
 
 def certificate_facts(c: Certificate) -> dict[str, str]:
-    """Statements of a certificate, as rows of a table."""
+    """Facts of a certificate, by name."""
     known = {"accuracy": "as measured" if c.ok else "uncertain"}
     if math.isnan(c.largest_error):
         known["position error"] = "unknown"
@@ -42,7 +42,7 @@ def certificate_facts(c: Certificate) -> dict[str, str]:
 
 
 def energy_html(balance: EnergyBalance) -> Html:
-    """Energies at start and end, the work between, and what no work explains."""
+    """Display energies at start and end, the work in between, and the residual."""
     held, flows = balance.used(ENERGIES), balance.used(ACCOUNTS[len(ENERGIES) :])
     rows = [[name, *_ends(balance, balance[name])] for name in held]
     rows += [["in all", *_ends(balance, balance.total)]]
@@ -70,12 +70,12 @@ def _ends(balance: EnergyBalance, values: np.ndarray) -> list[str]:
 
 
 def _short(balance: EnergyBalance, value: float) -> str:
-    """Five digits; 0 where it is rounding."""
+    """Format a value with five digits; 0 if it is only rounding error."""
     return f"{value if abs(value) > 1e-13 * np.max(np.abs(balance.table)) else 0.0:.5g}"
 
 
 def impact_html(report: ImpactReport) -> Html:
-    """The outcome of an impact by each law and treatment."""
+    """Display the outcome of an impact by each law and treatment."""
     rows = []
     for (law, treatment), outcome in report.outcomes.items():
         for name, i in zip(report.names, report.first, strict=True):
@@ -86,7 +86,7 @@ def impact_html(report: ImpactReport) -> Html:
 
 
 def friction_contact_html(found: FrictionContact) -> Html:
-    """Forces and relative motions of contacts, normal and tangential."""
+    """Display normal and tangential forces and relative motions of contacts."""
     r, u = found.r.reshape(-1, 3), found.u.reshape(-1, 3)
     rows = [
         [str(k), *(f"{x + 0.0:.5g}" for x in (r[k, 0], np.hypot(*r[k, 1:]), u[k, 0], np.hypot(*u[k, 1:])))]
@@ -101,7 +101,7 @@ def friction_contact_html(found: FrictionContact) -> Html:
 
 
 def solution_html(solution: OdeSolution) -> Html:
-    """Method, steps, and the values at start and end."""
+    """Display the method, the steps, and the values at start and end of a solution."""
     known = {
         "method": f"{solution.method}, order {solution.order}",
         "steps": f"{solution.steps}" + (f", {solution.rejected} rejected" if solution.rejected else ""),

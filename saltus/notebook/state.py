@@ -1,4 +1,4 @@
-"""Displays of simulations, one and many: a picture, how they move on, and the state in numbers."""
+"""Displays of simulations and batches: a picture, settings, and tables of the state."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ from saltus.simulate.running.run_metadata import law_numbers, names_and_units
 from saltus.simulate.simulation import Simulation
 from saltus.terminal.display import count
 
-COORDINATES = 10  # of a batch, whose distributions are shown
-LANES = 12  # numbers of diverged simulations that are listed
+COORDINATES = 10  # most coordinates of a batch with distributions
+LANES = 12  # most diverged simulations that are listed
 
 
 def simulation_html(sim: Simulation) -> Html:
-    """A picture of the present state, how it moves on, and the state in numbers."""
+    """Display a simulation: a picture of the present state, settings, and tables of the state."""
     engine = sim.engine
     still = Still(engine.qpos, engine.mocap_pos, engine.mocap_quat)
     return display(
@@ -68,7 +68,7 @@ def _facts(engine: Engine) -> dict[str, str]:
 def _energy(sim: Simulation) -> str:
     try:
         potential, kinetic = sim.data.energy
-    except SaltusError as error:  # such as a state that is not finite, or another thread in one of its methods
+    except SaltusError as error:  # such as a state that is not finite, or use by another thread
         return reason(error)
     total = number(potential + kinetic, 6)
     return f"{total} J: potential {number(potential, 6)} J, kinetic {number(kinetic, 6)} J"
@@ -92,7 +92,7 @@ def _values(what: str, names: list[str], values: np.ndarray, units: list[str]) -
 
 
 def batch_html(batch: Batch) -> Html:
-    """How many simulations, how they move on, and how their positions are distributed."""
+    """Display a batch: its size, settings, and distributions of positions and velocities."""
     time, integrator, diverged = batch.time, batch.integrator, batch.diverged
     low, high = number(time.min(), 6), number(time.max(), 6)
     known = {
@@ -122,11 +122,11 @@ def _diverged(mask: np.ndarray) -> str:
 
 
 def _distributions(what: str, names: list[str], values: np.ndarray, units: list[str]) -> Html:
-    """Least, mean, largest and a histogram of the coordinates that differ most between the simulations."""
+    """Statistics and histograms of the coordinates that differ most between the simulations."""
     if not values.size:
         return Html("")
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of coordinates that are not finite in all simulations
+        warnings.simplefilter("ignore")  # about coordinates that are not finite in any simulation
         spread = np.nan_to_num(np.nanstd(values.astype(float), axis=0))
     chosen = np.sort(np.argsort(-spread, kind="stable")[:COORDINATES])
     rows = []

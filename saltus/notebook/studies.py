@@ -1,4 +1,4 @@
-"""Displays of comparisons and sweeps: the table and the figure."""
+"""Displays of comparisons and sweeps: tables and figures."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from saltus.terminal.display import count
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-SMALL = (4.4, 2.1)  # inches of a figure that changes
-DOTS = 80  # an inch of it
+SMALL = (4.4, 2.1)  # size of a live figure, inches
+DOTS = 80  # dots per inch of a live figure
 
 
 def comparison_html(comparison: ComparisonTable) -> Html:
-    """The ranking, what its columns mean, and error, energy and cost as a figure."""
+    """Display the ranking, the meanings of its columns, and a figure of error, energy and cost."""
     made = attempt("figure", lambda: figure_image(comparisons.plot(comparison), "errors, energy and cost"))
     return display(
         title("Comparison", comparison.title),
@@ -36,7 +36,7 @@ def comparison_html(comparison: ComparisonTable) -> Html:
 
 
 def sweep_html(sweep: SweepTable) -> Html:
-    """The runs' values and measures, and a figure of them."""
+    """Display the runs' values and measures, and a figure of them."""
     return display(
         title(f"Sweep, {count(len(sweep), 'run')}", sweep.title),
         table(sweep.headers(), sweep.cells(), sweep.footer()),
@@ -45,14 +45,14 @@ def sweep_html(sweep: SweepTable) -> Html:
 
 
 def so_far_html(sweep: SweepSoFar) -> Html:
-    """A small figure of the runs that are over."""
+    """Display a small figure of the finished runs."""
     return display(attempt("figure", lambda: _small_image(_small(sweep), f"{sweep.measure} so far")))
 
 
 def _small(sweep: SweepSoFar) -> Figure:
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=SMALL, dpi=DOTS)  # a layout that is computed takes as long as all the rest
+    figure = Figure(figsize=SMALL, dpi=DOTS)  # a computed layout would double the time
     axes = figure.add_axes((0.17, 0.24, 0.8, 0.71))
     axes.plot(sweep.x, sweep.y, ".", markersize=4, color=COLOURS[0])
     if len(sweep.x):
@@ -66,7 +66,7 @@ def _small(sweep: SweepSoFar) -> Figure:
 
 
 def _with_margin(x: np.ndarray) -> tuple[float, float]:
-    """The range of all runs, so that the axis stays while they come in."""
+    """The range of all runs with a margin, so that the axis is fixed while runs finish."""
     margin = 0.03 * float(np.ptp(x)) or 0.5
     return float(x.min()) - margin, float(x.max()) + margin
 

@@ -1,4 +1,4 @@
-"""Displays of a recording: a player, what was run, how accurate it is, its events, and its plots."""
+"""Displays of a recording: a film, facts about the run, its accuracy, events and plots."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from saltus.record.table.events import EventTable, cells, counts, heading, known
 from saltus.record.table.trajectory_table import TrajectoryTable, readable_model
 from saltus.terminal.display import count
 
-WIDTH, HEIGHT = 320, 240  # of the film, pixels
-RATE = 15  # its frames a second
-SHORTEST, LONGEST = 3.0, 8.0  # s that the film takes
+WIDTH, HEIGHT = 320, 240  # size of the film, pixels
+RATE = 15  # frames per second of the film
+SHORTEST, LONGEST = 3.0, 8.0  # s, duration of the film
 LARGEST = 600_000  # bytes of a film, beyond which it gets fewer frames
-PLOTTED = 3_000_000  # numbers of a recording that are plotted without being asked for
-TRIANGLES = 300_000  # of meshes, beyond which no film is drawn without being asked for
+PLOTTED = 3_000_000  # most numbers of a recording that are plotted without a request
+TRIANGLES = 300_000  # most triangles of meshes that are filmed without a request
 
 
 def trajectory_html(trajectory: TrajectoryTable) -> Html:
-    """A film of the run beside what it was, and its plots."""
+    """Display a film of the run, facts about it, events and plots."""
     name = str(trajectory.attrs.get("model_name") or "")
     remarks = "".join(note(f"{kind}: {text}") for kind, text in notes(trajectory))
     accuracy = trajectory.certificate
@@ -59,7 +59,7 @@ def _facts(t: TrajectoryTable) -> dict[str, str]:
 
 
 def film(trajectory: TrajectoryTable) -> str:
-    """The whole run in some seconds, small; "" where there is nothing to draw."""
+    """A small film of the whole run in some seconds, as HTML; "" if there is nothing to draw."""
     model = readable_model(trajectory)[0]
     if model is None or not len(trajectory):
         return ""
@@ -70,7 +70,7 @@ def film(trajectory: TrajectoryTable) -> str:
     seconds = min(max(trajectory.duration, SHORTEST), LONGEST)
     speed = trajectory.duration / seconds if trajectory.duration > 0.0 else 1.0
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of what cannot be drawn
+        warnings.simplefilter("ignore")  # about features that are not drawn
         for rate in (RATE, RATE / 3):
             made = make_video(trajectory, rate, speed=speed, width=WIDTH, height=HEIGHT, progress=False)
             if len(made.data) <= LARGEST:
@@ -92,7 +92,7 @@ def _plots(trajectory: TrajectoryTable) -> str:
 
 
 def events_html(events: EventTable) -> Html | None:
-    """The events of a run as a table; None for what is left of a table without its kinds."""
+    """Display the events of a run as a table; None for an array without the field `kind`."""
     if events.ndim != 1 or "kind" not in (events.dtype.names or ()):
         return None
     if not len(events):

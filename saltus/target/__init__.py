@@ -1,1 +1,1 @@
-"""The same kernels on other machines: `web` turns a model's time loops into WebAssembly."""
+"""Compilation of kernels for other machines: `web` compiles a model's time loops to WebAssembly."""

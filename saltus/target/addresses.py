@@ -1,7 +1,7 @@
-"""Entries as intermediate code of functions that take addresses, for machines that this process does not run on.
+"""Entries as intermediate code (LLVM) of functions that take addresses, for other machines.
 
-What Numba compiles for Python takes NumPy arrays; elsewhere there are none, only places in memory. The kernels that an
-entry calls are the same parts that serve this machine (see `saltus.number.compile.parts`), before they are optimised.
+Functions compiled by Numba for Python take NumPy arrays; other machines have only addresses in memory. The kernels
+called by an entry are shared with this machine (see `saltus.number.compile.parts`), before their optimisation.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ class Integers(Shape):
     """The shape of an array of integers."""
 
 
-#: What an entry takes after its structs: a number of this type, or an array of this shape, of doubles or `Integers`.
+#: Argument of an entry after its structs: a type of number, or the shape of an array of doubles or (`Integers`) ints.
 Argument = types.Type | Shape
 
 
 @dataclass(frozen=True)
 class Function:
-    """A function in intermediate code. `module`: with all that it calls, as bitcode; `symbol`: its name there.
+    """A function in intermediate code. `module`: bitcode with all called functions; `symbol`: its name in the module.
 
-    It takes the addresses of the real and the integer buffer of each of so many `structs`, then `arguments`, and
-    returns a number of the type `result`, or a tuple of them.
+    The function takes the addresses of the real and the integer buffer of each of `structs` structs, then `arguments`,
+    and returns a number or a tuple of numbers of type `result`.
     """
 
     module: bytes
@@ -43,7 +43,7 @@ class Function:
 
 
 def function_of(entry: Entry, layouts: tuple[str, ...], arguments: tuple[Argument, ...]) -> Function:
-    """An entry for structs of these layouts, as a function of addresses."""
+    """Compile an entry for structs of these layouts to a function of addresses."""
     shapes = zip(entry.arguments, arguments, strict=True)
     begin = [f"{name} = carray({name}, {(*shape,)})" for name, shape in shapes if isinstance(shape, tuple)]
     made = kernel(entry.function(layouts, struct_at, begin, carray=carray))
@@ -53,7 +53,7 @@ def function_of(entry: Entry, layouts: tuple[str, ...], arguments: tuple[Argumen
     (found,) = made.overloads.values()
     module = llvm.parse_bitcode(found.library.bitcode)
     link(module, callers_first(found.library.calls, units_too=True))
-    module.get_function(found.fndesc.llvm_func_name).linkage = "external"  # nothing calls it up to here
+    module.get_function(found.fndesc.llvm_func_name).linkage = "external"  # not called within the module
     name, result = found.fndesc.llvm_func_name, found.signature.return_type
     return Function(module.as_bitcode(), name, len(layouts), taken, result)
 

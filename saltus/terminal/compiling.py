@@ -1,4 +1,4 @@
-"""Words on what is being compiled, and for about how long, for those who wait for it."""
+"""Messages about compilation in progress: what is compiled, and about how long it takes."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from contextlib import contextmanager
 
 from saltus.terminal import notebook_line
 
-# called with the kernel's name or None, how many kernels wait for one another, and the seconds that the first of them
-# took before, where known
+# called with the kernel's name or None, the number of nested compilations, and the past duration (s) of the outermost
+# kernel, if known
 Report = Callable[[str | None, int, float | None], None]
 
-_reports: list[Report] = []  # the last one is told
-_in_notebook: list[notebook_line.Task] = []  # what is being compiled there, one at most
+_reports: list[Report] = []  # the last one is called
+_in_notebook: list[notebook_line.Task] = []  # the compilation shown in a notebook, one at most
 
-# what a compiled entry is for, by the beginning of its name
+# purposes of compiled entries by the beginnings of their names
 PURPOSES = {
     "advance_": "integrator",
     "batch_": "batch,",
@@ -58,7 +58,7 @@ OTHERS = {
 
 @contextmanager
 def compile_progress(report: Report) -> Iterator[None]:
-    """While inside, call `report` when a kernel starts to compile, and with None when all have finished."""
+    """Inside the context, call `report` when a kernel starts to compile, and with None when all have finished."""
     _reports.append(report)
     try:
         yield
@@ -67,12 +67,12 @@ def compile_progress(report: Report) -> Iterator[None]:
 
 
 def in_words(about: float | None) -> str:
-    """How long it takes, to follow what is compiled; "" where that is not known."""
+    """Text about the expected duration of a compilation, ", about 8 s"; "" if unknown."""
     return "" if about is None else f", about {about:.0f} s"
 
 
 def purpose(kernel: str) -> str:
-    """The purpose of a compiled function in words: "entry_advance_euler" is "integrator euler"."""
+    """Describe the purpose of a compiled function: "entry_advance_euler" is "integrator euler"."""
     name = kernel.removeprefix("entry_")
     for beginning, what in PURPOSES.items():
         if name.startswith(beginning):
@@ -81,7 +81,7 @@ def purpose(kernel: str) -> str:
 
 
 def tell(name: str | None, depth: int, about: float | None) -> None:
-    """Pass on what compiles: to those who asked, or else to a person before a notebook or a terminal."""
+    """Report a compilation to the last listener, else to the user of a notebook or a terminal."""
     if _reports:
         _reports[-1](name, depth, about)
     elif _in_notebook or notebook_line.somebody_waits():
@@ -91,7 +91,7 @@ def tell(name: str | None, depth: int, about: float | None) -> None:
 
 
 def _show_in_notebook(name: str | None, depth: int, about: float | None) -> None:
-    """A task of the cell's line, from when the outermost kernel begins until all are compiled."""
+    """Show a task in the cell's line from the start of the outermost kernel until all are compiled."""
     if depth == 1 and name is not None and not _in_notebook:
         what = purpose(name)
         text = f"compiling {what} (once for this machine{in_words(about)})"
@@ -103,7 +103,7 @@ def _show_in_notebook(name: str | None, depth: int, about: float | None) -> None
 
 
 def _announce(name: str | None, depth: int, about: float | None) -> None:
-    """A line in the terminal while the outermost kernel compiles."""
+    """Show a line in the terminal while the outermost kernel compiles."""
     if depth == 1:
         sys.stderr.write(f"saltus: compiling {name}, once for this machine{in_words(about)} ...")
     elif depth == 0:

@@ -1,4 +1,4 @@
-"""A page of its own inside a notebook's cell."""
+"""A standalone page inside a notebook's cell."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class Page:
-    """One HTML file in which a model moves, made by `Model.page` and `Simulation.page`; notebooks show it in place.
+    """An HTML file that simulates a model, made by `Model.page` and `Simulation.page`; notebooks show it in place.
 
     Attributes:
-        title: what it shows.
-        html: the text of the file, which needs no server and no network.
-        height: of the frame in a notebook, pixels.
+        title: title of the page.
+        html: text of the file, which needs no server and no network.
+        height: height of the frame in a notebook, pixels.
     """
 
     title: str

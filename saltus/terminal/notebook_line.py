@@ -1,8 +1,8 @@
-"""One line below a notebook's cell for those who wait: what is being done, how much of it, and for how long.
+"""A progress line below a notebook's cell: current task, completed fraction and elapsed time.
 
-Whatever begins in a cell shares its line, which appears after half a second, moves on, and at the end says what was
-done and how long it took. Nothing appears where nobody waits: in a notebook that is executed as a whole, as by
-nbconvert or for documentation.
+All tasks of a cell share its line, which appears after half a second, is updated, and finally shows what was done and
+how long it took. No line appears when nobody waits: in a notebook that is executed as a whole, as by nbconvert or for
+documentation.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 PATIENCE = 0.5  # s before a line appears
-TICK = 0.2  # s between its changes
+TICK = 0.2  # s between updates of the line
 LOOK = 2.0  # s between pictures
-SHARE = 0.05  # of the time may go into pictures
-FIRST = 0.1, 0.6  # s that a first picture is expected to take, where Matplotlib is loaded, and where it is not
+SHARE = 0.05  # largest fraction of the time for pictures
+FIRST = 0.1, 0.6  # expected s of the first picture, with Matplotlib loaded and without
 SMALL = "font-size:12px;line-height:1.6;font-variant-numeric:tabular-nums"
 
 
 class Picture:
-    """A picture below the line, HTML that `make` returns, renewed as often as its share of the time allows."""
+    """A picture below the line, HTML returned by `make`, renewed as often as its share of the time allows."""
 
     def __init__(self, make: Callable[[], str | None]):
         self._make, self.html = make, ""
@@ -34,7 +34,7 @@ class Picture:
         self._last = FIRST["matplotlib" not in sys.modules]
 
     def renew(self) -> None:
-        """Make it again, if it is time."""
+        """Make the picture again if it is due."""
         began = time.perf_counter()
         passed = began - self._began
         if passed >= self._due and self._spent + self._last <= SHARE * passed:
@@ -46,11 +46,11 @@ class Picture:
 
 @dataclass(eq=False)
 class Task:
-    """Something that takes time.
+    """A task that takes time.
 
-    several: what a number of such tasks is called, with {} for the number, and what they are summed up by; text: what
-    is being done; done: what was, once it is over (None: the text); fraction: how much of it is done, if known;
-    about: seconds that it takes, if known; patience: s before it is shown; picture: below the line, until it is over.
+    several: text for a number of such tasks, with {} for the number; equal texts are summed up; text: description while
+    it runs; done: description once it is over (None: the text); fraction: completed fraction, if known; about: expected
+    duration (s), if known; patience: s before it is shown; picture: shown below the line until the task is over.
     """
 
     several: str
@@ -64,7 +64,7 @@ class Task:
     seen: bool = False
 
     def part(self, now: float) -> float | None:
-        """The fraction that is done, by the clock where only the time is known that it takes."""
+        """The completed fraction; estimated from the elapsed time if only the expected duration is known."""
         if self.fraction is None and self.about:
             return min((now - self.began) / self.about, 1.0)
         return self.fraction
@@ -72,7 +72,7 @@ class Task:
 
 @dataclass
 class Sum:
-    """What all tasks of a kind took."""
+    """Number and total duration of all tasks of a kind."""
 
     count: int = 0
     seconds: float = 0.0
@@ -80,7 +80,7 @@ class Sum:
 
 
 class Line:
-    """The line of one cell, `context`: of the cell's thread, in which IPython keeps where output belongs."""
+    """The line of a cell. `context`: that of the cell's thread, in which IPython stores the output's destination."""
 
     def __init__(self, cell: str, context: contextvars.Context):
         self.cell, self.context = cell, context
@@ -88,10 +88,10 @@ class Line:
         self._id = uuid.uuid4().hex
         self._sums: dict[str, Sum] = {}
         self._shown = False
-        self._picture_id, self._picture = uuid.uuid4().hex, ""  # what is below the line
+        self._picture_id, self._picture = uuid.uuid4().hex, ""  # the picture below the line
 
     def show(self, now: float) -> None:
-        """Show what goes on, if it has gone on for long enough."""
+        """Show the running tasks whose patience is over."""
         waiting = [task for task in self.tasks if task.seen or now - task.began >= task.patience]
         if not waiting:
             return
@@ -103,7 +103,7 @@ class Line:
         self._show_picture(outer.picture.html if outer.picture is not None else "")
 
     def over(self, task: Task, now: float) -> None:
-        """A task is over; the line settles with the last one."""
+        """End a task; after the last one, the line shows the final summary."""
         self.tasks.remove(task)
         if task.seen:
             total = self._sums.setdefault(task.several, Sum())
@@ -119,7 +119,7 @@ class Line:
         self._shown = True
 
     def _show_picture(self, text: str) -> None:
-        """Show another picture in the place of the last one; "": none."""
+        """Replace the picture below the line; "": none."""
         if text != self._picture:
             self._display(text or "<div></div>", "", self._picture_id, update=bool(self._picture))
             self._picture = text
@@ -132,7 +132,7 @@ class Line:
 
 
 def live_html(words: str, fraction: float | None, seconds: float) -> str:
-    """A bar with words and the time that it has taken."""
+    """HTML of a progress bar with a text and the elapsed time (s)."""
     value = "" if fraction is None else f' value="{fraction:.4f}"'
     bar = f'<progress max="1"{value} style="width:16em;vertical-align:middle"></progress>'
     return f'<div style="{SMALL}">{bar} {html.escape(words)}; {seconds:.0f} s</div>'
@@ -145,7 +145,7 @@ def _settled(entry: tuple[str, Sum]) -> str:
 
 
 class _Clock:
-    """Shows the line of the present cell at every tick, in a thread of its own, while something goes on."""
+    """Updates the line of the present cell at every tick, in its own thread, while tasks run."""
 
     def __init__(self) -> None:
         self._lock = threading.RLock()
@@ -188,13 +188,13 @@ _clock = _Clock()
 
 
 def _kernel() -> Any:
-    """The kernel of the notebook that this process runs for; None elsewhere."""
+    """The kernel of the notebook that this process serves; None elsewhere."""
     ipython = sys.modules.get("IPython")
     return getattr(ipython.get_ipython(), "kernel", None) if ipython is not None else None
 
 
 def _request(kernel: Any) -> dict[str, Any]:
-    """The message that asked for the present cell to be executed."""
+    """The request to execute the present cell; {} if unknown."""
     try:
         return kernel.get_parent("shell") or {}
     except (AttributeError, TypeError):  # other kernels than IPython's own
@@ -202,17 +202,17 @@ def _request(kernel: Any) -> dict[str, Any]:
 
 
 def in_notebook() -> bool:
-    """Whether this is the thread of a notebook's cells."""
+    """Whether the caller runs in the thread of a notebook's cells."""
     return _kernel() is not None and threading.current_thread() is threading.main_thread()
 
 
 def somebody_waits() -> bool:
-    """Whether a person waits for the present cell: whoever runs a notebook as a whole cannot be asked for input."""
+    """Whether a person waits for the present cell: notebooks executed as a whole do not allow input."""
     return in_notebook() and bool(_request(_kernel()).get("content", {}).get("allow_stdin", True))
 
 
 def begin(task: Task) -> Task | None:
-    """A task begins, in a notebook; None if it is part of another one, which is shown already."""
+    """Begin a task in a notebook; return None if it is part of another one that is already shown."""
     if task.several != COMPILED and _clock.busy_with_more_than_compiling():
         return None
     _clock.begin(str(_request(_kernel()).get("header", {}).get("msg_id", "")), task)
@@ -220,5 +220,5 @@ def begin(task: Task) -> Task | None:
 
 
 def end(task: Task) -> None:
-    """The task is over."""
+    """End a task of a notebook."""
     _clock.end(task)

@@ -1,23 +1,23 @@
-"""How fast things get done, and how long the rest will take."""
+"""Rate of progress and remaining time."""
 
 from __future__ import annotations
 
 import time
 from collections import deque
 
-WINDOW = 30.0  # s that count for the rate
-LEAST = 0.5  # s after which there is a rate
+WINDOW = 30.0  # s over which the rate is averaged
+LEAST = 0.5  # s before a rate is given
 
 
 class Pace:
-    """The rate at which things, `unit` in the plural, get done: that of the last half minute."""
+    """The rate of progress over the last half minute; `unit`: name of the items in the plural."""
 
     def __init__(self, unit: str):
         self._unit = unit
         self._seen: deque[tuple[float, float]] = deque()
 
     def words(self, done: float, total: float) -> str:
-        """Rate and remaining time, now that so many of all are done; "" where nothing can be said, or all are."""
+        """Text of rate and remaining time when `done` of `total` items are done; "" if unknown or complete."""
         now = time.perf_counter()
         self._seen.append((now, done))
         while len(self._seen) > 2 and self._seen[1][0] < now - WINDOW:
@@ -29,7 +29,7 @@ class Pace:
 
 
 def rate_words(rate: float, left: float, unit: str) -> str:
-    """ "12 runs/s, 5 min left": `rate` a second, and the time that what is left takes."""
+    """Format a rate (1/s) and the time for the remaining items, as "12 runs/s, 5 min left"."""
     shown = f"{rate:.2g} {unit}/s" if rate >= 0.1 else f"{60 * rate:.2g} {unit}/min"
     if rate >= 10:
         shown = f"{rate:.0f} {unit}/s"
@@ -37,7 +37,7 @@ def rate_words(rate: float, left: float, unit: str) -> str:
 
 
 def time_words(seconds: float) -> str:
-    """ "8 s", "12 min", "3 h 20 min", "2 days 4 h"."""
+    """Format a duration: "8 s", "12 min", "3 h 20 min", "2 days 4 h"."""
     if seconds < 90:
         return f"{seconds:.0f} s"
     minutes = round(seconds / 60)

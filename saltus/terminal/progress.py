@@ -1,4 +1,4 @@
-"""A progress bar for those who wait: in a terminal or a notebook, where it takes long."""
+"""Progress bars for long tasks in a terminal or a notebook."""
 
 from __future__ import annotations
 
@@ -17,32 +17,32 @@ SIMULATED = "simulated {task.completed:.2f} of {task.total:g} s"
 DRAWN = "drawn {task.completed:.0f} of {task.total:.0f} frames"
 
 
-#: True, False, None (in a terminal after a second, in a notebook after half of one) or a function of the fraction done.
+#: True, False, None (bar after a second in a terminal, after half of one in a notebook) or a function of the fraction.
 ProgressChoice: TypeAlias = bool | Callable[[float], object] | None
 
 
 class Listener:
-    """A function of the fraction done that hears in words, too, how things stand."""
+    """A function of the completed fraction that also receives descriptions of the progress."""
 
     def __call__(self, fraction: float) -> None:
-        """So much is done."""
+        """Receive the completed fraction, 0 to 1."""
 
     def hear(self, words: str) -> None:
-        """How things stand, before each call, where the rate is known too."""
+        """Receive a description with the rate, before each call; only for progress with a unit."""
 
     def note(self, line: str) -> None:
-        """Something to be said once."""
+        """Receive a message to show once."""
 
 
 class Progress:
-    """A bar, or calls of a function; `choice` is which, and `text` what the bar says, with {task.completed} and
+    """A progress bar, or calls of a function, by `choice`; `text`: the bar's text, with {task.completed} and
     {task.total}.
 
-    `in_terminal`: whether there may be one in a terminal, where bars cannot be inside each other. `unit`: where the
-    rate is to be said, what of ("runs"). `picture`: HTML of how things stand, which a notebook shows from time to time.
+    `in_terminal`: whether a bar may appear in a terminal, where bars cannot be nested. `unit`: name of the items in the
+    plural ("runs") to show the rate. `picture`: function that returns HTML for notebooks, called from time to time.
 
     Attributes:
-        total: what there is to do; it may change.
+        total: amount of work; it may change.
     """
 
     def __init__(
@@ -83,14 +83,14 @@ class Progress:
             notebook_line.end(self._shown)
 
     def note(self, line: str) -> None:
-        """Say something once, on stderr, to those who see progress in words."""
+        """Show a message once: pass it to a `Listener`, or print it on stderr if progress is shown."""
         if isinstance(self._call, Listener):
             self._call.note(line)
         elif self._wanted:
             print(line, file=sys.stderr, flush=True)
 
     def update(self, done: float, more: str = "") -> None:
-        """`done` of the total are done; `more`: what else is to be known, in words."""
+        """Report that `done` of the total is completed; `more`: additional text."""
         words = self._words(done, more)
         if self._call is not None:
             if isinstance(self._call, Listener) and self._pace is not None:

@@ -1,4 +1,4 @@
-"""What commands show: results on stdout; progress, warnings and errors on stderr."""
+"""Output of commands: results on stdout; progress, warnings and errors on stderr."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 PATIENCE = 1.0  # s before the progress of a run is shown
-INTERRUPTED = 130  # exit code of a command that Ctrl-C ended
-WIDTH = 120  # columns where the output is no terminal
-TEXT = 72  # columns beside a bar
-SHOWN = 4  # names of things before "and so many more"
+INTERRUPTED = 130  # exit code of a command ended by Ctrl-C
+WIDTH = 120  # columns if the output is not a terminal
+TEXT = 72  # columns of text beside a bar
+SHOWN = 4  # names shown before "and N more"
 
 
 def console(at_least: int = 0) -> Console:
-    """For results, on stdout; `at_least`: columns that it has, even if lines then go on in the terminal's next."""
+    """The console for results on stdout; `at_least`: least number of columns, even if the terminal wraps lines."""
     from rich.console import Console
 
     fixed = None if sys.stdout.isatty() or "COLUMNS" in os.environ else WIDTH
@@ -39,7 +39,7 @@ def console(at_least: int = 0) -> Console:
 
 
 def print_facts(facts: list[tuple[str, str]]) -> None:
-    """Two columns on stdout: what, and how it is."""
+    """Print names and values in two columns on stdout."""
     width = shutil.get_terminal_size((WIDTH, 24)).columns
     indent = max(len(name) for name, _ in facts) + 2
     for name, value in facts:
@@ -53,14 +53,14 @@ def print_facts(facts: list[tuple[str, str]]) -> None:
 
 
 def some(names: Iterable[str]) -> str:
-    """The first few names and how many more."""
+    """The first few names and the number of others."""
     names = list(names)
     more = len(names) - SHOWN
     return ", ".join(names[:SHOWN]) + (f" and {more} more" if more > 0 else "")
 
 
 def ignored_facts(ignored: Iterable[str]) -> list[tuple[str, str]]:
-    """What a model leaves out, "kind: thing", as a line a kind."""
+    """Facts about ignored features, given as "kind: thing", with a line for each kind."""
     kinds: dict[str, list[str]] = {}
     for text in ignored:
         kind, _, thing = text.partition(": ")
@@ -69,13 +69,13 @@ def ignored_facts(ignored: Iterable[str]) -> list[tuple[str, str]]:
 
 
 def say(text: str) -> None:
-    """A line on stderr, as it is."""
+    """Print a line on stderr."""
     print(text, file=sys.stderr, flush=True)
 
 
 @contextmanager
 def collected_warnings() -> Iterator[list[str]]:
-    """Inside, warnings of Saltus are held back and listed; others take their usual way afterwards."""
+    """Inside the context, collect warnings of Saltus in a list; other warnings are issued afterwards."""
     found: list[str] = []
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", SaltusWarning)
@@ -89,7 +89,7 @@ def collected_warnings() -> Iterator[list[str]]:
 
 
 class Activity:
-    """Shows what goes on while one waits: in a terminal as a line that moves, elsewhere as plain lines."""
+    """Shows running tasks: in a terminal as a live line, elsewhere as plain lines."""
 
     def __init__(self) -> None:
         self._terminal = sys.stderr.isatty()
@@ -97,7 +97,7 @@ class Activity:
         self._tasks: dict[str, Any] = {}
         self._compiling: str | None = None
         self._began, self._text = 0.0, ""
-        self.compiled: list[tuple[str, float]] = []  # what, and in how many seconds
+        self.compiled: list[tuple[str, float]] = []  # purposes and compile times (s)
 
     def __enter__(self) -> Activity:
         self._listener = compile_progress(self._on_compile)
@@ -112,30 +112,30 @@ class Activity:
             say("")
 
     def progress(self, what: str) -> Callable[[float], None]:
-        """A function of the fraction done, that shows it if it takes longer than a moment."""
+        """Return a function of the completed fraction that shows it if the task takes longer than PATIENCE s."""
         return _Shown(self, what)
 
     def update(self, what: str, began: float, fraction: float, words: str) -> None:
-        """Show so much of `what`, if it began longer than a moment ago; `words`: how it stands, if known."""
+        """Show the completed fraction of `what` if it began more than PATIENCE s ago; `words`: description, or ""."""
         if self._terminal and (what in self._tasks or time.perf_counter() - began > PATIENCE):
             self._update(what, fraction)
             if words:
                 self._live.update(self._tasks[what], description=words)
 
     def note(self, line: str) -> None:
-        """A line on stderr, above what moves."""
+        """Print a line on stderr, above the live line."""
         if self._live is not None:
             self._live.console.print(line, markup=False, highlight=False, soft_wrap=True)
         else:
             say(line)
 
     def show(self, what: str) -> None:
-        """Show `what` in the terminal, without a fraction, until it is over."""
+        """Show a task without a fraction in the terminal until `end`."""
         if self._terminal:
             self._update(what, None)
 
     def end(self, what: str) -> None:
-        """`what` is over."""
+        """End a task and remove it from the display."""
         task = self._tasks.pop(what, None)
         if task is not None:
             self._live.remove_task(task)
@@ -167,7 +167,7 @@ class Activity:
 
 
 class _Shown(Listener):
-    """Passes on to an Activity how one thing stands."""
+    """Passes the progress of a task on to an Activity."""
 
     def __init__(self, activity: Activity, what: str):
         self._activity, self._what = activity, what

@@ -41,7 +41,7 @@ def test_one_is_described(saltus_command):
     assert facts["terminated"] == "Whether the cart has left the rail."
     assert facts["action"] == "1 number from -1 to 1"
     assert facts["observation"] == "5 numbers: qpos[x], cart_angle, qvel"
-    for line in ("height: From 0 where the pole hangs to 1 where it stands.", "largest_force: 15"):
+    for line in ("height: Reward for the height of the pole: 0 hanging, 1 standing.", "largest_force: 15"):
         assert line in out
 
 

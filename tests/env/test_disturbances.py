@@ -251,11 +251,11 @@ def test_verlets_method_notices_pushes():
         (dict(pushes="torso"), "pushes consist of saltus.env.Push, not of 't'"),
         (dict(pushes=Push("hand", 1.0, every=1.0)), "no body 'hand'"),
         (dict(pushes=Push("qvel[c]", 1.0, every=1.0)), "no joint 'c'"),
-        (dict(pushes=Push("qvel[7:]", 1.0, every=1.0)), r"Push\(qvel\[7:\]\): expected degrees of freedom in a row"),
+        (dict(pushes=Push("qvel[7:]", 1.0, every=1.0)), r"Push\(qvel\[7:\]\): expected consecutive degrees of freedom"),
         (dict(pushes=Push("qpos[a]", 1.0, every=1.0)), "expected a body, or degrees of freedom"),
         (dict(pushes=Push("qvel[a]", force=1.0, duration=1.0, every=1.0)), "forces and directions are for bodies"),
         (dict(pushes=Push("world", 1.0, every=1.0)), "the body has no free joint"),
-        (dict(pushes=[Push("qvel[a]", 1.0, every=1.0, info="x")] * 2), "two of them have one name"),
+        (dict(pushes=[Push("qvel[a]", 1.0, every=1.0, info="x")] * 2), "two pushes have the same name"),
         (dict(pushes=Push("qvel[a]", uniform("least", 1.0), every=1.0)), r"parameter in Push\(qvel\[a\]\) 'least'"),
     ],
 )

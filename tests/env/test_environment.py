@@ -285,7 +285,7 @@ def test_wrong_arguments_say_what_is_wrong():
         saltus.env.make("HalfCheetah-v4")
     with pytest.raises(OptionError, match="expected a name or a subclass"):
         saltus.env.make(far)
-    with pytest.raises(OptionError, match="give half_width where the Swinging is made"):
+    with pytest.raises(OptionError, match="pass half_width when the Swinging is made"):
         saltus.env.make(Swinging(), half_width=1.0)
     with pytest.raises(OptionError, match="precision"):
         saltus.env.make(Swinging, precision="float16")

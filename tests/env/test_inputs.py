@@ -24,7 +24,7 @@ def test_numbers_and_rows():
     [
         ({"wnd": ("wind", 0, 3)}, "unknown parameter or memory for an input of Task 'wnd'; did you mean 'wind'"),
         ({"command": [("forward", -1, 1)]}, r"inputs\['command'\] must have 2 ranges"),
-        ({"wind": ("wind", 3, 0)}, "3 to 0 is no range"),
+        ({"wind": ("wind", 3, 0)}, "3 to 0 is not a range"),
         ({"wind": (0, 3)}, r"must be \(name, least, largest\)"),
         ({"wind": "wind"}, r"must be \(name, least, largest\)"),
         ({"wind": ("wind", "a", 3)}, "must be numbers"),

@@ -120,7 +120,7 @@ def test_files_that_are_no_policies(tmp_path):
     [
         ({"version": 2}, "written by a newer Saltus"),
         ({"bias_1": None}, "bias_1 is missing"),
-        ({"weight_1": np.zeros((8, 7))}, "takes 7 numbers, the layer before gives 8"),
+        ({"weight_1": np.zeros((8, 7))}, "takes 7 numbers, the previous layer gives 8"),
         ({"weight_0": np.full((8, 5), np.nan)}, "not finite"),
         ({"scale": np.zeros(5)}, "scale positive"),
         ({"mean": np.zeros(4)}, "mean must have 5 numbers"),

@@ -244,13 +244,13 @@ FLAT = uniform(0.5, 2.0)
         (Randomize("geom_rgba", FLAT), "unknown field or parameter of a Randomize 'geom_rgba'"),
         (Randomize("body_mass[hand]", FLAT), "no body 'hand'"),
         (Randomize("body_mass[7]", FLAT), r"Randomize\(body_mass\[7\]\): body_mass has shape"),
-        (Randomize("body_mass[5:]", FLAT), "no such place"),
+        (Randomize("body_mass[5:]", FLAT), "no such index"),
         (Randomize("body_mass[", FLAT), "expected a field"),
         (Randomize("strength[a]", FLAT), "strength has shape"),
-        (Randomize(("body_mass", "dof_damping[:4]"), FLAT), "dof_damping has 4 places there, no multiple of 3"),
+        (Randomize(("body_mass", "dof_damping[:4]"), FLAT), "dof_damping has 4 numbers there, not a multiple of 3"),
         (Randomize("tendon_stiffness", FLAT), "the model has no tendon_stiffness"),
         (Randomize("strength", uniform("weakest", 3.0)), r"parameter in Randomize\(strength\) 'weakest'"),
-        (Randomize("strength", uniform("strength", 3.0)), "its bound strength is drawn at random itself"),
+        (Randomize("strength", uniform("strength", 3.0)), "its bound strength is itself drawn at random"),
     ],
 )
 def test_what_cannot_be_drawn_is_refused(given, words):

@@ -1,4 +1,4 @@
-"""`saltus check`: what a model holds and what of it is simulated; whether engine and equations agree."""
+"""`saltus check`: report the contents and supported features of a model, or compare engine and equations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The constraints in `saltus check`: which there are, how they are solved, which settings are reinterpreted."""
+"""Constraints in `saltus check`: their kinds, their solver, and settings that are reinterpreted."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ SEAMS = (
     "hard contact acts on the surface of both together; soft contact, as MuJoCo's, on each alone, and what crosses a "
     "seam may catch on its edges: one geom instead of two has none"
 )
-FEW = 5  # iterations below which a solver hardly ever arrives
-EXPLICIT_EULER = ("euler", "implicit", "implicitfast")  # semi-implicit, with the damping of constraints explicit
+FEW = 5  # iterations below which solvers rarely converge
+EXPLICIT_EULER = ("euler", "implicit", "implicitfast")  # semi-implicit, with explicit damping of constraints
 
 
 def solver(model: Model) -> str:
-    """How constraint forces are found; empty where nothing constrains."""
+    """Describe the solver of constraint forces; "" for a model without constraints."""
     struct = model.struct()
     if not struct.nblockmax:
         return ""
@@ -46,7 +46,7 @@ def solver(model: Model) -> str:
 
 
 def _better_solver(model: Model) -> str:
-    """What is said in favour of Newton's method where a file names another."""
+    """Describe the advantage of Newton's method if the file names another solver."""
     if SOLVERS[model.opt.solver] == "Newton":
         return ""
     if has_many_small_trees(model.mujoco):
@@ -84,7 +84,7 @@ def simulated(model: Model) -> list[tuple[str, str, str]]:
 
 
 def _seams(model: Model) -> str:
-    """Pairs of flush geoms that bodies may slide or roll across."""
+    """Names of pairs of flush geoms across which bodies may slide or roll."""
     from saltus.model.contact.seams import flush_pairs
 
     names = model.names("geom")
@@ -101,7 +101,7 @@ def _of_joints_then_tendons(objects: Any, njoint: int, joints: np.ndarray, tendo
 
 
 def _equalities(model: Model, *, active: bool) -> str:
-    """Names by type."""
+    """Names of the active or inactive equality constraints, by type."""
     which = _active_equalities(model) if active else np.flatnonzero(model.eq_active0 == 0)
     names: dict[str, list[str]] = {}
     for i in which:
@@ -118,7 +118,7 @@ def _active_equalities(model: Model) -> np.ndarray:
 
 
 def _kind(model: Model, c: int) -> str:
-    """ "plane-box" of a pair that may touch, with deformable bodies "sphere-flex", "flex-flex" or "flex-itself"."""
+    """Kind of collision pair c, as "plane-box"; for flexes "sphere-flex", "flex-flex" or "flex-itself"."""
     m = model.struct()
     kind, geom = m.collision_kind[c], m.collision_geom1[c]
     if kind >= 0:
@@ -142,7 +142,7 @@ class Soft:
 
 
 def warnings(model: Model, integrator: Integrator) -> list[str]:
-    """Which settings of the file are interpreted differently, or act too fast for the timestep."""
+    """Warnings about settings that are interpreted differently, or that are too stiff for the timestep."""
     if not model.struct().nblockmax:
         return []
     contacts = list(_contacts(model))
@@ -163,7 +163,7 @@ def warnings(model: Model, integrator: Integrator) -> list[str]:
 
 
 def _older_search(model: Model) -> list[str]:
-    """That the file asks for MuJoCo's older collision search, where kernels of our own collide convex shapes."""
+    """Warning that the file's choice of MuJoCo's older collision search does not apply to Saltus's own kernels."""
     import mujoco
 
     asked = model.opt.disableflags & mujoco.mjtDisableBit.mjDSBL_NATIVECCD.value
@@ -212,9 +212,9 @@ def _equality_laws(model: Model) -> Iterator[Soft]:
 
 
 def _contacts(model: Model) -> Iterator[tuple[str, Any, dict]]:
-    """Name, pair and parameters of each pair of geoms that may touch.
+    """Yield name, pair and parameters of each pair of geoms that may touch.
 
-    Of pairs that are not listed, those of the first geoms with any two sets of contact parameters.
+    In models with too many pairs to list, yield one pair for any two sets of contact parameters.
     """
     from saltus.model.compile.constraints.broad import exemplary_pairs
     from saltus.model.contact import collisions
@@ -257,10 +257,11 @@ def _numbers(values: Any) -> str:
 
 
 def largest_step(solref: Any, solimp: Any, integrator: Integrator) -> tuple[float, float]:
-    """Largest stable step (s) of a violation r under one constraint alone, and ω (rad/s).
+    """Largest stable step (s) for the violation r of a single constraint, and its frequency ω (rad/s).
 
     At the largest impedance d: r'' + d B r' + d² K r = 0, ω = d √K. Semi-implicit Euler with explicit damping is stable
-    while h² ω² + 2 h d B < 4, undamped to 2/ω; for the others see `saltus.simulate.diagnosis.linear_stability`.
+    for h² ω² + 2 h d B < 4, undamped for h < 2/ω; for other methods see
+    `saltus.simulate.diagnosis.linear_stability`.
     """
     from saltus.model.contact.contact_parameters import reference
     from saltus.simulate.diagnosis.linear_stability import stable_timestep
@@ -297,7 +298,7 @@ def _oddities(model: Model, pair: Any, parameters: dict) -> Iterator[str]:
 
 
 def _early_limits(model: Model) -> Iterator[tuple[str, str, str]]:
-    """Limits with a margin."""
+    """Yield a warning (text, kind, name) for each limit with a margin."""
     m = model.struct()
     unit: Callable[[int], str] = lambda j: "m" if model.jnt_type[j] == SLIDE else "rad"  # noqa: E731
     for k, (i, margin) in enumerate(zip(m.limit_obj, m.limit_margin, strict=True)):

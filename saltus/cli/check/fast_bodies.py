@@ -1,4 +1,4 @@
-"""Thin obstacles and fast bodies in `saltus check`: who may pass whom within one step of fixed length."""
+"""Thin obstacles and fast bodies in `saltus check`: geoms that may pass through others within a fixed step."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from saltus.model.contact.thickness import geom_motion, geom_pairs, thicknesses
 if TYPE_CHECKING:
     from saltus.model.model import Model
 
-MOST_GEOMS = 1000  # more are not looked at
-SHOWN = 3  # movers that are named with an obstacle
+MOST_GEOMS = 1000  # models with more geoms are not checked
+SHOWN = 3  # moving geoms named for an obstacle
 
 
 def warnings(model: Model) -> list[str]:
-    """Obstacles through which geoms may pass in one step, at speeds from the start, a keyframe, or a fall from there.
+    """Warnings about obstacles that geoms may pass in a step, at initial or keyframe speeds or after a fall from there.
 
-    A geom passes another within a step if it moves by half of both thicknesses: it may be before it at the step's start
-    and beyond its middle at the end. Deformable bodies are not looked at.
+    A geom passes another within a step if it moves by half of both thicknesses: it may be in front of it at the start
+    of the step and beyond its middle at the end. Deformable bodies are not checked.
     """
     m = model.mj_model
     struct = model.struct()
@@ -50,7 +50,7 @@ def _thinner(thick: NDArray[np.float64], pairs: NDArray[np.intp]) -> NDArray[np.
 
 
 def _text(model: Model, thick, pairs, limits, speeds, obstacle: int) -> str:
-    """The warning about one obstacle: the speed from which it is passed, by whom, and what finds the contact."""
+    """The warning about an obstacle: the critical speed, the geoms that reach it, and a remedy."""
     names, h = model.names("geom"), float(model.opt.timestep)
     own = np.flatnonzero(_thinner(thick, pairs) == obstacle)
     others = pairs[own].sum(axis=1) - obstacle
@@ -65,7 +65,7 @@ def _text(model: Model, thick, pairs, limits, speeds, obstacle: int) -> str:
 
 
 def _speeds(model: Model, pairs: NDArray[np.intp]) -> NDArray[np.float64]:
-    """The greatest relative speed of each pair (m/s): in the start, keyframes, and after falls onto each other."""
+    """Largest relative speed of each pair (m/s): in the initial state, in keyframes, and after falls from there."""
     m = model.mj_model
     d = mujoco.MjData(m)
     most = np.zeros(len(pairs))
@@ -79,7 +79,7 @@ def _speeds(model: Model, pairs: NDArray[np.intp]) -> NDArray[np.float64]:
         speed = np.linalg.norm(velocities[second] - velocities[first], axis=1)
         if g > 0.0 and gravity is not None:
             height = -(places @ gravity) / g
-            drop = height[second] - height[first]  # of the second, if that falls
+            drop = height[second] - height[first]  # of the second geom, if it falls
             fall = np.maximum(np.where(moves[second], drop, 0.0), np.where(moves[first], -drop, 0.0))
             speed = np.sqrt(speed**2 + 2.0 * g * np.maximum(fall, 0.0))
         most = np.maximum(most, speed)

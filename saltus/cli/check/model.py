@@ -1,4 +1,4 @@
-"""`saltus check`: the contents of a model, what is simulated, and the timesteps its springs and dampers allow."""
+"""`saltus check`: contents of a model, simulated features, and stable timesteps of its springs and dampers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from saltus.model.source.urdf import Dropped
 
 JOINTS = ("free", "ball", "slide", "hinge")
-COARSE = 0.5  # rad of the fastest oscillation per step, beyond which it is not followed
+COARSE = 0.5  # rad of the fastest oscillation per step, beyond which it is not resolved
 
 
 def check_model(source: str, ignore: list[str]) -> None:
@@ -31,7 +31,7 @@ def check_model(source: str, ignore: list[str]) -> None:
 
     left_out = ignored_kinds(ignore)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SaltusWarning)  # of URDF files: they are in the table
+        warnings.simplefilter("ignore", SaltusWarning)  # warnings about URDF files are in the table
         free = load(source, ignore=list(IGNORABLE))
     found = present(free.mujoco)
     refusals = [f for f in found if f.kind not in left_out and not f.simulated]
@@ -54,7 +54,7 @@ def check_model(source: str, ignore: list[str]) -> None:
 
 
 def _without(model: Model, kinds: set[str]) -> Model:
-    """The model with all but these kinds of features."""
+    """The model without these kinds of features."""
     from saltus.model.features import check
     from saltus.model.model import Model
 
@@ -63,7 +63,7 @@ def _without(model: Model, kinds: set[str]) -> Model:
 
 
 def _integrator(model: Model) -> tuple[Integrator, str]:
-    """The file's integrator, or euler and why the file's is not supported."""
+    """The file's integrator, or euler and the reason why the file's is not supported."""
     from saltus.integrate.registry import find_integrator
 
     try:
@@ -73,7 +73,7 @@ def _integrator(model: Model) -> tuple[Integrator, str]:
 
 
 def _contents(model: Model) -> list[tuple[str, str]]:
-    """The model's contents."""
+    """Facts about the model's contents: (name, text)."""
     kinds = [int((model.jnt_type == k).sum()) for k in range(len(JOINTS))]
     joints = [f"{n} {name}" for n, name in zip(kinds, JOINTS, strict=True) if n]
     facts = [
@@ -107,11 +107,11 @@ def _flags_off(model: Model) -> list[str]:
     return [name.removeprefix("mjDSBL_").lower() for name, bit in flags if model.opt.disableflags & bit.value]
 
 
-# ------------------------------------------------------------ what is simulated
+# ------------------------------------------------------------ simulated features
 
 
 def _print_support(model: Model, found: list[Feature], left_out: set[str], reason: str, dropped: list[Dropped]) -> None:
-    """A table of the features that affect motion, and of those that are refused, ignored, inactive or not read."""
+    """Print a table of features that affect motion, and of those refused, ignored, inactive or not read."""
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
@@ -168,7 +168,7 @@ def _simulated(model: Model, missing: list[Feature]) -> list[tuple[str, str, str
 
 
 def _print_limits(model: Model, integrator: Integrator) -> list[str]:
-    """Print which timesteps are stable for springs and dampers, in the initial state; returns warnings."""
+    """Print the stable timesteps of springs and dampers in the initial state; return warnings."""
     from saltus.simulate.diagnosis.divergence import MOST_MODES, linear_modes
     from saltus.simulate.diagnosis.instability import feeds_back
     from saltus.simulate.diagnosis.linear_stability import SLOWEST
@@ -196,7 +196,7 @@ def _print_limits(model: Model, integrator: Integrator) -> list[str]:
 
 
 def _print_limit_table(modes: np.ndarray, h: float, own: Integrator) -> list[str]:
-    """Print the limits of all integrators, the model's first; returns warnings about the model's."""
+    """Print the stability limits of all integrators, the model's first; return warnings about the model's."""
     from rich.table import Table
 
     from saltus.integrate.registry import integrators
@@ -229,7 +229,7 @@ def _limit(limit: float, integrator: Integrator) -> str:
 
 
 def _described(mode: complex) -> str:
-    """An eigenvalue in words: frequency and damping, or time constant."""
+    """Describe an eigenvalue: frequency and damping ratio, or time constant."""
     if abs(mode.imag) < 1e-9 * abs(mode):
         return f"a decay with time constant {1 / abs(mode.real):.3g} s"
     return f"{abs(mode.imag) / (2 * math.pi):.3g} Hz, damping ratio {-mode.real / abs(mode):.2g}"

@@ -1,4 +1,4 @@
-"""`saltus check --twin`: compares the engine with equations derived by Lagrange's method."""
+"""`saltus check --twin`: compare the engine with equations derived by Lagrange's method."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def check_twin(source: str, orientation: str, states: int, ignore: list[str]) -> None:
-    """Derive, compare, print; exit with 1 if they disagree."""
+    """Derive the equations, compare them with the engine and print the result; exit with 1 if they disagree."""
     from saltus.model.load import load
     from saltus.symbolic.equations import derive
     from saltus.symbolic.twin import compare_with_engine

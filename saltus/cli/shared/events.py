@@ -1,4 +1,4 @@
-"""The events of a run as a table in the terminal: the first and the last of them."""
+"""Table of the first and last events of a run in the terminal."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from saltus.terminal import screen
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-FIRST, LAST = 5, 3  # rows; all of them where that is no more
+FIRST, LAST = 5, 3  # rows shown of a long table
 DIGITS = 6
 
 
 def print_events(events: NDArray[Any]) -> None:
-    """Print a table without the columns that hold nothing."""
+    """Print a table of events without empty columns."""
     from rich.table import Table
 
     from saltus.record.table.events import cells, heading, known_fields

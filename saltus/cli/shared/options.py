@@ -11,7 +11,7 @@ SUFFIXES = (".xml", ".mjcf", ".urdf")  # of model files
 
 
 def complete_models(incomplete: str) -> list[str]:
-    """Bundled names and model files that begin with the text; if none do, the shell completes paths."""
+    """Bundled names and model files that begin with a text; if there are none, the shell completes paths."""
     from saltus.model.source.bundled_names import models
 
     folder, slash, _ = incomplete.rpartition("/")
@@ -21,7 +21,7 @@ def complete_models(incomplete: str) -> list[str]:
 
 
 def complete_scenes(incomplete: str) -> list[str]:
-    """The same for the lab, with its own scenes first."""
+    """Scenes of the lab, bundled names and model files that begin with a text, scenes first."""
     from saltus.lab.scene.scene_names import MADE
 
     offered = [*(name for name in MADE if name.startswith(incomplete)), *complete_models(incomplete)]
@@ -29,7 +29,7 @@ def complete_scenes(incomplete: str) -> list[str]:
 
 
 def complete_warmed(ctx: typer.Context, incomplete: str) -> list[str]:
-    """What can be compiled ahead of time: scenes with --lab, otherwise models."""
+    """Names that can be compiled ahead of time: scenes with --lab, otherwise models."""
     return (complete_scenes if ctx.params.get("lab") else complete_models)(incomplete)
 
 
@@ -84,14 +84,14 @@ Threads = Annotated[int | None, typer.Option(metavar="N", help="Number of thread
 
 
 def workers_of(workers: int | None, cluster: str | None) -> int | str | None:
-    """Who runs jobs: so many processes, or a cluster."""
+    """The workers of the options: a number of processes, a cluster's address, or None. OptionError: both given."""
     if workers is not None and cluster is not None:
         raise OptionError("--workers is for this computer and --cluster for others; give one of them")
     return workers if cluster is None else cluster
 
 
 def contact_of(contact: str | None, restitution: float | None, friction: float | None) -> Any:
-    """The contact law given by the options."""
+    """The contact law of the options."""
     given = hard_numbers(contact, restitution, friction)
     if not given:
         return contact
@@ -101,7 +101,7 @@ def contact_of(contact: str | None, restitution: float | None, friction: float |
 
 
 def hard_numbers(contact: str | None, restitution: float | None, friction: float | None) -> dict[str, Any]:
-    """The options of hard contact that were given; a usage error without hard contact."""
+    """The given coefficients of hard contact by name; a usage error if contact is not hard."""
     given = {name: x for name, x in (("restitution", restitution), ("friction", friction)) if x is not None}
     if given and contact != "hard":
         raise typer.BadParameter(f"{' and '.join(given)} requires --contact hard")
@@ -109,7 +109,7 @@ def hard_numbers(contact: str | None, restitution: float | None, friction: float
 
 
 def excludes(context: typer.Context, option: str, others: tuple[str, ...]) -> None:
-    """A usage error if any of the other options was given too."""
+    """Raise a usage error if one of the other options was given too."""
     for other in others:
         source = context.get_parameter_source(other)
         if source is not None and source.name == "COMMANDLINE":

@@ -1,4 +1,4 @@
-"""The files that `saltus run` and `saltus replay` write."""
+"""Output files of `saltus run` and `saltus replay`."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Film:
     size: str = "640x480"
 
     def options(self, model: Model | None = None) -> dict[str, Any]:
-        """The same as arguments of `Trajectory.video`; OptionError if invalid or not in the model."""
+        """Video options as arguments of `Trajectory.video`; OptionError if invalid or not in the model."""
         from saltus.draw.scene.view import View
         from saltus.record.film.frames import RENDERERS, frame_rate
 
@@ -50,7 +50,7 @@ class Film:
         return {"renderer": self.renderer, **view}
 
     def _camera(self, model: Model) -> str | int | None:
-        """A camera's name, or its number if no camera has that name."""
+        """Return the name of the camera, or its number if no camera has that name."""
         if self.camera is None or not self.camera.isdigit():
             return self.camera
         names = [model.mujoco.camera(i).name for i in range(model.ncam)]
@@ -68,17 +68,17 @@ class Outputs:
     film: Film = field(default_factory=Film)
 
     def paths(self) -> dict[str, Path]:
-        """The files that were asked for, by option."""
+        """Requested files by option."""
         found = {"--save": self.save, "--plot": self.plot, "--video": self.video, "--report": self.report}
         return {option: path for option, path in found.items() if path is not None}
 
     @property
     def store(self) -> Path | None:
-        """The Zarr store that a run is to be streamed to, if any."""
+        """The Zarr store to which a run is streamed, or None."""
         return self.save if self.save is not None and self.save.suffix == ".zarr" else None
 
     def check(self) -> None:
-        """Raise the error that writing would raise, before there is anything to write."""
+        """Raise the errors that writing would raise, before the run."""
         taken: dict[Path, str] = {}
         for option, path in self.paths().items():
             if path.resolve() in taken:
@@ -119,14 +119,14 @@ class Outputs:
         check_size(suffix, options["width"], options["height"])
 
     def check_model(self, model: Model) -> None:
-        """Raise an error for a camera or body that is not in the model."""
+        """Raise OptionError if the video's camera or body is not in the model."""
         if self.video is not None or self.report is not None:
             self.film.options(model)
 
     def write(
         self, trajectory: Trajectory, activity: Activity | None = None, *, saved: bool = False
     ) -> tuple[list[str], list[SaltusError]]:
-        """Write all files that can be written; returns what was written, and errors. `saved`: the recording exists."""
+        """Write all files that can be written; return descriptions of them, and errors. `saved`: a recording exists."""
         written: list[str] = []
         errors: list[SaltusError] = []
         for path, write, what in self._writers(trajectory, activity):
@@ -137,7 +137,7 @@ class Outputs:
             except SaltusError as error:
                 errors.append(error)
             except Exception as error:
-                # whatever one output meets, the others are still to be written
+                # an error of one output must not prevent the others
                 errors.append(RecordError(path, f"{type(error).__name__}: {error}", what=what))
             finally:
                 if activity is not None:

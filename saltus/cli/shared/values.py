@@ -1,4 +1,4 @@
-"""Values given on the command line, as PATH=VALUE: numbers, vectors, texts, ranges, distributions."""
+"""Parsing of values on the command line, PATH=VALUE: numbers, vectors, texts, ranges, distributions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SPACED = re.compile(r"(linspace|geomspace)\(([^(),]+),([^(),]+),([^(),]+)\)$")
 
 
 def parse_sets(sets: list[str]) -> dict[str, Any]:
-    """Values by path, from "PATH=A,B,..." each."""
+    """Parse "PATH=A,B,..." texts to values by path."""
     values: dict[str, Any] = {}
     for path, given in split_sets(sets, "PATH=A,B,..., as body_mass[bob]=1,2,4"):
         values[path] = parse_values(path, given)
@@ -21,7 +21,7 @@ def parse_sets(sets: list[str]) -> dict[str, Any]:
 
 
 def split_sets(sets: list[str], expected: str) -> Iterator[tuple[str, str]]:
-    """Path and value of each "PATH=VALUE"; OptionError for other texts and for repeated paths."""
+    """Yield path and value of each "PATH=VALUE"; OptionError for other texts and for repeated paths."""
     paths: set[str] = set()
     for text in sets:
         path, equals, given = text.partition("=")
@@ -35,9 +35,9 @@ def split_sets(sets: list[str], expected: str) -> Iterator[tuple[str, str]]:
 
 
 def parse_values(path: str, text: str) -> Any:
-    """Comma-separated values, "linspace(0,1,5)", "geomspace(1,100,3)"; blanks separate the numbers of a vector.
+    """Parse comma-separated values, "linspace(0,1,5)" or "geomspace(1,100,3)" to a list, or a distribution.
 
-    Or a distribution: "uniform(1,2)", "loguniform(1,100)", "normal(0,0.1)".
+    Blanks separate the numbers of a vector. Distributions: "uniform(1,2)", "loguniform(1,100)", "normal(0,0.1)".
     """
     from saltus.study.settings import takes_text
 
@@ -71,7 +71,7 @@ def _spaced(path: str, text: str, kind: str, low: str, high: str, count: str) ->
 
 
 def parse_value(path: str, text: str, as_text: bool) -> Any:
-    """A number, several, or text where the path allows it; an empty value removes an attribute from the file."""
+    """Parse a number, several, or text if the path allows it; an empty value removes an attribute from the file."""
     for kind in (int, float):
         try:
             return kind(text)

@@ -1,4 +1,4 @@
-"""The display of `saltus sweep --watch`: how a sweep stands, until it is complete."""
+"""The display of `saltus sweep --watch`: progress of a sweep until it is complete."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ BAR = 60  # columns
 
 
 def watch_option(context: typer.Context, path: Path | None) -> None:
-    """Watch a store in place of the command: nothing else of its options is needed."""
+    """Watch a sweep's store instead of running the command, whose other options are not needed."""
     if path is None or context.resilient_parsing:
         return
     from saltus.study.watching import standing, watch
@@ -42,7 +42,7 @@ def _print(found: Standing) -> None:
 
 
 def _drawn(found: Standing) -> Any:
-    """All of it, with a bar."""
+    """The display of a sweep's progress, with a bar."""
     from rich.console import Group
     from rich.progress_bar import ProgressBar
     from rich.table import Table

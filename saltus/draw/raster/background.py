@@ -1,8 +1,7 @@
-"""What is behind everything: the sky, and planes with their checkers, which fade into the horizon.
+"""The background: the sky, and planes with their checkers, which fade into the horizon.
 
-Planes are not made of triangles: where a ray through a pixel meets one follows from its equation, so that they may be
-infinite. The checker is averaged over the pixel, hence its distant part does not flicker (a box filter in each
-direction of the plane).
+Planes are not made of triangles but intersected with the rays through pixels, so that they may be infinite. The checker
+is averaged over each pixel (by a box filter in each direction of the plane), so that its distant part does not flicker.
 """
 
 import math
@@ -16,15 +15,15 @@ from saltus.draw.raster.triangles import CX, CY, EYE, FORWARD, FX, FY, RIGHT, UP
 # columns of a plane's numbers; axes and half sizes in m, 0 for infinite
 ORIGIN, AXIS_U, AXIS_V, NORMAL, HALF_U, HALF_V, CELL, RGB1, RGB2 = 0, 3, 6, 9, 12, 13, 14, 15, 18
 PLANE_NUMBERS = 21
-# rows of numbers for a line of pixels: what they show, the number of the plane they show and its inverse depth; of the
-# plane that is being drawn how much is seen, its inverse depth, the share of its first colour and that of the haze; the
-# pixels' places and the squared lengths of their rays
+# rows of numbers for a line of pixels: colour, number of the visible plane and its inverse depth; of the plane being
+# drawn, the visible fraction, inverse depth, fraction of its first colour and fraction of haze; the pixels' x
+# coordinates and the squared lengths of their rays
 COLOUR, OWNER, NEAREST, SEEN, INVERSE, SHARE, FOG, PLACE, LENGTH = 0, 3, 4, 5, 6, 7, 8, 9, 10
 ROWS = 11
 
-# single numbers of a kind let compilers do many pixels at once
+# constants in single precision let compilers vectorise over pixels
 ZERO, HALF, ONE, TWO, TINY = np.float32(0), np.float32(0.5), np.float32(1), np.float32(2), np.float32(1e-12)
-LEVEL = np.float32(-1e-9)  # of a ray that goes along a plane
+LEVEL = np.float32(-1e-9)  # descent of a ray parallel to a plane
 BOUNDLESS, FARTHEST = np.float32(1e30), np.float32(1e9)
 FULL = np.float32(255.0)
 
@@ -33,9 +32,9 @@ FULL = np.float32(255.0)
 def background(image, owner, planes, eye, haze, rows):
     """Draw the sky and the planes [n, PLANE_NUMBERS] into an image [height, width, 3].
 
-    eye: `Eye.numbers`; haze: m, where half of a plane's colour has gone into that of the horizon;
-    owner: uint8 [height, width], for the number, from 1, of the plane that a pixel shows, or 0 for the sky.
-    rows: float32 [ROWS, width], room for one line of pixels.
+    eye: `Eye.numbers`; haze: distance (m) at which a plane's colour is half that of the horizon;
+    owner: uint8 [height, width], receives the number, from 1, of the plane that a pixel shows, or 0 for the sky.
+    rows: float32 [ROWS, width], workspace for one line of pixels.
     """
     height, width = image.shape[0], image.shape[1]
     for i in range(width):
@@ -53,9 +52,9 @@ def background(image, owner, planes, eye, haze, rows):
 
 @part
 def along_line(axis, j, eye):
-    """The component along an axis of the rays through a line of pixels: at x = 0, its change with x and with y.
+    """Component along an axis of the rays through a line of pixels: at x = 0, its change with x and with y.
 
-    A ray is forward + ..., with depth 1.
+    Rays have depth 1.
     """
     forward = axis[0] * eye[FORWARD] + axis[1] * eye[FORWARD + 1] + axis[2] * eye[FORWARD + 2]
     right = (axis[0] * eye[RIGHT] + axis[1] * eye[RIGHT + 1] + axis[2] * eye[RIGHT + 2]) / eye[FX]
@@ -66,7 +65,7 @@ def along_line(axis, j, eye):
 
 @part
 def sky(rows, j, eye):
-    """A gradient from the horizon up and down, and the lengths of the rays."""
+    """Fill a line of pixels with the sky, a gradient from the horizon, and compute the lengths of the rays."""
     z0, zx, _ = along_line((0.0, 0.0, 1.0), j, eye)
     place, length, owner, nearest = rows[PLACE], rows[LENGTH], rows[OWNER], rows[NEAREST]
     middle, across = np.float32(eye[CX]), np.float32(1.0 / eye[FX])
@@ -88,7 +87,7 @@ def sky(rows, j, eye):
 
 @part
 def meet(rows, j, plane, eye, haze):
-    """Where the rays through a line of pixels meet a plane, and what that gives of its pattern."""
+    """Intersect the rays through a line of pixels with a plane and evaluate its visibility, pattern and haze."""
     offset = (eye[EYE] - plane[ORIGIN], eye[EYE + 1] - plane[ORIGIN + 1], eye[EYE + 2] - plane[ORIGIN + 2])
     height, eu, ev = (
         np.float32(dot(plane[NORMAL:], offset)),
@@ -110,7 +109,7 @@ def meet(rows, j, plane, eye, haze):
         depth = min(-height * steep, FARTHEST)
         ru, rv = u0 + place[i] * ux, v0 + place[i] * vx
         u, v = eu + depth * ru, ev + depth * rv
-        # how far the point moves from one pixel to the next
+        # distance of the points of neighbouring pixels
         size_u = depth * (abs(ux - ru * nx * steep) + abs(uy - ru * ny * steep)) + TINY
         size_v = depth * (abs(vx - rv * nx * steep) + abs(vy - rv * ny * steep)) + TINY
         inside *= min(max((half_u - abs(u)) / size_u + HALF, ZERO), ONE)
@@ -123,7 +122,7 @@ def meet(rows, j, plane, eye, haze):
 
 @part
 def paint(rows, plane, number):
-    """Draw a plane over what is behind it on a line of pixels."""
+    """Draw a plane over a line of pixels where nothing nearer was drawn."""
     seen, inverse, share, fog = rows[SEEN], rows[INVERSE], rows[SHARE], rows[FOG]
     owner, nearest = rows[OWNER], rows[NEAREST]
     for i in range(len(seen)):
@@ -143,12 +142,12 @@ def paint(rows, plane, number):
 
 @part
 def dot(a, b):
-    """Of the first three numbers."""
+    """Scalar product of the first three numbers."""
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 
 
 @part
 def wave(x, width):
-    """Mean over a width of the wave that is 1 from 0 to 1, -1 from 1 to 2, and so on."""
+    """Mean over a width around x of the square wave that is 1 from 0 to 1, -1 from 1 to 2, and so on."""
     a, b = HALF * (x - HALF * width), HALF * (x + HALF * width)
     return TWO * (abs(a - np.floor(a) - HALF) - abs(b - np.floor(b) - HALF)) / width

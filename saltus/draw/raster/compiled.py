@@ -1,6 +1,6 @@
-"""The decorators of the rasteriser's compiled code, which is kept on disk as the physics kernels are.
+"""Decorators of the rasteriser's compiled code, which is cached on disk like the physics kernels.
 
-The physics kernels do not depend on these sources, so that their key leaves them out; it is completed here.
+The cache key of the physics kernels does not include these sources and is completed here.
 """
 
 import functools
@@ -19,7 +19,7 @@ ROOM = Path(__file__).resolve().parents[1]  # draw/
 
 @functools.cache
 def sources() -> str:
-    """Hash of all sources of draw/: an edit of any of them compiles anew."""
+    """Hash of all sources of draw/, so that an edit of any of them recompiles."""
     digest = hashlib.sha256()
     for source in sorted(ROOM.rglob("*.py")):
         digest.update(str(source.relative_to(ROOM)).encode())
@@ -28,7 +28,7 @@ def sources() -> str:
 
 
 def entry(function) -> Any:
-    """Compile a function that is called from Python, on first use. It releases the GIL and allocates nothing."""
+    """Compile a function called from Python at its first use. It releases the GIL and must not allocate memory."""
     options: dict[str, Any] = dict(
         nogil=True, error_model="numpy", fastmath=set(FASTMATH), no_cfunc_wrapper=True, _nrt=False
     )
@@ -38,7 +38,7 @@ def entry(function) -> Any:
 
 
 def part(function=None, *, strict=False) -> Any:
-    """Compile a function that is called from compiled code. `strict` keeps floating-point operations as written."""
+    """Compile a function called from compiled code. `strict` keeps floating-point operations as written."""
     if function is None:
         return functools.partial(part, strict=strict)
     fastmath = False if strict else set(FASTMATH)

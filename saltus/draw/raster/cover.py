@@ -1,9 +1,8 @@
-"""Which samples of a picture a triangle covers, and where it is in front of others.
+"""Coverage of a picture's samples by triangles, with a depth test.
 
-Each pixel has four samples, at places that differ in x and in y, so that edges of any direction are smoothed. Corners
+Each pixel has four samples at positions that differ in x and in y, so that edges of any direction are smoothed. Corners
 are rounded to 1/1024 pixel, which makes the edge functions exact (Pineda 1988, "A parallel algorithm for polygon
-rasterization"): an edge that two triangles share has neither gaps nor overlaps. Inverse depth is linear over the
-screen.
+rasterization"): an edge shared by two triangles has neither gaps nor overlaps. Inverse depth is linear over the screen.
 """
 
 import numpy as np
@@ -11,32 +10,32 @@ import numpy as np
 from saltus.draw.raster.compiled import part
 from saltus.number.intrinsics.samples import put
 
-SAMPLES_X = (0.375, 0.875, 0.125, 0.625)  # a turned square: no two samples share a row or a column
+SAMPLES_X = (0.375, 0.875, 0.125, 0.625)  # rotated square: no two samples share a row or a column
 SAMPLES_Y = (0.125, 0.375, 0.625, 0.875)
 GRID = 1024.0
-TIE = 0.5 / (GRID * GRID)  # less than the smallest value of an edge function that is not 0
-WIDE = 6  # pixels: rows of wider triangles are cut to what is near the triangle
-TILE = 16  # pixels: side of the squares that are cleared and looked at only where something was drawn
+TIE = 0.5 / (GRID * GRID)  # less than the smallest nonzero value of an edge function
+WIDE = 6  # pixels: rows of wider triangles are narrowed to the triangle
+TILE = 16  # pixels: side of the squares that are processed only if something was drawn in them
 
 
 @part(strict=True)
 def snap(x):
-    """The nearest number on the grid."""
+    """Round a number to the grid."""
     return np.floor(x * GRID + 0.5) / GRID
 
 
 @part(strict=True)
 def cover(keys, x0, y0, q0, x1, y1, q1, x2, y2, q2, area, number):
-    """Put a triangle into `keys` [height, width, 4]; True if it is in front at any sample.
+    """Draw a triangle into `keys` [height, width, 4]; return whether it is in front at any sample.
 
-    x, y: pixels, on the grid; q: inverse depth, in any unit; area: twice the triangle's, positive if the corners go
-    round from x to y. A sample on an edge belongs to the triangle on its right, or below.
+    x, y: pixels, on the grid; q: inverse depth, in any unit; area: twice the triangle's area, positive if the corners
+    turn from x to y. A sample on an edge belongs to the triangle on its right, or below.
     """
     height, width = keys.shape[0], keys.shape[1]
     left, right = int(max(min(x0, x1, x2), 0.0)), int(min(max(x0, x1, x2), width - 1.0))
     top, bottom = int(max(min(y0, y1, y2), 0.0)), int(min(max(y0, y1, y2), height - 1.0))
     sign = 1.0 if area > 0.0 else -1.0
-    # change of the edge functions with x and y: they are not negative inside
+    # change with x and y of the edge functions, which are not negative inside
     ax, ay = sign * (y1 - y2), sign * (x2 - x1)
     bx, by = sign * (y2 - y0), sign * (x0 - x2)
     cx, cy = sign * (y0 - y1), sign * (x1 - x0)
@@ -67,7 +66,7 @@ def cover(keys, x0, y0, q0, x1, y1, q1, x2, y2, q2, area, number):
 
 @part(strict=True)
 def offsets(x, y):
-    """A linear function's values at the samples of a pixel, less that at its corner."""
+    """Values of a linear function with slopes x and y at the samples of a pixel, relative to its corner."""
     return (
         x * SAMPLES_X[0] + y * SAMPLES_Y[0],
         x * SAMPLES_X[1] + y * SAMPLES_Y[1],
@@ -78,16 +77,16 @@ def offsets(x, y):
 
 @part(strict=True)
 def tie(x, y):
-    """Amount taken off an edge function so that samples on the edge are outside: nothing for left and upper edges."""
+    """Amount subtracted from an edge function so that samples on the edge are outside; 0 for left and upper edges."""
     return 0.0 if x > 0.0 or (x == 0.0 and y > 0.0) else TIE
 
 
 @part(strict=True)
 def narrowed(first, last, ex, ey, x, y):
-    """The part of a row of pixels where an edge function may not be negative; it is 0 at x, y from the row's top."""
+    """Narrow a row of pixels to where an edge function, zero at (x, y) from the row's top, can be positive."""
     if ex == 0.0:
         return first, last
-    edge = x + (ey * y - max(ey, 0.0)) / ex  # where it is 0 at the better end of the row
+    edge = x + (ey * y - max(ey, 0.0)) / ex  # zero of the edge function at the better end of the row
     if ex > 0.0:
         return max(first, int(min(max(edge, 0.0), 1e9))), last
     return first, min(last, int(min(max(edge, -1.0), 1e9)))
@@ -95,7 +94,7 @@ def narrowed(first, last, ex, ey, x, y):
 
 @part
 def mark_tiles(tiles, left, top, right, bottom):
-    """Note that something may have been drawn in a rectangle (pixels) that overlaps the picture."""
+    """Mark the tiles in which a rectangle (pixels) that overlaps the picture may have been drawn."""
     rows, columns = tiles.shape
     for j in range(int(max(top, 0.0)) // TILE, min(int(max(bottom, 0.0)) // TILE, rows - 1) + 1):
         for i in range(int(max(left, 0.0)) // TILE, min(int(max(right, 0.0)) // TILE, columns - 1) + 1):

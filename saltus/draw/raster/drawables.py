@@ -1,4 +1,4 @@
-"""What of a model is drawn as triangles, at a pose: itself, and its ghosts."""
+"""A model's shapes, tendons and flexes at a pose as items of the rasteriser, also as ghosts."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from saltus.draw.scene.poses import Pose
 from saltus.draw.scene.scene import Scene
 from saltus.model.enums import ROPE
 
-# Okabe and Ito's palette, which colour-blind people can tell apart, without black and yellow
+# Okabe and Ito's palette for colour-blind people, without black and yellow
 GHOST_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00")
 GHOST_OPACITY = 0.5
-TINT = 0.85  # how much of a ghost's colour is its own
-ASLEEP = 0.45  # of the light of what is awake
+TINT = 0.85  # fraction of a ghost's own colour
+ASLEEP = 0.45  # brightness of sleeping bodies relative to awake ones
 
 
 class Subject:
@@ -40,7 +40,7 @@ class Subject:
         self.has_flexes = bool(scene.flexes)
 
     def at(self, pose: Pose, tree_asleep: NDArray[np.floating] | None = None) -> Items:
-        """All items at a pose; what sleeps is darker. tree_asleep [ntree]: see `Still`."""
+        """All items at a pose; sleeping ones are darker. tree_asleep [ntree]: see `Still`."""
         numbers, looks = self._shapes.numbers.copy(), self._shapes.looks
         attach(numbers, self._local, self._body, pose.xpos, pose.xquat)
         if tree_asleep is not None and tree_asleep.size:
@@ -50,23 +50,23 @@ class Subject:
         return joined(parts)
 
     def opaque(self, items: Items) -> NDArray[np.int64]:
-        """Which items hide what is behind them."""
+        """Indices of opaque items."""
         return np.flatnonzero(items.looks[:, ALPHA] >= 1.0)
 
     def casting(self, items: Items) -> NDArray[np.int64]:
-        """Which items throw a shadow: those that are opaque and no sites."""
+        """Indices of the items that cast a shadow: opaque ones except sites."""
         casts = items.looks[:, ALPHA] >= 1.0
         casts[: len(self._solid)] &= self._solid
         return np.flatnonzero(casts)
 
     def translucent(self, items: Items, eye: Eye) -> list[NDArray[np.int64]]:
-        """Items that one sees through, one at a time, from the farthest to the nearest."""
+        """Indices of translucent items, each in an array of its own, from the farthest to the nearest."""
         found = np.flatnonzero(items.looks[:, ALPHA] < 1.0)
         depth = (items.numbers[found, POS : POS + 3] - eye.pos) @ eye.forward
         return [found[k : k + 1] for k in np.argsort(-depth, kind="stable")]
 
     def ghost(self, pose: Pose, number: int) -> Items:
-        """What can move, at a pose, in the colour of a ghost."""
+        """Moving items at a pose, in the colour of a ghost."""
         items = self.at(pose)
         chosen = np.ones(len(items.numbers), bool)
         chosen[: len(self._moving)] = self._moving
@@ -78,7 +78,7 @@ class Subject:
         return Items(numbers, kinds, looks)
 
     def bend(self, pose: Pose) -> None:
-        """Give the flexible surfaces their shape."""
+        """Set the vertices and normals of flexible surfaces."""
         for i, points in enumerate(pose.flexes):
             vertices, normals, faces = self._stock.room(("flex", i))
             if len(faces):

@@ -1,4 +1,4 @@
-"""The opaque planes of a model, which are drawn as background, and the one that shadows fall on."""
+"""Opaque planes of a model, drawn as background, and the choice of the one that receives shadows."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def is_floor(shape: Shape) -> bool:
 
 
 class Floors:
-    """Planes that are drawn as background. `lit`: the number of the one with the shadow, None if there is none."""
+    """Planes drawn as background. `lit`: index of the plane that receives shadows, None if there is none."""
 
     def __init__(self, scene: Scene):
         self._shapes = [shape for shape in scene.shapes if is_floor(shape)]
@@ -55,7 +55,7 @@ class Floors:
 
     @staticmethod
     def _choose(rows) -> int | None:
-        """The largest plane that the light falls on."""
+        """Index of the largest plane that faces the light; None if there is none."""
         half = rows[:, [background.HALF_U, background.HALF_V]]
         size = np.where(half > 0, half, np.inf).min(axis=1)
         facing = rows[:, background.NORMAL : background.NORMAL + 3] @ TO_KEY

@@ -1,4 +1,4 @@
-"""What the rasteriser draws: shapes, rods, arrows and marks as rows of numbers."""
+"""Items of the rasteriser: shapes, rods, arrows and marks as rows of numbers."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from saltus.draw.raster.triangles import HALF, ITEM_NUMBERS, POS, REACH, ROTATIO
 from saltus.draw.scene.scene import Scene, Shape
 from saltus.model.enums import ROPE, SHEET
 
-BOUNDLESS = 1e9  # m, reach of what is always looked at
-ENDLESS = 20.0  # extents: half size of an infinite plane that one sees through
+BOUNDLESS = 1e9  # m, reach of items that are never culled
+ENDLESS = 20.0  # extents: half size of an infinite translucent plane
 
 
 class Items(NamedTuple):
-    """numbers [n, ITEM_NUMBERS], kinds [n, 3], looks [n, LOOK_NUMBERS] float32 (see `raster` and `resolve`)."""
+    """numbers [n, ITEM_NUMBERS], kinds [n, 3], looks [n, LOOK_NUMBERS] float32 (see `triangles` and `resolve`)."""
 
     numbers: NDArray[np.float64]
     kinds: NDArray[np.int64]
@@ -27,7 +27,7 @@ class Items(NamedTuple):
 
     @classmethod
     def empty(cls, count: int) -> Items:
-        """Items at the origin without turn, to be filled in."""
+        """Make items at the origin without rotation, to be filled in."""
         numbers = np.zeros((count, ITEM_NUMBERS))
         numbers[:, ROTATION : ROTATION + 9] = np.eye(3).ravel()
         numbers[:, SCALE : SCALE + 3] = 1.0
@@ -37,20 +37,20 @@ class Items(NamedTuple):
 
 
 def joined(parts: Sequence[Items]) -> Items:
-    """All items of some."""
+    """Concatenate items."""
     if len(parts) == 1:
         return parts[0]
     return Items(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
 
 def set_look(looks: NDArray[np.float32], rgba, hidden: float = 0.0, shine: float = 1.0) -> None:
-    """Give items [n, LOOK_NUMBERS] a colour; `hidden`: what is left of its opacity where something is in front."""
+    """Set the colour of items [n, LOOK_NUMBERS]; `hidden`: fraction of its opacity behind other objects."""
     looks[:, :3] = np.square(rgba[:3])
     looks[:, ALPHA], looks[:, HIDDEN], looks[:, SHINE] = rgba[3], hidden, shine
 
 
 def shape_items(shapes: Sequence[Shape], stock: Stock, scene: Scene) -> Items:
-    """Shapes, to be placed on their bodies."""
+    """Make items of shapes, not placed on their bodies yet."""
     items = Items.empty(len(shapes))
     for numbers, kinds, looks, shape in zip(*items, shapes, strict=True):
         scale, half, reach, radius = _dimensions(shape, stock, scene)
@@ -63,7 +63,7 @@ def shape_items(shapes: Sequence[Shape], stock: Stock, scene: Scene) -> Items:
 
 
 def _dimensions(shape: Shape, stock: Stock, scene: Scene):
-    """Scale of the unit shape, half length of a capsule, distance of its farthest point, largest round radius."""
+    """Scale of the unit shape, half length of a capsule, distance of the farthest point, largest radius (m)."""
     a, b, c = shape.size
     if shape.mesh >= 0:
         vertices = stock.room(("mesh", shape.mesh))[0]
@@ -81,13 +81,13 @@ def _dimensions(shape: Shape, stock: Stock, scene: Scene):
 
 
 def rods(stock: Stock, starts, ends, radius, rgba, kind: str = "capsule") -> Items:
-    """Capsules, cylinders or cones [n] from points to points [n, 3], with radii [n] or one."""
+    """Make capsules, cylinders or cones [n] from points to points [n, 3] (m), with radii [n] or one (m)."""
     starts, ends = np.asarray(starts, float), np.asarray(ends, float)
     items = Items.empty(len(starts))
     along = ends - starts
     length = np.linalg.norm(along, axis=1)
     axis = np.where(length[:, None] > 0, along / np.maximum(length, 1e-300)[:, None], [0.0, 0.0, 1.0])
-    # any direction across will do: of two candidates the one that is less along the axis
+    # any perpendicular direction will do: take the candidate less parallel to the axis
     helper = np.where(np.abs(axis[:, 2:]) < 0.9, [0.0, 0.0, 1.0], [1.0, 0.0, 0.0])
     across = np.cross(helper, axis)
     across /= np.linalg.norm(across, axis=1, keepdims=True)
@@ -107,7 +107,7 @@ def rods(stock: Stock, starts, ends, radius, rgba, kind: str = "capsule") -> Ite
 
 
 def balls(stock: Stock, centres, radius, rgba, kind: str | tuple[str, int] = "sphere") -> Items:
-    """Spheres [n] about points [n, 3], with radii [n] or one."""
+    """Make spheres [n] about points [n, 3] (m), with radii [n] or one (m)."""
     items = Items.empty(len(centres))
     items.numbers[:, POS : POS + 3] = centres
     items.numbers[:, SCALE : SCALE + 3] = np.broadcast_to(radius, len(centres))[:, None]
@@ -118,7 +118,7 @@ def balls(stock: Stock, centres, radius, rgba, kind: str | tuple[str, int] = "sp
 
 
 def flex_items(stock: Stock, scene: Scene) -> Items:
-    """The surfaces of flexes, whose vertices are in world axes; two-sided where they are sheets."""
+    """Make items of flexes' surfaces, with vertices in world axes; sheets are two-sided."""
     surfaces = [i for i, flex in enumerate(scene.flexes) if flex.dim != ROPE]
     items = Items.empty(len(surfaces))
     for numbers, kinds, looks, i in zip(*items, surfaces, strict=True):

@@ -1,8 +1,8 @@
-"""How brightly a surface is lit, and what is behind everything.
+"""Illumination of surfaces, and colours of the sky.
 
-One key light from far away, a sky that is brighter above, a fill light at the camera, and a soft highlight (Blinn 1977,
-"Models of light reflection for computer synthesized pictures"). Light adds up in linear values, which are the squares
-of those that a screen is given.
+The lights are a distant key light, a sky that is brighter above, a fill light at the camera, and a soft highlight
+(Blinn 1977, "Models of light reflection for computer synthesized pictures"). Light adds up in linear values, the
+squares of screen values.
 """
 
 import math
@@ -17,12 +17,12 @@ KEY, SKY, GROUND, FILL = 0.66, 0.34, 0.15, 0.14
 HIGHLIGHT = 0.10
 RIM = 0.05
 ZENITH, HORIZON, NADIR = (0.56, 0.68, 0.82), (0.91, 0.935, 0.96), (0.73, 0.755, 0.79)
-SHADOW = 0.40  # how much of a floor's brightness a shadow takes
+SHADOW = 0.40  # fraction of a floor's brightness that a shadow removes
 
 
 @part
 def brightness(nx, ny, nz, vx, vy, vz):
-    """Diffuse light and highlight, linear, on a surface with a unit normal seen from a unit direction."""
+    """Diffuse light and highlight (linear) on a surface with a unit normal n, seen from a unit direction v."""
     key = max(nx * TO_KEY[0] + ny * TO_KEY[1] + nz * TO_KEY[2], 0.0)
     facing = max(nx * vx + ny * vy + nz * vz, 0.0)
     up = 0.5 + 0.5 * nz
@@ -40,7 +40,7 @@ def brightness(nx, ny, nz, vx, vy, vz):
 
 
 def lit(normal) -> float:
-    """How bright a plane is beside one that faces up, on the screen and without highlight, whoever looks."""
+    """Screen brightness of a plane relative to one that faces up, without fill light and highlight."""
     nx, ny, nz = normal
     light = lambda key, z: KEY * max(key, 0.0) + GROUND + (SKY - GROUND) * (0.5 + 0.5 * z)  # noqa: E731
     return math.sqrt(light(nx * TO_KEY[0] + ny * TO_KEY[1] + nz * TO_KEY[2], nz) / light(TO_KEY[2], 1.0))

@@ -1,4 +1,4 @@
-"""All triangles that a model's pictures are made from, in a few arrays for compiled code."""
+"""All triangles of a model's pictures, in a few arrays for compiled code."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from saltus.draw.raster import tessellation
 from saltus.draw.raster.tessellation import DEVIATION, QUARTERS, Tessellation
 from saltus.draw.scene.scene import Scene
 
-#: Largest radius in pixels that a level of detail is good for: a chord over the angle a is r a²/8 from its circle.
+#: Largest radius (pixels) of each level of detail: a chord over the angle a deviates by r a²/8 from its circle.
 RADII = np.array([8 * DEVIATION * (2 * q / np.pi) ** 2 for q in QUARTERS])
 
 
@@ -51,7 +51,7 @@ class Stock:
         self._parts = []
 
     def room(self, key: str | tuple[str, int]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Vertices, normals and faces of something with one level of detail, to be read and written."""
+        """Writable views of the vertices, normals and faces of a family with one level of detail."""
         first, count, first_face, faces = self.table[self.families[key][0]]
         return (
             self.vertices[first : first + count],

@@ -1,4 +1,4 @@
-"""From samples to pixels: shading of what is in front, and blending with what is behind."""
+"""From samples to pixels: shading of visible triangles, and blending with the picture behind them."""
 
 import math
 
@@ -11,20 +11,20 @@ from saltus.draw.raster.light import brightness
 from saltus.draw.raster.triangles import CX, CY, EYE, FORWARD, FX, FY, RIGHT, UP
 from saltus.number.intrinsics.samples import NUMBERS
 
-# columns of a look: linear colour, opacity, what is left of it where something is in front, highlight
+# columns of a look: linear colour, opacity, its fraction behind other objects, highlight
 ALPHA, HIDDEN, SHINE = 3, 4, 5
 LOOK_NUMBERS = 6
-NUMBER = NUMBERS - 1  # the bits of a key that are a triangle's number; the others are its inverse depth
+NUMBER = NUMBERS - 1  # bits of a key with a triangle's number; the others are its inverse depth
 SAME_SURFACE = 0.004  # relative difference in depth up to which neighbours on a smooth piece are shaded as one
 
 
 @entry
 def resolve(image, keys, front, in_front, tiles, records, of, looks, crossing, eye, planes):
-    """Blend what was drawn into `keys` [height, width, 4] over an image [height, width, 3].
+    """Blend the triangles drawn into `keys` [height, width, 4] over an image [height, width, 3].
 
-    front: keys of what may be in front of it, looked at if `in_front`; tiles: where to look; records, of: what
-    `rasterise` kept of the triangles; looks [n, LOOK_NUMBERS] of the items; crossing [n] (bool): those that planes may
-    be in front of.
+    front: keys of objects that may be in front, used if `in_front`; tiles: where to look; records, of: data of the
+    triangles from `rasterise`; looks [n, LOOK_NUMBERS] of the items; crossing [n] (bool): items that may be behind a
+    plane.
     """
     height, width = image.shape[0], image.shape[1]
     for tile_row in range(tiles.shape[0]):
@@ -42,7 +42,7 @@ def resolve(image, keys, front, in_front, tiles, records, of, looks, crossing, e
 
 @part
 def pixel(out, keys, i, j, front, in_front, drawn, eye, planes):
-    """Blend one pixel: each sample counts for a quarter."""
+    """Blend one pixel from its four samples, a quarter each."""
     records, of, looks, crossing = drawn
     red, green, blue, opacity = np.float32(0.0), np.float32(0.0), np.float32(0.0), np.float32(0.0)
     r, g, b = np.float32(0.0), np.float32(0.0), np.float32(0.0)
@@ -79,7 +79,7 @@ def pixel(out, keys, i, j, front, in_front, drawn, eye, planes):
 
 @part
 def shade(record, x, y, look, eye):
-    """Colour from 0 to 255 of a triangle at a place on the screen."""
+    """Colour, from 0 to 255, of a triangle at a point of the screen."""
     dx, dy = np.float32(x - record[0]), np.float32(y - record[1])
     nx = record[2] + dx * record[5] + dy * record[8]
     ny = record[3] + dx * record[6] + dy * record[9]
@@ -97,13 +97,13 @@ def shade(record, x, y, look, eye):
 
 @part
 def display(linear):
-    """A screen's value from 0 to 255 of a linear one."""
+    """Convert linear light to a screen value from 0 to 255."""
     return np.float32(255.0) * math.sqrt(min(np.float32(linear), np.float32(1.0)))
 
 
 @part
 def behind_plane(inverse, x, y, eye, planes):
-    """Whether what has an inverse depth (1/m) at a place on the screen is behind one of the planes."""
+    """Whether a point with an inverse depth (1/m) at a point of the screen is behind one of the planes."""
     right, down = (x - eye[CX]) / eye[FX], (y - eye[CY]) / eye[FY]
     for p in range(len(planes)):
         plane = planes[p]
@@ -128,7 +128,7 @@ def behind_plane(inverse, x, y, eye, planes):
 
 @entry
 def wipe(keys, tiles):
-    """Make everything empty again that was drawn."""
+    """Clear the keys of all tiles in which something was drawn."""
     for tile_row in range(tiles.shape[0]):
         for tile_column in range(tiles.shape[1]):
             if tiles[tile_row, tile_column] != 0:

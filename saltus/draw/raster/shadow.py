@@ -1,4 +1,4 @@
-"""The shadow on a floor: what the floor does not see of the key light, with a soft edge."""
+"""The shadow of the key light on a floor, with a soft edge."""
 
 import numpy as np
 
@@ -9,13 +9,13 @@ from saltus.draw.raster.light import SHADOW
 
 @entry
 def darken(image, keys, tiles, owner, number, blur, mask, room):
-    """Darken an image where `keys` were drawn, which are the shadow's, and where the pixel's owner is `number`.
+    """Darken an image in the shadow drawn into `keys`, where the pixel's owner is `number`.
 
-    blur: pixels; the share that is covered is averaged twice over 2 blur + 1 pixels in each direction. mask, room:
-    float32, as large as the image; what they hold does not matter.
+    blur: pixels; the covered fraction is averaged twice over 2 blur + 1 pixels in each direction. mask, room: float32
+    workspaces, as large as the image.
     """
     inner = bounds(tiles, image, 2 * blur)
-    # whatever lies further out comes in by 2 blur at most
+    # pixels further out contribute within 2 blur at most
     left, top, right, bottom = outer = bounds(tiles, image, 4 * blur)
     for j in range(top, bottom):
         for i in range(left, right):
@@ -35,7 +35,7 @@ def darken(image, keys, tiles, owner, number, blur, mask, room):
 
 @part
 def bounds(tiles, image, reach):
-    """Left, top, right and bottom of the rectangle around the tiles where something was drawn, and some pixels more."""
+    """Left, top, right and bottom of the rectangle around all drawn tiles, extended by `reach` pixels."""
     height, width = image.shape[0], image.shape[1]
     left, top, right, bottom = width, height, 0, 0
     for tile_row in range(tiles.shape[0]):
@@ -48,7 +48,7 @@ def bounds(tiles, image, reach):
 
 @part
 def average_rows(source, target, rectangle, blur):
-    """Means along x over 2 blur + 1 pixels; beyond the picture it is as on its edge."""
+    """Average along x over 2 blur + 1 pixels; pixels beyond the picture count as those on its edge."""
     left, top, right, bottom = rectangle
     width = source.shape[1]
     share = np.float32(1.0) / np.float32(2 * blur + 1)
@@ -68,7 +68,7 @@ def average_rows(source, target, rectangle, blur):
 
 @part
 def average_columns(source, target, rectangle, blur):
-    """Means along y over 2 blur + 1 pixels; beyond the picture it is as on its edge."""
+    """Average along y over 2 blur + 1 pixels; pixels beyond the picture count as those on its edge."""
     left, top, right, bottom = rectangle
     share = np.float32(1.0) / np.float32(2 * blur + 1)
     for j in range(top, bottom):

@@ -7,7 +7,7 @@ from saltus.draw.raster.compiled import entry
 
 @entry
 def smooth_normals(vertices, faces, normals):
-    """Unit normals [n, 3] at vertices [n, 4] (x, y, z, .): of the adjoining faces [m, 4], weighted by their areas."""
+    """Compute unit normals [n, 3] at vertices [n, 4] (x, y, z, .) from adjoining faces [m, 4], weighted by area."""
     normals[:, :] = 0.0
     for f in range(len(faces)):
         a, b, c = vertices[faces[f, 0]], vertices[faces[f, 1]], vertices[faces[f, 2]]

@@ -1,8 +1,8 @@
 """Shapes of unit size as triangles, each at several levels of detail.
 
 A point of a shape in its own frame is `unit · scale + (0, 0, shift · half)`: a sphere, an ellipsoid and a box are
-scaled; the two halves of a capsule are moved apart as well. What is round has the area of its circle: its vertices are
-a little outside, the middles of its edges a little inside.
+scaled; the two halves of a capsule are moved apart as well. Polygons that stand for circles have the circle's area:
+their vertices are slightly outside, the middles of their edges slightly inside.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 #: Segments of a quarter of a circle, by level of detail.
 QUARTERS = (2, 3, 4, 6, 8, 12, 16, 24, 32)
-#: How far the middle of a chord may be from its ends' circle, in pixels.
+#: Largest deviation of a chord's middle from the circle through its ends (pixels).
 DEVIATION = 0.2
 SQUARE = np.array([[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]])
 
@@ -23,7 +23,7 @@ SQUARE = np.array([[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]])
 class Tessellation(NamedTuple):
     """vertices [n, 4]: unit x, y, z and shift; normals [n, 3]; faces [m, 3], counter-clockwise seen from outside.
 
-    pieces [m]: number of the smooth piece that a face is part of.
+    pieces [m]: number of the smooth piece that a face belongs to.
     """
 
     vertices: NDArray[np.float64]
@@ -34,19 +34,19 @@ class Tessellation(NamedTuple):
 
 @functools.cache
 def sphere(quarter: int) -> Tessellation:
-    """Rings of 4 r points at the polar angles r/quarter · 90 degrees: about equally large triangles everywhere."""
+    """A sphere of rings of 4 r points at polar angles of r/quarter · 90 degrees, with triangles of similar sizes."""
     return _round(quarter, seam=False)
 
 
 @functools.cache
 def capsule(quarter: int) -> Tessellation:
-    """A sphere whose halves are moved apart, with a tube between."""
+    """A capsule: a sphere whose halves can be moved apart, with a tube between them."""
     return _round(quarter, seam=True)
 
 
 @functools.cache
 def cylinder(quarter: int) -> Tessellation:
-    """Radius 1, height from -1 to 1."""
+    """A cylinder with radius 1 from z = -1 to z = 1."""
     circle = _circle(4 * quarter) * _swell(4 * quarter)
     side = _tube(circle, circle)
     return _with_caps(side, circle, (1.0, -1.0))
@@ -54,7 +54,7 @@ def cylinder(quarter: int) -> Tessellation:
 
 @functools.cache
 def cone(quarter: int) -> Tessellation:
-    """A cone with its base of radius 1 at z = -1 and its tip at z = 1; normals are those of a slope of 45 degrees."""
+    """A cone with a base of radius 1 at z = -1 and the tip at z = 1; normals as for a slope of 45 degrees."""
     circle = _circle(4 * quarter) * _swell(4 * quarter)
     side = _tube(circle, circle * 1e-6)
     normals = side.normals + [0.0, 0.0, 1.0]
@@ -64,7 +64,7 @@ def cone(quarter: int) -> Tessellation:
 
 @functools.cache
 def box() -> Tessellation:
-    """From -1 to 1 along every axis."""
+    """A cube from -1 to 1 along every axis."""
     parts = []
     for axis in range(3):
         for sign in (1.0, -1.0):
@@ -79,14 +79,14 @@ def box() -> Tessellation:
 
 @functools.cache
 def square() -> Tessellation:
-    """From -1 to 1 along x and y, facing +z."""
+    """A square from -1 to 1 along x and y, facing +z."""
     corners = np.column_stack([SQUARE, np.zeros(4)])
     return _part(corners, np.tile([0.0, 0.0, 1.0], (4, 1)), np.array([[0, 1, 2], [0, 2, 3]]))
 
 
 @functools.cache
 def octants(quarter: int, even: bool) -> Tessellation:
-    """Every second octant of a sphere: the even or the odd ones, of which the two make a whole."""
+    """Four octants of a sphere, no two of them adjacent; the even and the odd ones make up the whole."""
     whole = sphere(quarter)
     middles = whole.vertices[whole.faces, :3].mean(axis=1)
     chosen = ((middles > 0).sum(axis=1) % 2 == 0) == even
@@ -94,7 +94,7 @@ def octants(quarter: int, even: bool) -> Tessellation:
 
 
 def surface(vertices, normals, faces) -> Tessellation:
-    """A surface as it is; faces that share vertices are in the same smooth piece."""
+    """A surface from given vertices and normals; faces that share vertices belong to the same smooth piece."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
@@ -107,7 +107,7 @@ def surface(vertices, normals, faces) -> Tessellation:
 
 
 def _round(quarter, seam):
-    """A sphere; with a seam, the equator is there twice, shifted up and down."""
+    """A sphere; with a seam, the equator exists twice, shifted up and down."""
     upper, cap = _hemisphere(quarter)
     count = len(upper)
     lower = upper * [1.0, 1.0, -1.0]
@@ -135,7 +135,7 @@ def _round(quarter, seam):
 
 
 def _hemisphere(quarter):
-    """Vertices of a half sphere, its pole first, its equator last, and faces."""
+    """Vertices of a half sphere, the pole first and the equator last, and faces."""
     rings, faces, start = [np.array([[0.0, 0.0, 1.0]])], [], 0
     for r in range(1, quarter + 1):
         polar = 0.5 * np.pi * r / quarter
@@ -157,7 +157,7 @@ def _hemisphere(quarter):
 
 
 def _swell(n):
-    """Radius of the regular polygon whose area is that of the unit circle."""
+    """Circumradius of the regular n-gon with the area of the unit circle."""
     angle = 2 * np.pi / n
     return np.sqrt(angle / np.sin(angle))
 

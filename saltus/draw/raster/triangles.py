@@ -1,4 +1,4 @@
-"""From shapes in space to triangles on the screen: placing, choice of detail, clipping, and what is kept of each."""
+"""From shapes in space to triangles on the screen: placement, level of detail, clipping, records for shading."""
 
 import math
 
@@ -13,15 +13,15 @@ ITEM_NUMBERS = 18
 TESSELLATION, LEVELS, TWO_SIDED = 0, 1, 2
 # columns of a camera's numbers
 EYE, RIGHT, UP, FORWARD, FX, FY, CX, CY, NEAR = 0, 3, 6, 9, 12, 13, 14, 15, 16
-RECORD = 12  # of a triangle: x, y of a corner; normal times inverse depth there, its change with x and with y; spare
-FULL = -1  # returned where there is no room for a triangle's record
+RECORD = 12  # numbers of a triangle: x, y of a corner; normal over depth there and its change with x and y; spare
+FULL = -1  # returned if there is no room for a triangle's record
 
 
 @entry
 def attach(items, local, body, xpos, xquat):
     """Place items [n, ITEM_NUMBERS] on their bodies.
 
-    local [n, 7]: position and quaternion in the body; body [n]; xpos [nbody, 3], xquat [nbody, 4].
+    local [n, 7]: position (m) and quaternion in the body's frame; body [n]; xpos [nbody, 3], xquat [nbody, 4].
     """
     for k in range(len(body)):
         b = body[k]
@@ -46,7 +46,7 @@ def attach(items, local, body, xpos, xquat):
 
 @part
 def rotation(out, w, x, y, z):
-    """The matrix [9] of a quaternion, which need not have length 1."""
+    """Rotation matrix [9] of a quaternion of any nonzero length."""
     s = 2.0 / (w * w + x * x + y * y + z * z)
     out[0] = 1.0 - s * (y * y + z * z)
     out[1] = s * (x * y - w * z)
@@ -63,15 +63,15 @@ def rotation(out, w, x, y, z):
 def rasterise(
     order, items, kinds, table, vertices, normals, faces, radii, eye, light, keys, tiles, corners, records, of
 ):
-    """Draw the items `order` into `keys`; returns how many triangles are on record, or FULL.
+    """Draw the items `order` into `keys`; return the number of recorded triangles, or FULL.
 
     items [n, ITEM_NUMBERS], kinds [n, 3]; table [k, 4]: first vertex, number of vertices, first face, number of faces
-    of a tessellation; vertices [., 4], normals [., 3], faces [., 4] (with the smooth piece); radii: the largest radius
-    (pixels) of something round by level of detail; eye: `Eye.numbers`; corners [., 9]: room for one's
-    vertices and 4 more.
-    records [., RECORD], of [., 2] (item, smooth piece): what shading needs of the triangles that are seen.
-    light: empty, or normal and height of a plane and the direction to a light (7 numbers): then the items' shadows on
-    the plane are drawn, without records.
+    of a tessellation; vertices [., 4], normals [., 3], faces [., 4] (with the smooth piece); radii: largest radius
+    (pixels) for each level of detail; eye: `Eye.numbers`; corners [., 9]: workspace for the vertices of one
+    tessellation and 4 more.
+    records [., RECORD], of [., 2] (item, smooth piece): receive data of the visible triangles for shading.
+    light: empty, or normal and height of a plane and the direction to a light (7 numbers) to draw the items' shadows on
+    the plane instead, without records.
     """
     shadow = len(light) > 0
     count = 0
@@ -104,7 +104,7 @@ def rasterise(
 
 @part
 def choose(item, kind, radii, eye, width, height, shadow):
-    """The tessellation that an item needs at its distance; -1 if it is not in the picture."""
+    """Index of the tessellation for an item at its distance; -1 if the item is outside the picture."""
     x, y, z = item[0] - eye[0], item[1] - eye[1], item[2] - eye[2]
     depth = x * eye[9] + y * eye[10] + z * eye[11]
     reach = item[REACH]
@@ -130,7 +130,7 @@ def choose(item, kind, radii, eye, width, height, shadow):
 
 @part
 def place(item, vertex, normal, eye, light, out):
-    """A vertex as x·w, y·w, w (depth, m), its normal in world axes, and what `project` makes of it."""
+    """Transform a vertex to x·w, y·w, w (depth, m) and its normal to world axes, and `project` it."""
     lx, ly, lz = vertex[0] * item[12], vertex[1] * item[13], vertex[2] * item[14] + vertex[3] * item[HALF]
     x = item[0] + item[3] * lx + item[4] * ly + item[5] * lz
     y = item[1] + item[6] * lx + item[7] * ly + item[8] * lz
@@ -157,14 +157,14 @@ def place(item, vertex, normal, eye, light, out):
 
 @part
 def project(corner):
-    """Fill in where a corner that is beyond the near plane is on the screen: x, y (pixels, on the grid), 1/depth."""
+    """Compute the screen position of a corner beyond the near plane: x, y (pixels, on the grid), 1/depth (1/m)."""
     inverse = 1.0 / corner[2]
     corner[6], corner[7], corner[8] = snap(corner[0] * inverse), snap(corner[1] * inverse), inverse
 
 
 @part
 def triangle(a, b, c, two_sided, keys, tiles, number):
-    """Draw a triangle that is beyond the near plane, unless it is seen from behind; True if some of it is in front."""
+    """Draw a triangle beyond the near plane unless it is seen from behind; return whether any of it is visible."""
     x0, y0, x1, y1, x2, y2 = a[6], a[7], b[6], b[7], c[6], c[7]
     area = (x1 - x0) * (y2 - y0) - (x2 - x0) * (y1 - y0)
     if area == 0.0 or (area > 0.0 and not two_sided):
@@ -180,7 +180,7 @@ def triangle(a, b, c, two_sided, keys, tiles, number):
 
 @part
 def record(out, a, b, c):
-    """Keep how the normal times inverse depth changes over the screen. Seen from behind, it is turned round."""
+    """Record how the normal over depth changes over the screen; the normal of a face seen from behind is reversed."""
     out[0], out[1] = a[6], a[7]
     x1, y1, x2, y2 = b[6] - a[6], b[7] - a[7], c[6] - a[6], c[7] - a[7]
     area = x1 * y2 - x2 * y1
@@ -196,7 +196,7 @@ def record(out, a, b, c):
 
 @part
 def clip(a, b, c, near, out):
-    """Corners of the part of a triangle that is beyond the near plane, into `out`; returns how many: 3 or 4."""
+    """Store the corners of the part of a triangle beyond the near plane in `out`; return their number, 3 or 4."""
     count = 0
     for k in range(3):
         here, there = (a, b) if k == 0 else (b, c) if k == 1 else (c, a)

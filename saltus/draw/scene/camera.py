@@ -1,4 +1,4 @@
-"""Where a picture is taken from, and the pixel that a point is seen at."""
+"""Cameras of pictures, and projection of points to pixels."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from saltus.errors import OptionError
 from saltus.model.model import Model
 from saltus.model.sensor_enums import ORTHOGRAPHIC
 
-#: An orthographic camera is a perspective one from this many extents away, where its rays are parallel to 0.03 degrees.
+#: Distance (extents) of the perspective camera that stands for an orthographic one: rays are parallel to 0.03 degrees.
 FAR_AWAY = 1000.0
 
 
 @dataclass(frozen=True, eq=False)
 class Eye:
-    """A pinhole camera with square or other pixels.
+    """A pinhole camera; pixels need not be square.
 
     A point p is at depth w = forward·(p - pos) and seen at x = cx + fx right·(p - pos)/w, y = cy - fy up·(p - pos)/w,
-    in pixels from the picture's top left corner, so that the first pixel's middle is at (0.5, 0.5).
-    pos, right, up, forward [3] in world axes; near: m, what is nearer is not drawn.
+    in pixels from the picture's top left corner, so that the centre of the first pixel is at (0.5, 0.5).
+    pos (m), right, up, forward: [3] in world axes; near: depth of the near clipping plane (m).
     """
 
     pos: NDArray[np.float64]
@@ -39,7 +39,7 @@ class Eye:
     near: float
 
     def pixels(self, points) -> NDArray[np.float64]:
-        """x, y (pixels) and depth (m) of points [..., 3], as [..., 3]."""
+        """Project points [..., 3] (m) to x, y (pixels) and depth (m), [..., 3]."""
         relative = np.asarray(points, float) - self.pos
         depth = relative @ self.forward
         x = self.cx + self.fx * (relative @ self.right) / depth
@@ -47,16 +47,16 @@ class Eye:
         return np.stack([x, y, depth], axis=-1)
 
     def numbers(self) -> NDArray[np.float64]:
-        """All of it as 17 numbers, for compiled code: pos, right, up, forward, fx, fy, cx, cy, near."""
+        """The camera as 17 numbers for compiled code: pos, right, up, forward, fx, fy, cx, cy, near."""
         return np.array(
             [*self.pos, *self.right, *self.up, *self.forward, self.fx, self.fy, self.cx, self.cy, self.near]
         )
 
 
 class Viewpoint:
-    """The camera of a view of a model, which may move with the model's state. OptionError names what is not there.
+    """The camera of a view of a model, which may move with the model's state. OptionError: no such camera or body.
 
-    number: that of the model's camera; None if it is another one.
+    number: index of the camera in the model; None if it is not one of the model's.
     """
 
     def __init__(self, model: Model, scene: Scene, view: View):
@@ -74,20 +74,20 @@ class Viewpoint:
         return free_eye(self._free, self._view.width, self._view.height, self._near, self.target(pose))
 
     def target(self, pose: Pose) -> NDArray[np.float64]:
-        """The point (m) that is looked at, or for a camera of the model its middle."""
+        """The point that the camera looks at (m); for a camera of the model, the model's centre."""
         if self._follow is not None:
             return pose.subtree_com[self._follow]
         return np.array(self._scene.center if self.number is not None else self._free.lookat)
 
     def _models(self, i: int, pose: Pose) -> Eye:
-        """One of the model's cameras."""
+        """Camera i of the model at a pose."""
         m, width, height = self._m, self._view.width, self._view.height
         right, up, back = pose.cam_xmat[i].T
         pos, near, fovy = pose.cam_xpos[i], self._near, float(m.cam_fovy[i])
         cx, cy = width / 2, height / 2
         if m.cam_projection[i] == ORTHOGRAPHIC:
             away = FAR_AWAY * self._scene.extent
-            # fovy is the height of what is seen, in m
+            # fovy is the height of the picture in m
             fx = fy = height * away / fovy
             return Eye(pos + away * back, right, up, -back, fx, fy, cx, cy, away + near)
         sensor = m.cam_sensorsize[i]
@@ -101,7 +101,7 @@ class Viewpoint:
 
 
 def free_eye(camera: Camera, width: int, height: int, near: float, lookat=None) -> Eye:
-    """The pinhole camera of a `Camera`, which may look at another point instead of its own."""
+    """The pinhole camera of a `Camera`; `lookat` (m) replaces the camera's own point."""
     a, e = math.radians(camera.azimuth), math.radians(camera.elevation)
     forward = np.array([math.cos(e) * math.cos(a), math.cos(e) * math.sin(a), math.sin(e)])
     right = np.array([math.sin(a), -math.cos(a), 0.0])

@@ -1,8 +1,8 @@
-"""The view that a model gets where nobody asks for another.
+"""The default view of a model.
 
-MuJoCo's free camera, unless it would cut off what moves, or show all there is as a speck on its ground. What moves is
-looked at in the model's initial state and in its keyframes, and each hinge without limit or spring is turned all round,
-so that a pendulum that goes over the top stays in the picture.
+The default is MuJoCo's free camera, unless it would cut off moving geoms or show the whole model as a speck on its
+ground. Moving geoms are considered in the initial state and in keyframes, with each hinge without limit or spring
+turned through a full circle, so that a pendulum that goes over the top stays in the picture.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ import numpy as np
 from saltus.draw.scene.view import Camera
 from saltus.model.enums import HFIELD, HINGE, PLANE
 
-ELEVATION = -20.0  # degrees, where the model says none: MuJoCo's -45 foreshortens what swings in a plane
+ELEVATION = -20.0  # degrees, if the model has MuJoCo's default of -45, which foreshortens motion in a vertical plane
 ASPECT = 4 / 3
-TURNS = 8  # angles of a hinge that are looked at
-POSES = 10  # keyframes that are looked at
-SPECK = 0.33  # of the picture: what there is should be larger
-EDGE, AIR = 1.12, 2.2  # distance from the nearest that shows all: of what was cut off, of what was a speck
+TURNS = 8  # angles of a hinge that are considered
+POSES = 10  # keyframes that are considered
+SPECK = 0.33  # least size of a model as a fraction of the picture
+EDGE, AIR = 1.12, 2.2  # distance relative to the least that shows all: for models that were cut off, for specks
 GROUND = (PLANE, HFIELD)
 
 
 def default_camera(m: mujoco.MjModel, groups: Sequence[int]) -> Camera:
-    """The default view of a model, of whose geoms and flexes some groups are shown."""
+    """The default view of a model with the geoms and flexes of some groups."""
     usual = _mujocos(m)
     balls = _moving(m, groups)
     if not len(balls):
@@ -41,7 +41,7 @@ def default_camera(m: mujoco.MjModel, groups: Sequence[int]) -> Camera:
 
 
 def _mujocos(m: mujoco.MjModel) -> Camera:
-    """MuJoCo's free camera, less steep where the model leaves its direction as it is."""
+    """MuJoCo's free camera, less steep if the model does not set its direction."""
     view = m.vis.global_
     untouched = (view.azimuth, view.elevation) == (90.0, -45.0)
     x, y, z = (float(c) for c in m.stat.center)
@@ -55,7 +55,7 @@ def _mujocos(m: mujoco.MjModel) -> Camera:
 
 
 def _moving(m: mujoco.MjModel, groups: Sequence[int]) -> np.ndarray:
-    """Balls [n, 4] (centre and radius, m) around what can move and is shown, in all poses that are looked at."""
+    """Bounding balls [n, 4] (centre and radius, m) of visible moving geoms and flexes in all considered poses."""
     chosen = np.flatnonzero(_shown(m, groups) & (m.body_weldid[m.geom_bodyid] != 0))
     data, balls = mujoco.MjData(m), []
     for qpos in _poses(m):
@@ -70,7 +70,7 @@ def _moving(m: mujoco.MjModel, groups: Sequence[int]) -> np.ndarray:
 
 
 def _fixed(m: mujoco.MjModel, groups: Sequence[int]) -> np.ndarray:
-    """Balls [n, 4] around what is shown and cannot move."""
+    """Bounding balls [n, 4] (centre and radius, m) of visible fixed geoms."""
     chosen = _shown(m, groups) & (m.body_weldid[m.geom_bodyid] == 0)
     data = mujoco.MjData(m)
     mujoco.mj_kinematics(m, data)
@@ -78,7 +78,7 @@ def _fixed(m: mujoco.MjModel, groups: Sequence[int]) -> np.ndarray:
 
 
 def _shown(m: mujoco.MjModel, groups: Sequence[int]) -> np.ndarray:
-    """Whether geoms are seen and no ground."""
+    """Mask [ngeom] of visible geoms except ground."""
     return np.isin(m.geom_group, groups) & (m.geom_rgba[:, 3] > 0) & ~np.isin(m.geom_type, GROUND)
 
 
@@ -93,7 +93,7 @@ def _poses(m: mujoco.MjModel):
 
 
 def _axes(camera: Camera):
-    """Columns: right, up and forward."""
+    """The camera's axes as columns: right, up and forward."""
     a, e = math.radians(camera.azimuth), math.radians(camera.elevation)
     right = (math.sin(a), -math.cos(a), 0.0)
     up = (-math.sin(e) * math.cos(a), -math.sin(e) * math.sin(a), math.cos(e))
@@ -102,13 +102,13 @@ def _axes(camera: Camera):
 
 
 def _tangents(camera: Camera):
-    """Of half the field of view, across and up."""
+    """Tangents of half the field of view, horizontal and vertical."""
     tangent = math.tan(0.5 * math.radians(camera.fovy))
     return tangent * ASPECT, tangent
 
 
 def _angles(balls, camera):
-    """Left, right, bottom and top of balls in a picture that goes from -1 to 1; infinite if one is at the camera."""
+    """Left, right, bottom and top of balls in a picture from -1 to 1; infinite if a ball contains the camera."""
     x, y, depth = ((balls[:, :3] - camera.lookat) @ _axes(camera)).T
     depth = depth + camera.distance
     radius = balls[:, 3]
@@ -124,7 +124,7 @@ def _angles(balls, camera):
 
 
 def _around(balls, camera, margin) -> Camera:
-    """A camera with the same direction that shows all balls."""
+    """A camera in the direction of another that shows all balls, `margin` times the least distance away."""
     radius = balls[:, 3:]
     middle = 0.5 * ((balls[:, :3] - radius).min(axis=0) + (balls[:, :3] + radius).max(axis=0))
     x, y, depth = ((balls[:, :3] - middle) @ _axes(camera)).T

@@ -1,7 +1,7 @@
-"""Colours of things, from their materials and textures.
+"""Colours of objects, from their materials and textures.
 
-A thing's own colour replaces its material's where it differs from MuJoCo's default grey; a texture multiplies the
-colour by its mean, which is what it looks like from afar. Patterns are kept of checkered floors only.
+An object's own colour replaces its material's if it differs from MuJoCo's default grey; a texture multiplies the colour
+by its mean, its appearance from afar. Patterns are kept for checkered floors only.
 """
 
 from __future__ import annotations
@@ -12,17 +12,17 @@ from dataclasses import dataclass
 import mujoco
 import numpy as np
 
-DEFAULT = (0.5, 0.5, 0.5, 1.0)  # rgba of things that say nothing
-NEUTRAL = ((0.87, 0.88, 0.90), (0.79, 0.81, 0.84))  # floor of a model that says nothing about it
+DEFAULT = (0.5, 0.5, 0.5, 1.0)  # MuJoCo's default rgba
+NEUTRAL = ((0.87, 0.88, 0.90), (0.79, 0.81, 0.84))  # floor without colour and material
 CONTRAST = 0.07  # between the cells of a floor that has a colour but no pattern
 RGB_ROLES = (mujoco.mjtTextureRole.mjTEXROLE_RGB.value, mujoco.mjtTextureRole.mjTEXROLE_RGBA.value)
 
 
 @dataclass(frozen=True)
 class Checker:
-    """A pattern of squares in two colours. cell: their side, m.
+    """A pattern of squares in two colours. cell: side of a square (m).
 
-    Four meet in the plane's origin; those where x and y have the same sign have rgb2, as with MuJoCo's textures.
+    Four squares meet in the plane's origin; those where x and y have the same sign have rgb2, as in MuJoCo's textures.
     """
 
     rgb1: tuple[float, float, float]
@@ -31,7 +31,7 @@ class Checker:
 
 
 class Looks:
-    """Colours and patterns of the things in a MuJoCo model."""
+    """Colours and patterns of the objects in a MuJoCo model."""
 
     def __init__(self, m: mujoco.MjModel):
         self._m = m
@@ -46,7 +46,7 @@ class Looks:
         return red, green, blue, alpha
 
     def checker(self, geom: int) -> Checker | None:
-        """The pattern of a plane: its texture's, a calm one where there is no material, else none."""
+        """The pattern of a plane: a low-contrast one without a material, else its texture's if that is a checker."""
         colour, texture = self._colour("geom", geom)
         material = int(self._m.geom_matid[geom])
         if material < 0:
@@ -82,7 +82,7 @@ class Looks:
         return self._means[texture]
 
     def _cell(self, geom, material) -> float:
-        """Side of a square (m): a texture has two by two of them."""
+        """Side of a square of a plane's checker (m); a texture has two by two squares."""
         m = self._m
         repeat = float(m.mat_texrepeat[material, 0]) or 1.0
         size = float(m.geom_size[geom, 0])
@@ -99,7 +99,7 @@ class Looks:
 
 
 def nice(x: float) -> float:
-    """The largest of 1, 2 and 5 times a power of ten that is not above x; 1 where x is not a positive number."""
+    """Largest of 1, 2 and 5 times a power of ten that is not above x; 1 if x is not positive and finite."""
     if not 0 < x < math.inf:
         return 1.0
     power = 10.0 ** math.floor(math.log10(x))
@@ -107,7 +107,7 @@ def nice(x: float) -> float:
 
 
 def _cells(pixels):
-    """The two colours of a texture that is a checker of two by two squares, whatever marks lie over it; else None."""
+    """The two colours of a checker texture of two by two squares, ignoring marks over it; None for other textures."""
     height, width = pixels.shape[0] // 2, pixels.shape[1] // 2
     if min(height, width) < 1:
         return None

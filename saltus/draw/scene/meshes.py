@@ -15,7 +15,7 @@ STRAY = 0.5  # cosine between a corner's normal and its face's that is too small
 class Mesh:
     """A surface of triangles that are counter-clockwise seen from outside.
 
-    vertices, normals: float32 [n, 3], m and unit length; a vertex on a crease is there once for each normal.
+    vertices (m), unit normals: float32 [n, 3]; a vertex on a crease is repeated for each normal.
     faces: int32 [m, 3].
     """
 
@@ -25,9 +25,9 @@ class Mesh:
 
 
 def mesh(m: mujoco.MjModel, i: int) -> Mesh:
-    """A mesh in the frame that its geoms have, with MuJoCo's normals.
+    """Mesh i in the frame of its geoms, with MuJoCo's normals.
 
-    Those of coarse meshes can point anywhere: a corner whose normal is far from its face's has the face's instead.
+    Normals of coarse meshes can be wrong: a corner whose normal is far from its face's gets the face's.
     """
     corners = _slice(m.mesh_face, m.mesh_faceadr[i], m.mesh_facenum[i])
     normal_of = _slice(m.mesh_facenormal, m.mesh_faceadr[i], m.mesh_facenum[i])
@@ -53,7 +53,7 @@ def _face_normals(vertices, faces):
 
 
 def height_field(m: mujoco.MjModel, i: int) -> Mesh:
-    """A height field's top, sides and bottom; its sizes are radius x, radius y, elevation and depth of the base."""
+    """Surface of height field i: its top, sides and bottom."""
     rows, columns = int(m.hfield_nrow[i]), int(m.hfield_ncol[i])
     rx, ry, rise, base = (float(s) for s in m.hfield_size[i])
     start = int(m.hfield_adr[i])
@@ -78,7 +78,7 @@ def height_field(m: mujoco.MjModel, i: int) -> Mesh:
 
 
 def joined(parts) -> Mesh:
-    """One mesh of several (vertices, normals, faces)."""
+    """Join several (vertices, normals, faces) to one mesh."""
     offsets = np.cumsum([0] + [len(vertices) for vertices, _, _ in parts[:-1]])
     return Mesh(
         vertices=np.concatenate([v for v, _, _ in parts]).astype(np.float32),
@@ -95,7 +95,7 @@ def _grid(rows, columns):
 
 
 def _wall(edge, bottom, outward):
-    """A wall from the points of an edge down; they go to the right seen from outside."""
+    """A wall from the points of an edge, ordered to the right seen from outside, down to z = bottom."""
     n = len(edge)
     foot = edge.copy()
     foot[:, 2] = bottom

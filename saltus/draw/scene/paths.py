@@ -1,4 +1,4 @@
-"""The paths of tendons in space: straight between sites, along the surface where they wrap around a geom."""
+"""Paths of tendons in space: straight between sites, along the surfaces of geoms that they wrap around."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 
 from saltus.model.enums import SPHERE, WRAP_CYLINDER, WRAP_JOINT, WRAP_PULLEY, WRAP_SITE, WRAP_SPHERE
 
-ARC = 7  # points put between the two where a tendon meets and leaves a geom
-PULLEY, SITE = -2, -1  # MuJoCo's marks in wrap_obj; other values are geoms
+ARC = 7  # points inserted between those where a tendon meets and leaves a geom
+PULLEY, SITE = -2, -1  # MuJoCo's special values in wrap_obj; other values are geoms
 _GEOMS = (WRAP_SPHERE, WRAP_CYLINDER)
 
 
 class TendonPath(NamedTuple):
-    """A tendon's path up to a pulley. tendon: its index in the model; points: how many it has at most."""
+    """A tendon's path up to a pulley. tendon: its index in the model; points: largest number of points."""
 
     tendon: int
     name: str
@@ -25,7 +25,7 @@ class TendonPath(NamedTuple):
 
 
 def tendon_paths(m: mujoco.MjModel, groups: Sequence[int]) -> list[TendonPath]:
-    """Paths of the tendons of some groups, in the order in which `path_points` gives them."""
+    """Paths of the tendons of some groups, in the order of `path_points`."""
     found = []
     for i in range(m.ntendon):
         kinds = m.wrap_type[m.tendon_adr[i] : m.tendon_adr[i] + m.tendon_num[i]]
@@ -41,7 +41,7 @@ def tendon_paths(m: mujoco.MjModel, groups: Sequence[int]) -> list[TendonPath]:
 
 
 def elements(m: mujoco.MjModel, groups: Sequence[int]) -> list[tuple[int, int, int]]:
-    """Of each path of `tendon_paths`: its tendon, its first part from site to site among that one's, how many parts."""
+    """For each path of `tendon_paths`: tendon, index of its first segment between sites, number of segments."""
     found = []
     for tendon in dict.fromkeys(path.tendon for path in tendon_paths(m, groups)):
         kinds = m.wrap_type[m.tendon_adr[tendon] : m.tendon_adr[tendon] + m.tendon_num[tendon]]
@@ -55,7 +55,7 @@ def elements(m: mujoco.MjModel, groups: Sequence[int]) -> list[tuple[int, int, i
 
 
 def path_points(m: mujoco.MjModel, d: mujoco.MjData, paths: list[TendonPath]) -> list[NDArray[np.float64]]:
-    """Points [n, 3] of each path; after mj_tendon."""
+    """Points [n, 3] (m) of each path; call after mj_tendon."""
     if not paths:
         return []
     marks, points = np.asarray(d.wrap_obj).ravel(), np.asarray(d.wrap_xpos).reshape(-1, 3)
@@ -71,7 +71,7 @@ def path_points(m: mujoco.MjModel, d: mujoco.MjData, paths: list[TendonPath]) ->
 
 
 def _with_arcs(m, d, marks, points):
-    """The points of a path with those of its arcs."""
+    """Insert the points of arcs into the points of a path."""
     before = np.flatnonzero((marks[1:] == marks[:-1]) & (marks[1:] >= 0))
     before = before[before > 0]
     if not len(before):
@@ -86,10 +86,10 @@ def _with_arcs(m, d, marks, points):
 
 
 def _arcs(coming, meets, leaves, spherical):
-    """Points [k, ARC, 3] on the geodesics from where tendons meet geoms to where they leave, in the geoms' frames.
+    """Points [k, ARC, 3] on the geodesics between the points where tendons meet and leave geoms, in geoms' frames.
 
-    The tendon comes in along the tangent, which says which way round it goes. About a cylinder the turn is seen along
-    its axis, z, and the path rises in proportion to the angle.
+    The incoming tendon is tangent to the geom, which determines the direction of the turn. About a cylinder, the angle
+    is measured in the plane normal to its axis, z, and the path rises in proportion to the angle.
     """
     flat = np.where(spherical[:, None], 1.0, [1.0, 1.0, 0.0])
     start, end = meets * flat, leaves * flat

@@ -1,6 +1,6 @@
-"""Where everything is at a moment: bodies, tendons, flexible surfaces, cameras and centres of mass.
+"""Poses of bodies, tendons, flexible surfaces, cameras and centres of mass at a state.
 
-MuJoCo's kinematics on scratch data of its own, so that nothing has to be compiled before there is something to see.
+The poses are computed by MuJoCo's kinematics on separate data, so that nothing has to be compiled before drawing.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Pose:
-    """Where everything is, in world axes and m.
+    """Positions (m) and orientations in world axes.
 
     xpos [nbody, 3], xquat [nbody, 4] (w x y z); tendons: points [n, 3] of each of `Scene.tendons`; flexes: vertices
     [nvert, 3] of each of `Scene.flexes`; cam_xpos [ncam, 3], cam_xmat [ncam, 3, 3] (columns: right, up, back);
@@ -41,9 +41,9 @@ class Pose:
 
 
 class Poses:
-    """The poses of a model's states. Not to be shared by threads.
+    """Computes the poses of a model's states. Not thread-safe.
 
-    mujoco, data: the MjModel and the MjData that they are computed with.
+    mujoco, data: the MjModel and the MjData that it uses.
     """
 
     def __init__(self, model: Model, groups: Sequence[int] = GROUPS):
@@ -59,7 +59,7 @@ class Poses:
     def at(self, qpos: Any, mocap_pos: Any = None, mocap_quat: Any = None) -> Pose:
         """The pose at qpos [nq], with mocap bodies at mocap_pos [nmocap, 3], mocap_quat [nmocap, 4].
 
-        mocap_pos, mocap_quat: None for where the model has them. Raises OptionError for other shapes.
+        mocap_pos, mocap_quat: None for the model's own values. Raises OptionError for wrong shapes.
         """
         m, d = self._m, self._d
         _put("qpos", d.qpos, qpos)

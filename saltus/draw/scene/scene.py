@@ -1,7 +1,7 @@
-"""What there is to see of a model: shapes and what they are attached to, whatever the moment.
+"""The visible parts of a model, independent of its state: shapes and the bodies that they are attached to.
 
-It serves the rasteriser and, as plain numbers, any other viewer. The world has z up; lengths are in m, colours are
-red, green, blue and opacity from 0 to 1. What MuJoCo shows by default is here: groups 0 to 2. Skins are left out; the
+Scenes are used by the rasteriser and, as plain numbers, by other viewers. The world has z up; lengths are in m, colours
+are red, green, blue and opacity from 0 to 1. Groups 0 to 2 are shown by default, as in MuJoCo. Skins are left out; the
 geoms underneath are drawn.
 """
 
@@ -22,18 +22,18 @@ from saltus.draw.scene.view import Camera
 from saltus.model.enums import ROPE, SOLID
 from saltus.model.model import Model
 
-GROUPS = (0, 1, 2)  # those that MuJoCo shows by default
+GROUPS = (0, 1, 2)  # groups that MuJoCo shows by default
 KINDS = ("plane", "hfield", "sphere", "capsule", "ellipsoid", "cylinder", "box", "mesh", "mesh")  # by mjtGeom
 
 
 @dataclass(frozen=True)
 class Shape:
-    """Something rigid on a body.
+    """A rigid shape on a body.
 
     kind: "plane", "hfield", "sphere", "capsule", "ellipsoid", "cylinder", "box" or "mesh".
     body: index of the body. pos [3], quat [4] (w x y z): the shape's frame in the body's.
-    size [3]: MuJoCo's half sizes; a plane with 0 is infinite in that direction. Unused for "hfield" and "mesh".
-    mesh: index into `Scene.meshes`, -1 if there is none. group: MuJoCo's. source: "geom" or "site".
+    size [3]: MuJoCo's half sizes (m); a plane is infinite along axes of size 0. Unused for "hfield" and "mesh".
+    mesh: index into `Scene.meshes`, -1 if there is none. group: MuJoCo's group. source: "geom" or "site".
     checker: the pattern of a plane, or None.
     """
 
@@ -52,9 +52,9 @@ class Shape:
 
 @dataclass(frozen=True)
 class Tendon:
-    """A tendon that runs through space; one with pulleys is several.
+    """A branch of a spatial tendon; pulleys separate branches.
 
-    width: m, radius of what is drawn. points: how many points its path has at most.
+    width: drawn radius (m). points: largest number of points of its path.
     """
 
     name: str
@@ -65,10 +65,10 @@ class Tendon:
 
 @dataclass(frozen=True, eq=False)
 class Flex:
-    """A deformable body's surface. nvert: its vertices (in `Pose.flexes`).
+    """A deformable body's surface. nvert: number of its vertices (in `Pose.flexes`).
 
-    faces: int32 [n, 3], drawn on both sides where `dim` is 2. edges: int32 [n, 2], of a cable (`dim` 1).
-    radius: m, of a cable.
+    faces: int32 [n, 3], drawn on both sides if `dim` is 2. edges: int32 [n, 2] of a cable (`dim` 1).
+    radius: radius of a cable (m).
     """
 
     name: str
@@ -82,10 +82,10 @@ class Flex:
 
 @dataclass(frozen=True, eq=False)
 class Scene:
-    """What there is to see of a model.
+    """The visible parts of a model.
 
     bodies: names. moving: [nbody] bool, whether a body can move. trees: [nbody], the kinematic tree of each body, -1
-    for none. center [3], extent (m): where it is and how large. camera: the default view.
+    for none. center [3], extent (m): position and size of the model. camera: the default view.
     """
 
     bodies: tuple[str, ...]
@@ -101,14 +101,14 @@ class Scene:
 
 
 def not_drawn(model: Model) -> str:
-    """What of a model is left out of every picture, in words; "" if that is nothing."""
+    """Describe the parts of a model that are left out of all pictures; "" if there are none."""
     if not model.nskin:
         return ""
     return f"{model.nskin} skin{'s' * (model.nskin > 1)} of the model cannot be drawn; the geoms underneath are"
 
 
 def scene(model: Model, groups: Sequence[int] = GROUPS) -> Scene:
-    """Everything there is to see of a model, of some groups of geoms, sites, tendons and flexes."""
+    """Make the scene of a model with some groups of geoms, sites, tendons and flexes."""
     m = model.mujoco
     looks = Looks(m)
     meshes = _Meshes(m)
@@ -136,7 +136,7 @@ def shown_flexes(m: mujoco.MjModel, groups: Sequence[int] = GROUPS) -> list[int]
 
 
 class _Meshes:
-    """The meshes and height fields that shapes use, each once."""
+    """Meshes and height fields used by shapes, without duplicates."""
 
     def __init__(self, m: mujoco.MjModel):
         self._m = m
@@ -155,7 +155,7 @@ class _Meshes:
 
 
 def _shapes(model, m, source, groups, looks, meshes) -> list[Shape]:
-    """Shapes of all geoms or all sites that are not invisible."""
+    """Shapes of all visible geoms or sites of some groups."""
     of = lambda field: getattr(m, f"{source}_{field}")  # noqa: E731
     found = []
     for i, name in enumerate(model.names(source)):

@@ -1,4 +1,4 @@
-"""One moment of a motion, with all that a picture of it needs."""
+"""A state of a motion with the data that a picture of it needs."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from numpy.typing import NDArray
 from saltus.errors import OptionError
 from saltus.model.event_enums import NO_MODE
 
-# numbers of a row, None for a single row
+# row lengths; None for one-dimensional arrays
 SHAPES = (("qpos", None), ("mocap_pos", 3), ("mocap_quat", 4), ("contacts", 8), ("tree_asleep", None))
 
 
 @dataclass(frozen=True, eq=False)
 class Still:
-    """One moment to draw.
+    """A state to draw.
 
     qpos: [nq], m and rad.
-    mocap_pos: [nmocap, 3], m, mocap_quat: [nmocap, 4]; None: where the model has its mocap bodies.
+    mocap_pos: [nmocap, 3], m, mocap_quat: [nmocap, 4]; None: the model's own values.
     contacts: [n, 8], for each contact its position (m), the force on the second geom in world axes (N), the distance
         (m) and the mode; without modes [n, 7]. None: no contacts.
-    tree_asleep: [ntree], at least 0 where a kinematic tree sleeps; None or empty: all are awake.
+    tree_asleep: [ntree], not negative for sleeping kinematic trees; None or empty: all are awake.
     """
 
     qpos: NDArray[Any]
@@ -42,14 +42,14 @@ class Still:
 
 
 def _with_modes(contacts) -> NDArray[Any]:
-    """Contacts [n, 8] of those without modes [n, 7]; whatever else as it is."""
+    """Add a column of unknown modes to contacts [n, 7]; return any other value unchanged."""
     if np.ndim(contacts) == 2 and np.shape(contacts)[1] == 7:
         return np.insert(np.asarray(contacts), 7, NO_MODE, axis=1)
     return contacts
 
 
 def _table(name: str, value, width: int | None) -> NDArray[np.float64]:
-    """The value as an array of floats, of one row or of rows of a width."""
+    """Convert a value to an array of floats [.] or [., width]; OptionError for another shape."""
     try:
         array = np.array(value, dtype=np.float64)
     except (TypeError, ValueError):

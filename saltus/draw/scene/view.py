@@ -1,4 +1,4 @@
-"""From where, how large and with what a picture is drawn."""
+"""Options of pictures: camera, size and drawn objects."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TypedDict, Unpack
 
 from saltus.errors import OptionError
 
-#: Pixels along one side: a picture has at least one, and what is larger than this no screen shows.
+#: Most pixels along a side of a picture.
 LARGEST = 4096
 
 
@@ -18,9 +18,9 @@ LARGEST = 4096
 class Camera:
     """A camera that looks at a point, with z up.
 
-    lookat: m, world axes. distance: m, from there. azimuth, elevation: degrees; the camera looks along
+    lookat: the point, m, world axes. distance: distance from it, m. azimuth, elevation: degrees; the camera looks along
     (cos e cos a, cos e sin a, sin e), so that 0, 0 looks along +x, azimuth 90 along +y and elevation -90 straight down.
-    fovy: degrees, the vertical field of view.
+    fovy: vertical field of view, degrees.
     """
 
     lookat: tuple[float, float, float]
@@ -46,7 +46,7 @@ class Camera:
 
 
 class ViewOptions(TypedDict, total=False):
-    """Options of a picture; what they mean, and what they are by default, is in `View`."""
+    """Options of a picture; see `View` for their meanings and defaults."""
 
     width: int
     height: int
@@ -62,17 +62,17 @@ class ViewOptions(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class View:
-    """How a model is looked at.
+    """Options of a picture of a model.
 
     width, height: pixels.
     camera: None for the model's default view, the name or number of a camera in the model, or a `Camera`.
-    follow: name of a body that the camera keeps looking at (the centre of mass of it and of all that hangs on it),
-        from the direction and the distance of `camera`, which then cannot be one of the model's; or None.
+    follow: name of a body whose subtree's centre of mass the camera keeps looking at, from the direction and the
+        distance of `camera`, which then cannot be one of the model's; or None.
     contacts: whether to mark contact points and draw the forces there as arrows.
     com: whether to mark the centre of mass of the whole mechanism.
-    shadow: whether what moves throws a shadow on the floor.
+    shadow: whether objects cast a shadow on the floor.
     sites, tendons: whether to draw them.
-    groups: groups of geoms, sites, tendons and flexes that are drawn; MuJoCo's choice by default.
+    groups: drawn groups of geoms, sites, tendons and flexes; MuJoCo's choice by default.
     """
 
     width: int = 640
@@ -102,12 +102,12 @@ class View:
         if self.follow is not None and not isinstance(self.follow, str):
             raise OptionError(f"follow must be the name of a body, not {self.follow!r}")
         if self.follow is not None and isinstance(camera, str | numbers.Integral):
-            raise OptionError("follow goes with a Camera or the default view, not with a camera of the model")
+            raise OptionError("follow requires a Camera or the default view, not a camera of the model")
         object.__setattr__(self, "groups", _groups(self.groups))
 
     @classmethod
     def of(cls, **options: Unpack[ViewOptions]) -> View:
-        """A View from keyword arguments; OptionError names one that does not exist."""
+        """Make a View from keyword arguments; OptionError names an unknown one."""
         known = {f.name for f in fields(cls)}
         for name in options:
             if name not in known:

@@ -19,7 +19,7 @@ from saltus.number.functions import where
 
 @term
 def remember_body(m, d, e):
-    """Keep the place of the main body for velocities."""
+    """Store the position of the main body, from which velocities are computed."""
     e.x_before = d.xpos[e.main_body, 0]
     e.y_before = d.xpos[e.main_body, 1]
 
@@ -38,7 +38,7 @@ def y_velocity(m, d, e):
 
 @term
 def forward(m, d, e):
-    """Reward of the velocity along x."""
+    """Reward for velocity along x."""
     return e.forward_reward_weight * x_velocity(m, d, e)
 
 
@@ -50,27 +50,27 @@ def contact_cost(m, d, e):
 
 @term
 def healthy(m, d, e):
-    """1 where the height of the torso is in its range, else 0."""
+    """1 if the height of the torso is in its range, else 0."""
     z = d.qpos[2]
     return where((e.healthy_z_range[0] <= z) & (z <= e.healthy_z_range[1]), 1.0 + 0.0 * z, 0.0)
 
 
 @term
 def survives(m, d, e):
-    """Reward of health."""
+    """Reward for being healthy."""
     return e.healthy_reward * healthy(m, d, e)
 
 
 @term
 def unhealthy(m, d, e):
-    """Whether its health ends the episode."""
+    """Whether the episode ends because the robot is unhealthy."""
     return (e.terminate_when_unhealthy > 0.5) & (healthy(m, d, e) < 0.5)
 
 
 class Ant(Environment):
     """Gymnasium's Ant-v5: a body on four legs walks forward.
 
-    The range of contact forces in the observation is that which it is made with.
+    The observation clips contact forces to the `contact_force_range` with which the environment is made.
     """
 
     model = partial(gymnasium_model, "ant.xml")
@@ -112,7 +112,7 @@ class Ant(Environment):
     quantities = "step"
 
     def declare(self) -> None:
-        """The rewarded body; the observation: positions, but for the first two, velocities, bounded wrenches."""
+        """Declare the rewarded body and the observation: positions without the first two, velocities, wrenches."""
         self.ids = {"main_body": ("body", self.option.main_body)}
         seen = ["qpos[2:]" if self.option.exclude_current_positions_from_observation else "qpos", "qvel"]
         low, high = map(float, self.values["contact_force_range"])

@@ -38,7 +38,7 @@ def angles(m, d, e):
 
 @term
 def offset(m, d, e):
-    """From the target to the fingertip, in the plane (m)."""
+    """Vector from the target to the fingertip in the plane (m)."""
     return d.xpos[e.fingertip, 0] - d.xpos[e.target, 0], d.xpos[e.fingertip, 1] - d.xpos[e.target, 1]
 
 
@@ -50,7 +50,7 @@ def reach(m, d, e):
 
 @term
 def reset_reacher(m, d, e):
-    """The arm near its start, and a target uniformly distributed in a disc of radius 0.2 m about the base."""
+    """Set the arm near its initial pose, and the target uniformly in a disc of radius 0.2 m about the base."""
     for k in range(2):
         d.qpos[k] = d.qpos[k] + uniform(e, -0.1, 0.1)
         d.qvel[k] = d.qvel[k] + uniform(e, -0.005, 0.005)
@@ -80,22 +80,22 @@ class Reacher(Environment):
 
 @term
 def near(m, d, e):
-    """Reward for the fingertips being near the object."""
+    """Reward for fingertips near the object."""
     return -e.reward_near_weight * distance(d, e.object, e.tips)
 
 
 @term
 def arrived(m, d, e):
-    """Reward for the object being near the goal."""
+    """Reward for an object near the goal."""
     return -e.reward_dist_weight * distance(d, e.object, e.goal)
 
 
-ATTEMPTS = 40  # of which all fail with probability 1e-17
+ATTEMPTS = 40  # all of them fail with probability 1e-17
 
 
 @term
 def reset_pusher(m, d, e):
-    """The arm at its start, and the object uniformly distributed where it is more than 0.17 m from the goal."""
+    """Set the arm at its initial pose, and the object uniformly where it is more than 0.17 m from the goal."""
     x, y = -0.3 + 0.0 * e.steps, 0.0 * e.steps
     found = 0.0 * e.steps
     for _ in range(ATTEMPTS):

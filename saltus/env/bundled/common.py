@@ -1,4 +1,4 @@
-"""Terms that several of Gymnasium's MuJoCo environments share."""
+"""Terms shared by several of Gymnasium's MuJoCo environments."""
 
 from saltus.env.random import normal, uniform
 from saltus.env.terms import term
@@ -19,32 +19,32 @@ def y_position(m, d, e):
 
 @term
 def distance_from_origin(m, d, e):
-    """Distance of the first two coordinates from zero (m)."""
+    """Distance from the origin by the first two coordinates (m)."""
     return sqrt(d.qpos[0] * d.qpos[0] + d.qpos[1] * d.qpos[1])
 
 
 @term
 def remember_position(m, d, e):
-    """Keep the first two coordinates for velocities."""
+    """Store the first two coordinates, from which velocities are computed."""
     e.x_before = d.qpos[0]
     e.y_before = d.qpos[1]
 
 
 @term
 def x_velocity(m, d, e):
-    """Mean rate of the first coordinate over the step (m/s)."""
+    """Mean velocity of the first coordinate over the step (m/s)."""
     return (d.qpos[0] - e.x_before) / e.dt
 
 
 @term
 def y_velocity(m, d, e):
-    """Mean rate of the second coordinate over the step (m/s)."""
+    """Mean velocity of the second coordinate over the step (m/s)."""
     return (d.qpos[1] - e.y_before) / e.dt
 
 
 @term
 def forward(m, d, e):
-    """Reward of the velocity along x."""
+    """Reward for velocity along x."""
     return e.forward_reward_weight * x_velocity(m, d, e)
 
 
@@ -75,7 +75,7 @@ def squared_wrenches(m, d, e):
 
 @term
 def squared_clipped_wrenches(m, d, e):
-    """The same of what is within contact_force_range."""
+    """Sum of the squares of external torques (N m) and forces (N) on bodies, clipped to contact_force_range."""
     total = 0.0 * e.steps
     for b in range(m.nbody):
         for k in range(6):
@@ -86,7 +86,7 @@ def squared_clipped_wrenches(m, d, e):
 
 @term
 def reset_uniform(m, d, e):
-    """Positions and velocities within reset_noise_scale of the model's start."""
+    """Draw positions and velocities uniformly within reset_noise_scale of the model's initial state."""
     s = e.reset_noise_scale
     for k in range(m.nq):
         d.qpos[k] = d.qpos[k] + uniform(e, -s, s)
@@ -96,7 +96,7 @@ def reset_uniform(m, d, e):
 
 @term
 def reset_normal(m, d, e):
-    """Positions within reset_noise_scale of the model's start, velocities with that as standard deviation."""
+    """Draw positions uniformly within reset_noise_scale of the initial state, velocities with it as deviation."""
     s = e.reset_noise_scale
     for k in range(m.nq):
         d.qpos[k] = d.qpos[k] + uniform(e, -s, s)

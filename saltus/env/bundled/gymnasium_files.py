@@ -12,17 +12,17 @@ from saltus.model.model import Model
 
 
 def gymnasium_model(name: str, newton: bool = False) -> Model:
-    """A model that comes with Gymnasium.
+    """Load a model of the installed Gymnasium; OptionError if it is not installed.
 
-    `newton`: constraints are solved by Newton's method where the file asks for projected Gauss-Seidel. Both look for
-    the minimum of one convex cost; Newton's method comes nearer to it, in less time.
+    `newton`: whether to replace the file's projected Gauss-Seidel solver by Newton's method. Both minimise the same
+    convex cost; Newton's method is more accurate and faster.
     """
     spec = find_spec("gymnasium")
     folders = spec.submodule_search_locations if spec else None
     if not folders:
         raise OptionError(f"{name} comes with Gymnasium, which is not installed: pip install 'saltus[env]'")
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # on attributes of files that users do not write
+        warnings.simplefilter("ignore")  # about files that users did not write
         model = load(Path(folders[0]) / "envs" / "mujoco" / "assets" / name)
     if not newton:
         return model

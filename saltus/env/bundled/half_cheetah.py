@@ -24,5 +24,5 @@ class HalfCheetah(Environment):
     quantities = "step"
 
     def declare(self) -> None:
-        """Positions, but for the first, and velocities."""
+        """Declare the observation: positions except the first, and velocities."""
         self.observation = ("qpos[1:]" if self.option.exclude_current_positions_from_observation else "qpos", "qvel")

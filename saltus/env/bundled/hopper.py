@@ -12,7 +12,7 @@ from saltus.number.functions import where
 
 @term
 def upright(m, d, e):
-    """1 where height and pitch of the torso are in their ranges, else 0."""
+    """1 if height and pitch of the torso are in their ranges, else 0."""
     z, angle = d.qpos[1], d.qpos[2]
     low, high = e.healthy_z_range[0], e.healthy_z_range[1]
     least, largest = e.healthy_angle_range[0], e.healthy_angle_range[1]
@@ -21,7 +21,7 @@ def upright(m, d, e):
 
 @term
 def hopper_healthy(m, d, e):
-    """1 where the hopper is upright and its state, but for x and height, in its range, else 0."""
+    """1 if the hopper is upright and its state except x and height is in its range, else 0."""
     healthy = upright(m, d, e)
     low, high = e.healthy_state_range[0], e.healthy_state_range[1]
     for k in range(2, m.nq):
@@ -33,31 +33,31 @@ def hopper_healthy(m, d, e):
 
 @term
 def hopper_survives(m, d, e):
-    """Reward of health."""
+    """Reward for being healthy."""
     return e.healthy_reward * hopper_healthy(m, d, e)
 
 
 @term
 def hopper_terminated(m, d, e):
-    """Whether its health ends the episode."""
+    """Whether the episode ends because the hopper is unhealthy."""
     return (e.terminate_when_unhealthy > 0.5) & (hopper_healthy(m, d, e) < 0.5)
 
 
 @term
 def walker_survives(m, d, e):
-    """Reward of health."""
+    """Reward for being healthy."""
     return e.healthy_reward * upright(m, d, e)
 
 
 @term
 def walker_terminated(m, d, e):
-    """Whether its health ends the episode."""
+    """Whether the episode ends because the walker is unhealthy."""
     return (e.terminate_when_unhealthy > 0.5) & (upright(m, d, e) < 0.5)
 
 
 @term
 def height_gained(m, d, e):
-    """Height of the torso above that of the model's start (m)."""
+    """Height of the torso above its initial height (m)."""
     return d.qpos[1] - m.qpos0[1]
 
 
@@ -88,7 +88,7 @@ class Hopper(Environment):
     quantities = "step"
 
     def declare(self) -> None:
-        """The observation: positions, but for the first, and bounded velocities."""
+        """Declare the observation: positions except the first, and clipped velocities."""
         first = "qpos[1:]" if self.option.exclude_current_positions_from_observation else "qpos"
         self.observation = (first, observed("qvel", clip=(-10.0, 10.0)))
 

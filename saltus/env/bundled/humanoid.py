@@ -28,7 +28,7 @@ def mass_centre(m, d, axis):
 
 @term
 def remember_mass_centre(m, d, e):
-    """Keep the centre of mass for velocities."""
+    """Store the centre of mass, from which velocities are computed."""
     e.x_before = mass_centre(m, d, 0)
     e.y_before = mass_centre(m, d, 1)
 
@@ -59,7 +59,7 @@ def tendon_velocity(m, d, e):
 
 @term
 def height_gained(m, d, e):
-    """Height of the torso above that of the model's start (m)."""
+    """Height of the torso above its initial height (m)."""
     return d.qpos[2] - m.qpos0[2]
 
 
@@ -94,7 +94,7 @@ BODIES = {
 
 
 def observation_of(option):
-    """Positions, but for the first two, velocities, and inertias, velocities and wrenches of bodies."""
+    """The observation: positions except the first two, velocities, and the chosen fields of bodies."""
     first = "qpos[2:]" if option.exclude_current_positions_from_observation else "qpos"
     return [first, "qvel", *(field for name, field in BODIES.items() if getattr(option, name))]
 
@@ -104,7 +104,7 @@ def observation_of(option):
 
 @term
 def forward(m, d, e):
-    """Reward of the velocity along x."""
+    """Reward for velocity along x."""
     return e.forward_reward_weight * x_velocity(m, d, e)
 
 
@@ -117,20 +117,20 @@ def contact_cost(m, d, e):
 
 @term
 def healthy(m, d, e):
-    """1 where the height of the torso is in its range, else 0."""
+    """1 if the height of the torso is in its range, else 0."""
     z = d.qpos[2]
     return where((e.healthy_z_range[0] < z) & (z < e.healthy_z_range[1]), 1.0 + 0.0 * z, 0.0)
 
 
 @term
 def survives(m, d, e):
-    """Reward of health."""
+    """Reward for being healthy."""
     return e.healthy_reward * healthy(m, d, e)
 
 
 @term
 def unhealthy(m, d, e):
-    """Whether its health ends the episode."""
+    """Whether the episode ends because the humanoid is unhealthy."""
     return (e.terminate_when_unhealthy > 0.5) & (healthy(m, d, e) < 0.5)
 
 
@@ -174,7 +174,7 @@ class Humanoid(Environment):
     quantities = "step"
 
     def declare(self) -> None:
-        """See `observation_of`."""
+        """Declare the observation; see `observation_of`."""
         self.observation = observation_of(self.option)
 
 
@@ -183,7 +183,7 @@ class Humanoid(Environment):
 
 @term
 def gets_up(m, d, e):
-    """Reward of the torso's height, over the step of the simulation (m/s)."""
+    """Reward for the torso's height, divided by the timestep of the simulation (m/s)."""
     return e.uph_cost_weight * d.qpos[2] / d.timestep
 
 
@@ -196,12 +196,12 @@ def impact_cost(m, d, e):
 
 @term
 def one(m, d, e):
-    """1, for each step."""
+    """Reward of 1 for each step."""
     return 1.0 + 0.0 * e.steps
 
 
 class HumanoidStandup(Environment):
-    """Gymnasium's HumanoidStandup-v5: a humanoid that lies gets up."""
+    """Gymnasium's HumanoidStandup-v5: a lying humanoid gets up."""
 
     model = partial(gymnasium_model, "humanoidstandup.xml", newton=True)
     frame_skip = 5
@@ -227,5 +227,5 @@ class HumanoidStandup(Environment):
     quantities = "step"
 
     def declare(self) -> None:
-        """See `observation_of`."""
+        """Declare the observation; see `observation_of`."""
         self.observation = observation_of(self.option)

@@ -1,4 +1,4 @@
-"""QuadrupedJoystick and HumanoidJoystick: robots with legs walk by a command."""
+"""QuadrupedJoystick and HumanoidJoystick: legged robots that follow velocity commands."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -25,23 +25,23 @@ from saltus.simulate.engine.initial_state import start_state
 UNLIMITED = 1e3  # rad
 
 PARAMETERS = {
-    # commands: velocities (m/s), yaw rate (rad/s), every how many seconds, how often to stand
+    # commands: velocities (m/s), yaw rate (rad/s), period (s), fraction of commands to stand
     "forward_range": (-1.0, 1.0),
     "lateral_range": (-0.4, 0.4),
     "yaw_range": (-1.0, 1.0),
     "command_seconds": 5.0,
     "standing_share": 0.1,
-    # actions (rad), starts (rad; m/s and rad/s), ends (rad, m)
+    # scale of actions (rad), ranges of initial states (rad; m/s and rad/s), limits that end an episode (rad, m)
     "action_scale": 0.4,
     "reset_joint_range": 0.1,
     "reset_velocity_range": 0.2,
     "tilt_limit": 1.0,
     "height_limit": 0.0,
-    # where it is randomized: speeds of pushes (m/s), masses that are added to the base (kg)
+    # with randomization: speeds of pushes (m/s), masses added to the base (kg)
     "push_speed": 0.5,
     "least_load": -0.5,
     "largest_load": 1.0,
-    # what rewards compare with: (m/s)² and (rad/s)²; share of joints' ranges; s; m; m²
+    # reference values of rewards: (m/s)² and (rad/s)²; fraction of joints' ranges; s; m; m²
     "tracking_sigma": 0.25,
     "limit_share": 0.95,
     "air_time_range": (0.1, 0.4),
@@ -83,14 +83,14 @@ REWARDS = {
 
 
 def _inputs(parameters: Mapping[str, object]) -> dict[str, list[InputRange]]:
-    """What people set: the command, within its ranges."""
+    """Inputs of a person: the command within its ranges."""
     units = {"forward": "m/s", "lateral": "m/s", "yaw": "rad/s"}
     ranges = {name: numbers(name, parameters[f"{name}_range"]) for name in units}
     return {"command": [(name, float(ranges[name][0]), float(ranges[name][1]), unit) for name, unit in units.items()]}
 
 
 class Joystick(Environment):
-    """What both have in common; a subclass names the model, the feet and the weights."""
+    """Base of legged robots that follow velocity commands; subclasses name the model, the feet and the weights."""
 
     key = "home"
     max_episode_steps = 1000
@@ -101,20 +101,20 @@ class Joystick(Environment):
     inputs = _inputs(PARAMETERS)
 
     def declare(self) -> None:
-        """The feet, what they do and what they are rewarded for."""
+        """Declare the feet, their terms and the rewards."""
         name, count = type(self).__name__, self.values["gait"].size
         feet = self._names = tuple(words(f"{name}: feet", self.option.feet))
         if len(feet) != count:
             raise OptionError(f"{name}: feet must name {count} geoms, got {', '.join(feet)}")
         self.ids = {f"foot_{k}": ("geom", name) for k, name in enumerate(feet)}
-        self._disturbed = False  # its own disturbances are added once, when the model is known
+        self._disturbed = False  # the disturbances are added once, when the model is known
         self._feet = terms = legged.terms_of_feet(len(feet))
         self.rewards = REWARDS | {"landing": terms.landing, "slip": terms.slip, "rhythm": terms.rhythm}
         self.before_step, self.remember = terms.joint_targets, terms.remember
         self.memory = {"command": [0.0] * 3, "phase": 0.0, **legged.remembered(len(feet))}
 
     def loaded(self) -> Model:
-        """The model; what the declaration takes from it: rows of parameters and of the observation, the frame skip."""
+        """Load the model and complete the declaration by it: parameters, observation, frame skip, disturbances."""
         model, option = super().loaded(), self.option
         _check(model, self._names)
         self.values |= _rows(model, self.key, self._names, option)
@@ -133,7 +133,7 @@ class Joystick(Environment):
         return model
 
     def _observed(self, nu: int) -> list[Observed | Term]:
-        """What the agent sees of a robot with nu servos, noisy where it is randomized."""
+        """Observation of a robot with nu servos, noisy with randomization."""
         noise = 1.0 if self.option.randomized else 0.0
         return [
             observed(legged.base_velocity, scale=2.0, noise=0.1 * noise),
@@ -148,7 +148,7 @@ class Joystick(Environment):
 
 
 def _randomized(base: str, touching: tuple[str, ...]) -> tuple[Randomize, ...]:
-    """What differs from episode to episode: friction on the floor, masses, a load on the base, joints and servos."""
+    """Randomized values: friction on the floor, masses, a load on the base, joint friction and servo gains."""
     return (
         Randomize([f"geom_friction[{name}, 0]" for name in touching], uniform(0.6, 1.25), together=True),
         Randomize(["body_mass[1:]", "body_inertia[1:]"], uniform(0.9, 1.1)),
@@ -159,7 +159,7 @@ def _randomized(base: str, touching: tuple[str, ...]) -> tuple[Randomize, ...]:
 
 
 def _check(model: Model, feet: tuple[str, ...]) -> None:
-    """OptionError for a model whose joints, servos or feet are not what terms take them to be."""
+    """Raise OptionError if the joints, servos or feet of a model are not as the terms require."""
     kinds = list(model.jnt_type)
     driven = list(model.actuator_trnid[:, 0])
     if kinds != [FREE] + [HINGE] * model.nu or driven != list(range(1, model.nu + 1)):
@@ -172,13 +172,13 @@ def _check(model: Model, feet: tuple[str, ...]) -> None:
 
 
 def _by_name(model: Model, parts: Mapping[str, float], others: float) -> NDArray[np.float64]:
-    """A number for each joint: that of the first part of a name that is in its own, else another."""
+    """A number for each joint: that of the first key contained in the joint's name, else `others`."""
     found = [next((x for part, x in parts.items() if part in name), others) for name in model.names("joint")[1:]]
     return np.array(found, float)
 
 
 def _lifts(model: Model, feet: tuple[str, ...], parts: Mapping[str, float]) -> NDArray[np.float64]:
-    """What lifts each foot, joint by joint (rad): the numbers of the parts of names, for the joints of its own leg."""
+    """Joint angles that lift each foot (rad) [feet * nu]: numbers by parts of names, zero outside the foot's leg."""
     rows = []
     for name in feet:
         bodies, b = set(), int(model.geom_bodyid[model.id("geom", name)])
@@ -192,7 +192,7 @@ def _lifts(model: Model, feet: tuple[str, ...], parts: Mapping[str, float]) -> N
 def _rows(
     model: Model, key: int | str | None, feet: tuple[str, ...], option: SimpleNamespace
 ) -> dict[str, NDArray[np.float64]]:
-    """Parameters that the model gives: standing pose (rad), ranges of joints, weights of the pose, lifts of feet."""
+    """Parameters derived from the model: standing pose (rad), ranges of joints, weights of the pose, lifts of feet."""
     limited = np.asarray(model.jnt_limited[1:], bool)
     low, high = model.jnt_range[1:].T
     return {
@@ -205,10 +205,11 @@ def _rows(
 
 
 class QuadrupedJoystick(Joystick):
-    """A robot on four legs, such as Unitree's Go1, walks by a command.
+    """A robot on four legs, such as Unitree's Go1, follows velocity commands.
 
     Observation: velocity (times 2) and angular velocity (times 1/4) of the base and the direction of gravity, all in
-    the base's axes; the command; joints from the standing pose, their velocities (times 1/20), the last action.
+    the base's axes; the command; sine and cosine of the gait's phase; joint positions relative to the standing pose,
+    joint velocities (times 1/20), the last action.
     """
 
     model = partial(playground_model, "go1", "unitree_go1")
@@ -224,7 +225,7 @@ class QuadrupedJoystick(Joystick):
 
 
 class HumanoidJoystick(Joystick):
-    """A robot on two legs, such as Unitree's G1, walks by a command."""
+    """A robot on two legs, such as Unitree's G1, follows velocity commands."""
 
     model = partial(playground_model, "g1", "unitree_g1")
     key = "knees_bent"

@@ -1,10 +1,10 @@
-"""Terms of legged robots that walk by a command: what they see, what they are rewarded for, when they have fallen.
+"""Terms of legged robots that follow velocity commands: observations, rewards, termination.
 
 The robot's free joint comes first, and after it a hinge for each actuator in the actuators' order, so that joint k of a
 robot has the coordinate qpos[7 + k], the velocity qvel[6 + k] and the control ctrl[k]; its base is the body with the
 free joint. The floor is the plane z = 0.
 
-Rewards are rates: they count times the step's duration. What happens once, a landing and a fall, counts as it is.
+Rewards are rates, multiplied by the step's duration, except those of single events, a landing and a fall.
 
 References: Rudin, Hoeller, Reist & Hutter, Learning to walk in minutes using massively parallel deep reinforcement
 learning, CoRL 2021; Zakka et al., MuJoCo Playground, 2025.
@@ -22,14 +22,14 @@ from saltus.number.kernels import kernel
 from saltus.spatial.quaternions import quat_conjugate, quat_rotate
 from saltus.spatial.vectors import add3, matrix_times_vector
 
-SIGNIFICANT = 0.1  # a command below this (m/s, rad/s) is one to stand
+SIGNIFICANT = 0.1  # a smaller command (m/s, rad/s) means to stand
 
-# ---------------------------------------------------------------- several numbers
+# ---------------------------------------------------------------- tuples of numbers
 
 
 @functools.cache
 def each(item, count, first=0):
-    """A term that gives a tuple of `count` numbers item(m, d, e, k), k = first, first + 1, ..."""
+    """Make a term that returns a tuple of `count` numbers item(m, d, e, k), k = first, first + 1, ..."""
     if count == 1:
         return _one(item, first)
     if count == 4:
@@ -64,13 +64,13 @@ def _after(begin, rest):
 
 @kernel(inline=True)
 def joint_offset(m, d, e, k):
-    """Coordinate of a joint from that of the standing pose (rad)."""
+    """Coordinate of a joint relative to the standing pose (rad)."""
     return d.qpos[7 + k] - e.stand[k]
 
 
 @kernel(inline=True)
 def last_action(m, d, e, k):
-    """A number of the last action."""
+    """Component k of the last action."""
     return e.action[k]
 
 
@@ -79,7 +79,7 @@ def last_action(m, d, e, k):
 
 @kernel(inline=True)
 def to_base(d, a):
-    """A vector in world axes, turned to those of the base."""
+    """Rotate a vector from world axes to the axes of the base."""
     return quat_rotate(quat_conjugate((d.qpos[3], d.qpos[4], d.qpos[5], d.qpos[6])), a)
 
 
@@ -97,7 +97,7 @@ def base_turning(m, d, e):
 
 @term
 def down(m, d, e):
-    """The direction of gravity in the axes of the base."""
+    """Unit vector of gravity in the axes of the base."""
     zero = 0.0 * d.qpos[2]
     return to_base(d, (zero, zero, zero - 1.0))
 
@@ -114,21 +114,21 @@ def fallen(m, d, e):
 
 @kernel(inline=True)
 def command_size(e):
-    """Magnitude of the command, its three numbers taken as one vector."""
+    """Euclidean norm of the three numbers of the command."""
     return sqrt(e.command[0] * e.command[0] + e.command[1] * e.command[1] + e.command[2] * e.command[2])
 
 
 @kernel(inline=True)
 def moving(e, moves, stands):
-    """The first where the command is to move, the second where it is to stand."""
+    """`moves` if the command is to move, `stands` if it is to stand."""
     return where(command_size(e) > SIGNIFICANT, moves, stands)
 
 
 @term
 def command(m, d, e):
-    """Forward velocity, velocity to the left (m/s) and yaw rate (rad/s) that are asked for from the next step on.
+    """Command for the next step: velocities forward and to the left (m/s) and yaw rate (rad/s).
 
-    They are drawn when an episode begins, and again every command_seconds.
+    A command is drawn when an episode begins, and every command_seconds.
     """
     every = floor(e.command_seconds / e.dt + 0.5)
     due = floor((e.steps + 0.5) / every) > floor((e.steps - 0.5) / every)
@@ -148,7 +148,7 @@ def command(m, d, e):
 
 @term
 def near_standing(m, d, e):
-    """The standing pose, its joints and the velocity of the base disturbed, heading anywhere."""
+    """Set a random heading, and the standing pose with random deviations of joints and base velocity."""
     s, c = sincos(0.5 * uniform(e, -math.pi, math.pi))
     d.qpos[3], d.qpos[4], d.qpos[5], d.qpos[6] = c, 0.0 * s, 0.0 * s, s
     for k in range(m.nu):
@@ -159,17 +159,17 @@ def near_standing(m, d, e):
 
 @term
 def near_standing_in_phase(m, d, e):
-    """The same, somewhere in the cycle of the gait."""
+    """Set a random heading, a disturbed standing pose (see `near_standing`) and a random phase of the gait."""
     near_standing(m, d, e)
     e.phase = uniform(e, 0.0, 1.0)
 
 
-# ---------------------------------------------------------------- rewards that any legged robot has
+# ---------------------------------------------------------------- rewards of all legged robots
 
 
 @term
 def track_velocity(m, d, e):
-    """Reward of the velocity in the plane that is asked for."""
+    """Reward for following the commanded velocity in the plane."""
     v = base_velocity(m, d, e)
     x, y = v[0] - e.command[0], v[1] - e.command[1]
     return e.dt * e.track_velocity_weight * exp(-(x * x + y * y) / e.tracking_sigma)
@@ -177,20 +177,20 @@ def track_velocity(m, d, e):
 
 @term
 def track_yaw(m, d, e):
-    """Reward of the yaw rate that is asked for."""
+    """Reward for following the commanded yaw rate."""
     z = d.qvel[5] - e.command[2]
     return e.dt * e.track_yaw_weight * exp(-z * z / e.tracking_sigma)
 
 
 @term
 def alive(m, d, e):
-    """Reward of every step."""
+    """Reward for every step that does not end the episode."""
     return e.dt * e.alive_weight * (1.0 - e.terminated)
 
 
 @term
 def fall(m, d, e):
-    """Cost of the end by a fall, once."""
+    """Cost of an end by a fall."""
     return -e.fall_weight * e.terminated
 
 
@@ -225,7 +225,7 @@ def torques(m, d, e):
 
 @term
 def energy(m, d, e):
-    """Cost of the servos' power, positive or negative."""
+    """Cost of the absolute power of the servos."""
     total = 0.0 * e.steps
     for k in range(m.nu):
         total = total + absolute(d.actuator_force[k] * d.qvel[6 + k])
@@ -244,7 +244,7 @@ def action_rate(m, d, e):
 
 @term
 def joint_limits(m, d, e):
-    """Cost of joints beyond a share, limit_share, of their ranges (rad)."""
+    """Cost of joints beyond the fraction limit_share of their ranges (rad)."""
     total = 0.0 * e.steps
     for k in range(m.nu):
         middle, half = 0.5 * (e.joint_low[k] + e.joint_high[k]), 0.5 * (e.joint_high[k] - e.joint_low[k])
@@ -254,7 +254,7 @@ def joint_limits(m, d, e):
 
 @term
 def pose(m, d, e):
-    """Cost of joints away from the standing pose, weighted joint by joint."""
+    """Cost of joints away from the standing pose, with a weight for each joint."""
     total = 0.0 * e.steps
     for k in range(m.nu):
         x = joint_offset(m, d, e, k)
@@ -264,7 +264,7 @@ def pose(m, d, e):
 
 @term
 def stand_still(m, d, e):
-    """Cost of joints away from the standing pose where the command is to stand."""
+    """Cost of joints away from the standing pose if the command is to stand."""
     total = 0.0 * e.steps
     for k in range(m.nu):
         total = total + absolute(joint_offset(m, d, e, k))
@@ -276,7 +276,7 @@ def stand_still(m, d, e):
 
 @kernel(inline=True)
 def sole(m, d, g):
-    """The centre of a foot (m), and the height of its lowest point: a sphere, a capsule or a box."""
+    """Centre of a foot (m) and height of its lowest point (m); the foot is a sphere, a capsule or a box."""
     b = m.geom_bodyid[g]
     turn = d.xmat[b]
     at = add3(d.xpos[b], matrix_times_vector(turn, m.geom_pos[g]))
@@ -294,32 +294,31 @@ def sole(m, d, g):
 
 @kernel(inline=True)
 def two_feet(e):
-    """Their geoms."""
+    """Geoms of the feet of a two-legged robot."""
     return e.foot_0, e.foot_1
 
 
 @kernel(inline=True)
 def four_feet(e):
-    """Their geoms."""
+    """Geoms of the feet of a four-legged robot."""
     return e.foot_0, e.foot_1, e.foot_2, e.foot_3
 
 
 def remembered(count):
-    """What is kept of so many feet from step to step: whether they touch the floor, how long they have been in the air
-    (s), where they are (m)."""
+    """Memory of `count` feet, initially zero: whether they touch the floor, time in the air (s), positions (m)."""
     return {"touching": [0.0] * count, "air_time": [0.0] * count, "foot_x": [0.0] * count, "foot_y": [0.0] * count}
 
 
 @kernel(inline=True)
 def cycle(e, k):
-    """Sine and cosine of a foot's place in its cycle: it is to swing where the sine is positive."""
+    """Sine and cosine of a foot's phase; the foot is to swing while the sine is positive."""
     turns = e.phase + e.gait_frequency * e.dt * e.steps + 0.5 * e.gait[k]
     return sincos(2.0 * math.pi * (turns - floor(turns)))
 
 
 @kernel(inline=True)
 def swing(e, k):
-    """How high a foot is to be: 0 in stance, 1 in the middle of its swing."""
+    """Relative target height of a foot: 0 in stance, 1 in the middle of its swing."""
     s, _ = cycle(e, k)
     s = maximum(s, 0.0 * s)
     return s * s
@@ -327,14 +326,14 @@ def swing(e, k):
 
 @functools.cache
 def terms_of_feet(count):
-    """Terms that concern feet, of two or four."""
+    """Terms of two or four feet."""
     feet = {2: two_feet, 4: four_feet}[count]
 
     @term
     def joint_targets(m, d, e):
-        """Servos go to the standing pose plus action_scale (rad) times the action, with the feet lifted in the swing.
+        """Set servo targets: standing pose plus action_scale (rad) times the action plus the lifts of swinging feet.
 
-        lifts[k nu + j] (rad): what lifts foot k adds to joint j, in the middle of its swing.
+        lifts[k nu + j] (rad): addition to joint j in the middle of the swing of foot k.
         """
         for j in range(m.nu):
             d.ctrl[j] = e.stand[j] + e.action_scale * e.action[j]
@@ -345,13 +344,13 @@ def terms_of_feet(count):
 
     @term
     def phase(m, d, e):
-        """Sine and cosine of the first foot's place in its cycle."""
+        """Sine and cosine of the first foot's phase."""
         return cycle(e, 0)
 
     @term
     def rhythm(m, d, e):
-        """Reward of feet whose heights are those of the gait: swing_height times the squared sine of the cycle in the
-        swing, zero in stance and where the command is to stand."""
+        """Reward for feet at the heights of the gait: swing_height times the squared sine of the phase in the swing,
+        zero in stance and if the command is to stand."""
         total = 0.0 * e.steps
         for k in range(count):
             _, low = sole(m, d, feet(e)[k])
@@ -361,13 +360,13 @@ def terms_of_feet(count):
 
     @kernel(inline=True)
     def rests(m, d, e, k, g):
-        """1 where a foot touches the floor or did a step ago, else 0."""
+        """1 if a foot touches the floor or touched it a step ago, else 0."""
         _, low = sole(m, d, g)
         return where(low < 0.0, 1.0 + 0.0 * low, e.touching[k])
 
     @term
     def landing(m, d, e):
-        """Reward of the time that a landing foot was in the air, beyond the least and up to the largest, once."""
+        """Reward at a landing for the foot's time in the air, less the least and at most the largest allowed time."""
         total = 0.0 * e.steps
         for k in range(count):
             lands = where(e.air_time[k] > 0.0, rests(m, d, e, k, feet(e)[k]), 0.0)
@@ -377,7 +376,7 @@ def terms_of_feet(count):
 
     @term
     def slip(m, d, e):
-        """Cost of the mean horizontal velocity over the step of feet that touch the floor."""
+        """Cost of the horizontal velocities of feet that touch the floor, averaged over the step."""
         total = 0.0 * e.steps
         for k in range(count):
             at, _ = sole(m, d, feet(e)[k])
@@ -387,7 +386,7 @@ def terms_of_feet(count):
 
     @term
     def remember(m, d, e):
-        """Keep what feet do."""
+        """Store contact, time in the air and position of each foot."""
         began = e.steps < 0.5
         for k in range(count):
             at, low = sole(m, d, feet(e)[k])

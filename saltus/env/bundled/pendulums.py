@@ -55,20 +55,20 @@ def tip_low(m, d, e):
 
 @term
 def survives(m, d, e):
-    """Reward of a step that does not end the episode."""
+    """Reward for each step that does not end the episode."""
     return e.healthy_reward * (1.0 - e.terminated)
 
 
 @term
 def distance_penalty(m, d, e):
-    """Penalty of the tip's distance from its place upright."""
+    """Penalty for the tip's distance from its upright position."""
     x, y = d.site_xpos[0, 0], d.site_xpos[0, 2] - 2.0
     return -(0.01 * x * x + y * y)
 
 
 @term
 def velocity_penalty(m, d, e):
-    """Penalty of the angular velocities."""
+    """Penalty for angular velocities."""
     return -(1e-3 * d.qvel[1] * d.qvel[1] + 5e-3 * d.qvel[2] * d.qvel[2])
 
 

@@ -1,4 +1,4 @@
-"""Models of robots that users have: MuJoCo Playground's, if it is installed."""
+"""Models of robots from MuJoCo Playground, if it is installed."""
 
 import warnings
 from importlib.util import find_spec
@@ -14,8 +14,8 @@ SCENE = "scene_mjx_feetonly_flat_terrain.xml"
 
 
 def playground_model(robot: str, menagerie: str) -> Model:
-    """A robot on a flat floor from an installed MuJoCo Playground ("go1"), with its meshes from the copy of MuJoCo
-    Menagerie that belongs to it ("unitree_go1")."""
+    """Load a robot on a flat floor from an installed MuJoCo Playground ("go1"), with meshes from its copy of MuJoCo
+    Menagerie ("unitree_go1"); OptionError if it is not installed."""
     spec = find_spec("mujoco_playground")
     root = Path(spec.origin).parent if spec and spec.origin else None
     scene = root and root / "_src" / "locomotion" / robot / "xmls" / SCENE
@@ -28,7 +28,7 @@ def playground_model(robot: str, menagerie: str) -> Model:
     files = [*scene.parent.rglob("*"), *meshes.rglob("*")]
     assets = {path.name: path.read_bytes() for path in files if path.is_file()}
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # on attributes of files that users do not write
+        warnings.simplefilter("ignore")  # about files that users did not write
         try:
             return load(mujoco.MjSpec.from_file(str(scene), assets=assets))
         except ValueError as error:

@@ -40,5 +40,5 @@ class Swimmer(Environment):
     quantities = "step"
 
     def declare(self) -> None:
-        """Positions, but for the first two, and velocities."""
+        """Declare the observation: positions except the first two, and velocities."""
         self.observation = ("qpos[2:]" if self.option.exclude_current_positions_from_observation else "qpos", "qvel")

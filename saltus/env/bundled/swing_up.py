@@ -1,4 +1,4 @@
-"""Environments for teaching, on bundled models: pendulums with one link and with two, and a pole on a cart."""
+"""Environments for teaching, on bundled models: pendulums with one or two links, and a pole on a cart."""
 
 import math
 
@@ -10,7 +10,7 @@ from saltus.number.functions import absolute, sincos
 
 @term
 def cart_push(m, d, e):
-    """The action, times the largest force."""
+    """Set the force on the cart: the action times largest_force (N)."""
     d.ctrl[0] = e.largest_force * e.action[0]
 
 
@@ -22,7 +22,7 @@ def cart_angle(m, d, e):
 
 @term
 def pole_height(m, d, e):
-    """From 0 where the pole hangs to 1 where it stands."""
+    """Reward for the height of the pole: 0 hanging, 1 standing."""
     _, c = sincos(d.qpos[1])
     return 0.5 * (1.0 + c)
 
@@ -41,7 +41,7 @@ def off_the_rail(m, d, e):
 
 @term
 def hanging(m, d, e):
-    """The cart near the middle of the rail, the pole near hanging, both nearly at rest."""
+    """Set the cart near the middle of the rail and the pole near hanging, both nearly at rest."""
     d.qpos[0] = uniform(e, -0.1, 0.1)
     d.qpos[1] = math.pi + uniform(e, -0.1, 0.1)
     for k in range(m.nv):
@@ -51,9 +51,9 @@ def hanging(m, d, e):
 class CartPoleSwingUp(Environment):
     """Swing the pole of a cart up and keep it there, by a force of at most `largest_force` (N) on the cart.
 
-    Observation: the cart's place (m), sine and cosine of the pole's angle from upright, the cart's velocity (m/s) and
-    the pole's angular velocity (rad/s). Reward: 1 a step while the pole stands, 0 while it hangs, less the cost of the
-    force. It ends where the cart leaves the rail.
+    Observation: the cart's position (m), sine and cosine of the pole's angle from upright, the cart's velocity (m/s)
+    and the pole's angular velocity (rad/s). Reward per step: 1 while the pole stands, 0 while it hangs, less the cost
+    of the force. The episode ends when the cart leaves the rail.
     """
 
     model = "cart_pole"
@@ -75,7 +75,7 @@ def leaning(m, d, e):
 
 @term
 def near_upright(m, d, e):
-    """Everything near rest upright."""
+    """Set cart and pole near rest, with the pole near upright."""
     for k in range(m.nq):
         d.qpos[k] = uniform(e, -0.05, 0.05)
     for k in range(m.nv):
@@ -83,7 +83,7 @@ def near_upright(m, d, e):
 
 
 class CartPoleBalance(CartPoleSwingUp):
-    """Keep the pole of a cart upright, from near upright; the episode ends where it leans by more than 0.2 rad."""
+    """Keep the pole of a cart upright, starting near it; the episode ends when it leans by more than 0.2 rad."""
 
     terminated = leaning
     reset = near_upright
@@ -91,7 +91,7 @@ class CartPoleBalance(CartPoleSwingUp):
 
 @term
 def torque(m, d, e):
-    """The action, times the largest torque."""
+    """Set the torque: the action times largest_torque (N m)."""
     d.ctrl[0] = e.largest_torque * e.action[0]
 
 
@@ -103,7 +103,7 @@ def angle(m, d, e):
 
 @term
 def height(m, d, e):
-    """From 0 where the pendulum hangs to 1 where it stands."""
+    """Reward for the height of the pendulum: 0 hanging, 1 standing."""
     _, c = sincos(d.qpos[0])
     return 0.5 * (1.0 - c)
 
@@ -116,7 +116,7 @@ def torque_cost(m, d, e):
 
 @term
 def anywhere(m, d, e):
-    """At any angle, nearly at rest."""
+    """Set a random angle, nearly at rest."""
     d.qpos[0] = uniform(e, -math.pi, math.pi)
     d.qvel[0] = uniform(e, -0.05, 0.05)
 
@@ -125,7 +125,7 @@ class PendulumSwingUp(Environment):
     """Swing a pendulum up and keep it there, by a torque that cannot hold it at the side.
 
     `largest_torque` (N m) is a quarter of m g l. Observation: sine and cosine of the angle from hanging, the angular
-    velocity (rad/s). Reward: 1 a step while it stands, 0 while it hangs, less the cost of the torque.
+    velocity (rad/s). Reward per step: 1 while it stands, 0 while it hangs, less the cost of the torque.
     """
 
     model = "pendulum"
@@ -141,7 +141,7 @@ class PendulumSwingUp(Environment):
 
 @term
 def torques(m, d, e):
-    """The actions, times the largest torques."""
+    """Set the torques: the actions times largest_torque (N m)."""
     for k in range(m.nu):
         d.ctrl[k] = e.largest_torque[k] * e.action[k]
 
@@ -156,7 +156,7 @@ def joint_angles(m, d, e):
 
 @term
 def tip_height(m, d, e):
-    """From 0 where both links hang to 1 where both stand; they are equally long."""
+    """Reward for the height of the tip: 0 if both links hang, 1 if both stand; the links are equally long."""
     _, c1 = sincos(d.qpos[0])
     _, c2 = sincos(d.qpos[0] + d.qpos[1])
     return 0.5 - 0.25 * (c1 + c2)
@@ -170,14 +170,14 @@ def torques_cost(m, d, e):
 
 @term
 def spin_cost(m, d, e):
-    """Cost of both links' angular velocities, not positive: it makes whirling around worse than standing."""
+    """Cost of both links' angular velocities, not positive, so that whirling is worse than standing."""
     first, second = d.qvel[0], d.qvel[0] + d.qvel[1]
     return -e.spin_cost_weight * (first * first + second * second)
 
 
 @term
 def both_hanging(m, d, e):
-    """Both links nearly hanging, nearly at rest."""
+    """Set both links nearly hanging, nearly at rest."""
     for k in range(m.nq):
         d.qpos[k] = uniform(e, -0.1, 0.1)
     for k in range(m.nv):
@@ -187,10 +187,10 @@ def both_hanging(m, d, e):
 class PendularmSwingUp(Environment):
     """Swing both links of the double pendulum up and keep them there, by motors that cannot hold them at the side.
 
-    `largest_torque` (N m), of the two joints, is half of what holds both links out level. Observation: sine and cosine
-    of each joint's angle (the second is measured from the first link), the angular velocities (rad/s). Reward: 1 a step
-    while both stand, 0 while both hang, less the costs of the torques and of the links' angular velocities. An episode
-    starts hanging.
+    `largest_torque` (N m) of each joint is half the torque that holds both links out level. Observation: sine and
+    cosine of each joint's angle (the second is measured from the first link), the angular velocities (rad/s). Reward
+    per step: 1 while both stand, 0 while both hang, less the costs of the torques and of the links' angular
+    velocities. Episodes start hanging.
     """
 
     model = "double_pendulum"

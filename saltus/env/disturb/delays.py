@@ -1,8 +1,8 @@
-"""Actions that act late and noisily, and observations that are seen late: queues in the memory of an episode."""
+"""Delayed and noisy actions, and delayed observations, by queues in the memory of an episode."""
 
 # pyright: reportCallIssue=false
 # pyright: reportArgumentType=false
-# (in kernels, calls of intrinsics leave out the first argument of their definition; kernels have no types)
+# (in kernels, calls of intrinsics omit the first argument of their definition; kernels have no types)
 
 import math
 from collections.abc import Sequence
@@ -17,11 +17,11 @@ from saltus.number.components import lane_count, lane_set
 from saltus.number.functions import where
 from saltus.number.kernels import kernel
 
-COLUMN, DEPTH, FIRST, WHICH, NDELAYED = range(5)  # places in the table of delayed numbers of an observation
+COLUMN, DEPTH, FIRST, WHICH, NDELAYED = range(5)  # columns of the table of an observation's delayed numbers
 
 
 def noise_of_actions(given: ArrayLike, count: int) -> NDArray[np.float64]:
-    """Standard deviations [naction], of one number for all actions or one for each."""
+    """Standard deviations of action noise [naction], from one number for all actions or one for each."""
     found = numbers("action_noise", given)
     if found.shape not in ((), (count,)) or not np.isfinite(found).all() or (found < 0.0).any():
         raise OptionError(f"action_noise must be a number ≥ 0, or {count} of them, got {given!r}")
@@ -29,9 +29,10 @@ def noise_of_actions(given: ArrayLike, count: int) -> NDArray[np.float64]:
 
 
 def delayed_columns(ranges: Sequence[tuple[int, int]]) -> tuple[NDArray[np.int64], NDArray[np.int64], int]:
-    """Tables for an observation whose numbers are seen with delays in these ranges, one for each number.
+    """Tables of a delayed observation, from the range of delays (steps) of each of its numbers.
 
-    [delayed numbers, NDELAYED]; [ranges that differ, 2], of which each is drawn once; how many numbers queues hold.
+    Returns the table of delayed numbers [delayed numbers, NDELAYED], the distinct ranges [ranges, 2], each of which is
+    drawn once per episode, and the total length of the queues.
     """
     distinct = sorted({one for one in ranges if one[1]})
     rows, at = [], 0
@@ -44,7 +45,7 @@ def delayed_columns(ranges: Sequence[tuple[int, int]]) -> tuple[NDArray[np.int64
 
 @kernel
 def whole(e, low, high):
-    """A whole number from low to high; one draw if they differ."""
+    """A random whole number from low to high; takes one draw if they differ."""
     x = 0.0 * e.steps + low
     if low < high:
         for lane in range(lane_count(x)):
@@ -58,7 +59,7 @@ def whole(e, low, high):
 
 @kernel(inline=True)
 def begin_actions(e, count, delay):
-    """Before the first of `count` actions arrives, zeros act; `delay`: the least and the largest."""
+    """Start an episode: draw the delay from the range `delay` and fill the queue of `count` actions with zeros."""
     e.action_delay = whole(e, delay[0], delay[1])
     for k in range((delay[1] + 1) * count):
         e.action_queue[k] = 0.0 * e.steps
@@ -66,7 +67,7 @@ def begin_actions(e, count, delay):
 
 @kernel(inline=True)
 def late_action(e, noise, delay):
-    """The action that acts now takes the place of the one that was given: a late one, with noise [naction].
+    """Replace the agent's action by the delayed one plus noise with deviations [naction].
 
     e.action_queue holds the last actions, the newest first.
     """
@@ -85,7 +86,7 @@ def late_action(e, noise, delay):
 
 @kernel(inline=True)
 def given_action(e, noise):
-    """The action that was given is the action again."""
+    """Restore the action given by the agent."""
     for k in range(len(noise)):
         e.action[k] = e.action_queue[k]
 
@@ -95,14 +96,14 @@ def given_action(e, noise):
 
 @kernel(inline=True)
 def begin_observations(e, ranges):
-    """Draw the delays of an episode."""
+    """Draw the delays of observations for an episode."""
     for p in range(ranges.shape[0]):
         e.observation_delay[p] = whole(e, ranges[p, 0], ranges[p, 1])
 
 
 @kernel(inline=True)
 def first_observation(e, columns):
-    """Until something that is seen late arrives, it is as at the start."""
+    """Fill the queues with the first observation, which is seen until delayed numbers arrive."""
     for c in range(columns.shape[0]):
         for j in range(columns[c, DEPTH] + 1):
             e.observation_queue[columns[c, FIRST] + j] = e.observation[columns[c, COLUMN]]
@@ -110,7 +111,7 @@ def first_observation(e, columns):
 
 @kernel(inline=True)
 def late_observation(e, columns):
-    """What is seen now takes the place of what is there now."""
+    """Queue the present observation and replace its delayed numbers by earlier ones."""
     for c in range(columns.shape[0]):
         first, delay = columns[c, FIRST], e.observation_delay[columns[c, WHICH]]
         for j in range(columns[c, DEPTH], 0, -1):

@@ -1,4 +1,4 @@
-"""What disturbs the agent of an environment: noisy and late actions, late observations, pushes; resolved together."""
+"""Disturbances of an environment: noisy and delayed actions, delayed observations, pushes."""
 
 import functools
 from collections.abc import Mapping, Sequence
@@ -18,7 +18,7 @@ from saltus.number.kernels import kernel
 
 
 class Kernels(NamedTuple):
-    """What the loop is compiled with, each f(d, e, e_real, tables)."""
+    """Kernels that the loop calls, each f(d, e, e_real, tables)."""
 
     begin: Any  # at the start of an episode
     act: Any  # before the term before_step
@@ -30,11 +30,11 @@ class Kernels(NamedTuple):
 
 
 class Disturbances:
-    """Those of an environment whose actions are `naction` numbers and whose steps take `dt` seconds.
+    """Disturbances of an environment with actions of `naction` numbers and steps of `dt` seconds.
 
-    `late`: whether anything is seen late. `nmemory`: how many numbers the integrator keeps between steps.
+    `late`: whether any observation is delayed. `nmemory`: count of numbers that the integrator keeps between steps.
 
-    `tables`: arrays for the kernels. `infos`: the pushes that infos report, and how many numbers each has.
+    `tables`: arrays for the kernels. `infos`: names of the pushes reported in infos, with the size of each.
     """
 
     def __init__(
@@ -55,23 +55,23 @@ class Disturbances:
         rows = self._pushes.rows
         self.infos = {one.info: int(row[COUNT]) for one, row in zip(given, rows, strict=True) if one.info is not None}
         if len(self.infos) < sum(one.info is not None for one in given):
-            raise OptionError("pushes: two of them have one name in infos")
+            raise OptionError("pushes: two pushes have the same name in infos")
         self.forces = bool((rows[:, KIND] == FORCE).any())
         self._late = late
         self.see([])
 
     def see(self, ranges: Sequence[tuple[int, int]]) -> None:
-        """The numbers of the observation are seen with delays in these ranges."""
+        """Set the range of delays (steps) of each number of the observation."""
         self._columns, self._ranges, self._queue = delays.delayed_columns(ranges)
 
     @property
     def sizes(self) -> dict[str, int]:
-        """Sizes in the shapes of these fields."""
+        """Values of the named sizes in the shapes of `fields`."""
         acting = (int(self._delay[1]) + 1) * len(self._noise)
         return {"ndelay": len(self._ranges), "nqueue": self._queue, "nacting": acting}
 
     def fields(self) -> dict[str, tuple[int | str, ...]]:
-        """What they keep in the memory of an episode: names and shapes."""
+        """Names and shapes of the fields that disturbances keep in the memory of an episode."""
         found: dict[str, tuple[int | str, ...]] = {}
         if self._acts:
             found |= {"action_delay": (), "action_queue": ("nacting",)}
@@ -90,7 +90,7 @@ class Disturbances:
     ) -> tuple[Any, ...]:
         """Arrays for the kernels.
 
-        `starts`: where parameters lie among the numbers of an episode; `spans`: where infos lie among its values.
+        `starts`: first index of each parameter among the numbers of an episode; `spans`: indices of infos in `values`.
         """
         if not (self._acts or self._late or self._given):
             return ()
@@ -106,7 +106,7 @@ class Disturbances:
         return self._noise, self._delay, *late, rows, laws, directions, nmemory, np.concatenate(shown)
 
     def kernels(self) -> Kernels:
-        """The kernels of what there is."""
+        """Kernels of the disturbances that are in use."""
         late, pushed = self._late, bool(self._given)
         begin = [
             one for one, there in ((_begin_actions, self._acts), (_begin_seen, late), (_begin_pushes, pushed)) if there
@@ -124,7 +124,7 @@ class Disturbances:
 
 @kernel
 def nothing(d, e, e_real, tables):
-    """There is no disturbance of a kind."""
+    """Do nothing: there is no disturbance of a kind."""
 
 
 @kernel(inline=True)

@@ -1,7 +1,7 @@
 """Models and parameters of each simulation's next episode, drawn and derived before it begins.
 
-The compiled reset takes them over, so that the first observation of an episode already belongs to them. What they are
-depends on the seed of the simulation, the number of the episode and the place of the `Randomize` in its list alone.
+The compiled reset takes them over, so that the first observation of an episode already belongs to them. The values
+depend only on the seed of the simulation, the number of the episode and the index of the `Randomize` in its list.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,23 +14,23 @@ from saltus.env.random import EPISODE, probabilities
 from saltus.model.model import Model
 from saltus.simulate.engine.batch.varied_model import VariedModel
 
-MOST_AHEAD, ROOM = 8, 1 << 26  # episodes that may be ready, and bytes that their models may take
-AT_START = 1 << 30  # added to the numbers of the streams of what is drawn once
+MOST_AHEAD, ROOM = 8, 1 << 26  # most episodes prepared ahead, and most bytes of their models
+AT_START = 1 << 30  # offset of the streams of values that are drawn once
 
 
 class NextEpisodes:
-    """What n simulations take over when their next episodes begin.
+    """Models and parameters of the next episodes of n simulations.
 
-    Several episodes may be ready ahead, more of them the longer nothing makes them void, since deriving many models
+    Several episodes may be prepared ahead, more of them the longer nothing invalidates them, since deriving many models
     together costs less.
 
     Attributes:
-        rows: the kernels' fields of the models, as those of `VariedModel`, by episodes [ahead, groups, numbers, width];
-            no numbers where no field is drawn.
-        own: the parameters that are drawn, in the same way.
-        places: where each of these lies in the kept part of an episode [numbers].
-        slots: which of the episodes is the next one [simulations], spare ones included.
-        active: whether anything is drawn at all.
+        rows: the kernels' fields of the models, as in `VariedModel`, by episodes [ahead, groups, numbers, width];
+            no numbers if no field is drawn.
+        own: the drawn parameters, laid out as `rows`.
+        places: index of each number of `own` in the kept part of an episode [numbers].
+        slots: index of the next episode [simulations], spare simulations included.
+        active: whether anything is drawn.
     """
 
     def __init__(
@@ -58,20 +58,20 @@ class NextEpisodes:
         if varied is not None:
             varied.nominal = {name: varied.fields[name].copy() for name in self._fields}
         self._drawn_at_start = {k: np.ones((n, self._counts[k])) for k, one in enumerate(given) if one.on == "start"}
-        self._undrawn = np.ones(n, bool)  # what is drawn once
+        self._undrawn = np.ones(n, bool)  # simulations whose values at the start are still to be drawn
         self._again = any(one.on == "reset" for one in given)
         self._make_room(n, groups, rows)
 
     def _make_room(self, n: int, groups: int, rows: NDArray[np.floating]) -> None:
-        """Memory for several episodes ahead."""
+        """Allocate memory for several episodes ahead."""
         size = rows.nbytes if self._fields else 1
         self._most = max(1, min(MOST_AHEAD, ROOM // size)) if self._again else 1
-        self._ahead = np.zeros(n, np.int64)  # how many are ready
-        self._wanted = 1  # how many are to be ready
+        self._ahead = np.zeros(n, np.int64)  # number of prepared episodes
+        self._wanted = 1  # number of episodes to prepare
         self.slots = np.zeros(groups * self._width, np.int64)
         own = rows if self._fields else rows[:, :0]
         self.rows = np.zeros((self._most, *own.shape), rows.dtype)
-        self.rows[0] = own  # of spare simulations
+        self.rows[0] = own  # for spare simulations
         self._values = (
             {}
             if self._varied is None
@@ -81,25 +81,25 @@ class NextEpisodes:
         self.own = np.zeros((self._most, groups, numbers, self._width), rows.dtype)
 
     def lay_out(self, starts: Mapping[str, int]) -> None:
-        """Learn where the parameters lie in the kept part of an episode."""
+        """Set the first index of each parameter in the kept part of an episode."""
         spans = [starts[name] + np.arange(self.nominal[name].shape[1]) for name in self._parameters]
         self.places = np.concatenate([np.zeros(0, np.int64), *spans]).astype(np.int64)
 
-    # ------------------------------------------------------------ what makes it void
+    # ------------------------------------------------------------ invalidation
 
     def seeded(self, index: NDArray[np.int64]) -> None:
-        """Simulations with these numbers have new seeds."""
+        """Discard the prepared episodes of simulations `index`, which have new seeds."""
         self._undrawn[index] = True
         self._forget(index)
 
     def assigned(self, name: str, values: NDArray[np.float64]) -> None:
-        """A parameter has been assigned [n, size]."""
+        """Take over assigned values [n, size] of a parameter."""
         self.nominal[name][:] = values
         if name in self._parameters or name in self._bounds:
             self._forget(slice(None))
 
     def written(self, index: NDArray[np.int64]) -> None:
-        """Fields of the models of simulations with these numbers have been assigned."""
+        """Discard the prepared episodes of simulations `index`, whose model fields were assigned."""
         if len(index):
             self._forget(index)
 
@@ -108,7 +108,7 @@ class NextEpisodes:
         self._wanted = 1
 
     def begun(self, began: NDArray[np.bool_]) -> None:
-        """Episodes have begun in some simulations [n]: their models are the present ones now."""
+        """Make the prepared models the present ones where episodes have begun [n]."""
         index = np.flatnonzero(began)
         slots = self.slots[index]
         if self._varied is not None:
@@ -120,10 +120,10 @@ class NextEpisodes:
     # ------------------------------------------------------------ drawing
 
     def prepare(self, wanted: NDArray[np.bool_] | None, random: NDArray[np.int64]) -> None:
-        """Have the next episodes ready, of all simulations or of those that are wanted [n].
+        """Prepare the next episodes of all simulations, or of the wanted ones [n].
 
-        `random`: the rows of random numbers of all simulations [n, NRANDOM]. OptionError where something is drawn that
-        cannot be.
+        `random`: the state of the random numbers of all simulations [n, NRANDOM]. OptionError: a drawn value is not
+        valid.
         """
         missing = self._ahead == 0
         if wanted is not None:
@@ -132,7 +132,7 @@ class NextEpisodes:
             return
         lacking = missing * 1 if self._wanted == 1 else np.maximum(self._wanted - self._ahead, 0)
         index = np.repeat(np.arange(len(lacking)), lacking)
-        # how many episodes after the next one each is
+        # number of episodes from the next one to each
         later = self._ahead[index] + np.arange(len(index)) - np.repeat(np.cumsum(lacking) - lacking, lacking)
         self._draw_at_start(np.flatnonzero(self._undrawn & (lacking > 0)), random)
         values = self._drawn(index, later, random)
@@ -151,7 +151,7 @@ class NextEpisodes:
     def _drawn(
         self, index: NDArray[np.int64], later: NDArray[np.int64], random: NDArray[np.int64]
     ) -> dict[str, NDArray[np.float64]]:
-        """Values of fields and parameters for episodes that are so many after the next ones."""
+        """Draw values of fields and parameters for the episodes `later` after the next ones of simulations `index`."""
         nominal = self.nominal if self._varied is None else self.nominal | self._varied.nominal
         values = {name: nominal[name][index] for name in (*self._fields, *self._parameters)}
         for k, one in enumerate(self._given):
@@ -173,7 +173,7 @@ class NextEpisodes:
     def _draw(
         self, k: int, index: NDArray[np.int64], later: NDArray[np.int64] | None, random: NDArray[np.int64]
     ) -> NDArray[np.float64]:
-        """Numbers [simulations, count] of a `Randomize`, for such episodes, or once."""
+        """Draw numbers [simulations, count] of the k-th `Randomize`, for episodes `later`; None: once."""
         one, once = self._given[k], later is None
         episodes = np.zeros(len(index), np.int64) if later is None else random[index, EPISODE] + 1 + later
         u = probabilities(random[index], k + AT_START * once, episodes, self._counts[k])

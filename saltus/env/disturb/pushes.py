@@ -1,8 +1,8 @@
-"""Pushes: velocities that change, and forces that act for a while, at random times."""
+"""Pushes: changes of velocity, and forces of some duration, at random times."""
 
 # pyright: reportCallIssue=false
 # pyright: reportArgumentType=false
-# (in kernels, calls of intrinsics leave out the first argument of their definition; kernels have no types)
+# (in kernels, calls of intrinsics omit the first argument of their definition; kernels have no types)
 
 import math
 from collections.abc import Mapping, Sequence
@@ -25,7 +25,7 @@ from saltus.number.components import lane_get, lane_set
 from saltus.number.functions import where
 from saltus.number.kernels import kernel
 
-# what a push acts on, and the places in its rows of the tables
+# kinds of pushes, and columns of the tables
 DOFS, BODY, FORCE = range(3)
 KIND, TARGET, COUNT, AT, LASTS, ANYWHERE, NPUSH = range(7)
 LAW, LOW, LOW_ROW, HIGH, HIGH_ROW, NLAW = range(6)
@@ -35,21 +35,21 @@ SIZE, EVERY = range(2)
 
 @dataclass(frozen=True, init=False)
 class Push:
-    """A push at random times: a change of velocity, or a force for a while.
+    """A push at random times: a change of velocity, or a force of some duration.
 
     Attributes:
-        what: a body, or degrees of freedom ("qvel[elbow]", "qvel[:3]"). The velocity of a body can be changed where it
-            has a free joint.
+        what: a body, or degrees of freedom ("qvel[elbow]", "qvel[:3]"). Changing the velocity of a body requires a
+            free joint.
         velocity: the change of velocity (m/s, rad/s): a number, or `uniform(low, high)`, `log_uniform(low, high)` or
-            `normal(mean, deviation)`, whose bounds may be names of parameters of the environment. That of a body is in
-            a horizontal direction, drawn anew each time; each degree of freedom has a draw of its own.
-        force: in the place of a velocity, a force (N) on a body at its centre of mass.
-        duration: how long a force acts (s), rounded to steps of the environment, at least one.
-        every: the time from one push to the next, and from the start of an episode to the first (s), drawn in the same
-            way and rounded to steps.
-        direction: (x, y, z) in the world, in the place of a horizontal direction; its length is of no account.
-        info: the name under which infos report the push in each step: its change of velocity or its force, [3] of a
-            body, else one number for each degree of freedom; zero where there is none.
+            `normal(mean, deviation)`, whose bounds may be names of parameters of the environment. For a body it has a
+            horizontal direction drawn for each push; for degrees of freedom, each has its own draw.
+        force: a force (N) on a body at its centre of mass, instead of a velocity.
+        duration: time for which a force acts (s), rounded to steps of the environment, at least one.
+        every: the time from one push to the next, and from the start of an episode to the first (s): a number or a
+            distribution, rounded to steps.
+        direction: (x, y, z) in the world, instead of a random horizontal direction; normalised.
+        info: name under which infos report the push in each step: its change of velocity or its force, [3] for a
+            body, else a number for each degree of freedom; zero without a push.
     """
 
     what: str
@@ -88,15 +88,15 @@ class Push:
 
     @property
     def label(self) -> str:
-        """What error messages call it."""
+        """Name of the push in error messages."""
         return f"Push({self.what})"
 
 
 class Pushes(NamedTuple):
-    """What kernels read of the pushes of an environment.
+    """Tables of an environment's pushes for the kernels.
 
-    `rows` [pushes, NPUSH]; `laws` [pushes, 2, NLAW], of size and time between; `directions` [pushes, 3]; `nmemory`: how
-    many numbers an integrator keeps that a change of velocity makes void.
+    `rows` [pushes, NPUSH]; `laws` [pushes, 2, NLAW]: distributions of size and of time between pushes; `directions`
+    [pushes, 3]; `nmemory`: count of numbers kept by the integrator that a change of velocity invalidates.
     """
 
     rows: NDArray[np.int64]
@@ -106,7 +106,7 @@ class Pushes(NamedTuple):
 
 
 def pushes_of(given: Any) -> list[Push]:
-    """The list that an environment declares; a lone one counts as a list."""
+    """Return the pushes declared by an environment as a list; a single push counts as a list."""
     found = [given] if isinstance(given, Push) else several("pushes", given)
     for one in found:
         if not isinstance(one, Push):
@@ -115,7 +115,7 @@ def pushes_of(given: Any) -> list[Push]:
 
 
 def tables(given: Sequence[Push], model: Model, dt: float, nmemory: int) -> Pushes:
-    """Tables for kernels, whose laws are not known yet; `dt`: the length of a step of the environment (s)."""
+    """Make the tables for kernels, with laws still zero (see `set_laws`); `dt`: step of the environment (s)."""
     rows, at = np.zeros((len(given), NPUSH), np.int64), 0
     for row, one in zip(rows, given, strict=True):
         row[[KIND, TARGET, COUNT]] = _acts_on(one, model)
@@ -132,7 +132,7 @@ def set_laws(
     parameters: Mapping[str, NDArray[np.float64]],
     starts: Mapping[str, int],
 ) -> None:
-    """Fill in how sizes and times are distributed; `starts`: where parameters lie among the numbers of an episode."""
+    """Fill in the distributions of sizes and times; `starts`: first index of each parameter in an episode."""
     for one, two in zip(given, laws, strict=True):
         for row, law in zip(two, (one.velocity or one.force, one.every), strict=True):
             assert law is not None
@@ -148,7 +148,7 @@ def set_laws(
 
 
 def _law(name: str, given: Any) -> Distribution:
-    """A distribution that kernels can draw from; a number is one, too."""
+    """Return a distribution that kernels can draw from; a number becomes a constant one. OptionError otherwise."""
     if isinstance(given, Uniform | LogUniform) or (isinstance(given, Normal) and not given.limited):
         return given
     if isinstance(given, Distribution):
@@ -165,7 +165,7 @@ def _direction(label: str, given: Any) -> tuple[float, ...]:
 
 
 def _acts_on(one: Push, model: Model) -> tuple[int, int, int]:
-    """The kind of a push, the first degree of freedom or the body, and how many numbers it has."""
+    """Return the kind of a push, its first degree of freedom or its body, and its count of numbers."""
     if "[" in one.what:
         if one.force is not None or one.direction is not None:
             raise OptionError(f"{one.label}: forces and directions are for bodies; forces on joints: qfrc_applied")
@@ -193,7 +193,7 @@ def _dofs(one: Push, model: Model) -> NDArray[np.int64]:
     except IndexError:
         found = np.zeros(0, np.int64)
     if not found.size or (np.diff(found) != 1).any():
-        raise OptionError(f"{one.label}: expected degrees of freedom in a row, of {model.nv}")
+        raise OptionError(f"{one.label}: expected consecutive degrees of freedom among {model.nv}")
     return found
 
 
@@ -202,7 +202,7 @@ def _dofs(one: Push, model: Model) -> NDArray[np.int64]:
 
 @kernel
 def draw_number(e, e_real, laws, p, which, lane):
-    """The size of a push or the time to the next one, for one lane; one draw."""
+    """Draw the size of a push (`which` is SIZE) or the time to the next one (EVERY, s) for one lane."""
     low, high = laws[p, which, LOW], laws[p, which, HIGH]
     if laws[p, which, LOW_ROW] >= 0.0:
         low = float64(e_real[int(laws[p, which, LOW_ROW]), lane])
@@ -219,13 +219,13 @@ def draw_number(e, e_real, laws, p, which, lane):
 
 @kernel
 def steps_between(e, e_real, laws, p, lane):
-    """The number of steps to the next push for one lane, at least one."""
+    """Draw the number of steps to the next push for one lane, at least one."""
     return max(1.0, math.floor(draw_number(e, e_real, laws, p, EVERY, lane) / lane_get(e.dt, lane) + 0.5))
 
 
 @kernel
 def start_push(e, e_real, rows, laws, directions, p, lane):
-    """Draw a push in one lane, into e.pushed."""
+    """Draw a push for one lane and store it in e.pushed."""
     at = rows[p, AT]
     if rows[p, KIND] == DOFS:
         for k in range(at, at + rows[p, COUNT]):
@@ -244,7 +244,7 @@ def start_push(e, e_real, rows, laws, directions, p, lane):
 
 @kernel
 def begin_pushes(e, e_real, rows, laws):
-    """No push yet; draw the times of the first ones."""
+    """Start an episode without pushes and draw the times of the first ones."""
     for p in range(rows.shape[0]):
         for k in range(rows[p, AT], rows[p, AT] + rows[p, COUNT]):
             e.pushed[k] = 0.0 * e.steps
@@ -255,7 +255,7 @@ def begin_pushes(e, e_real, rows, laws):
 
 @kernel
 def next_pushes(e, e_real, rows, laws, directions):
-    """Which pushes act in the step that begins, into e.pushed."""
+    """Store the pushes that act in the coming step in e.pushed."""
     for p in range(rows.shape[0]):
         for lane in range(e_real.shape[1]):
             wait, left = lane_get(e.push_wait[p], lane), lane_get(e.push_left[p], lane) - 1.0
@@ -272,7 +272,7 @@ def next_pushes(e, e_real, rows, laws, directions):
 
 @kernel
 def push(d, e, rows, nmemory):
-    """Let pushes act in the step that begins."""
+    """Apply the pushes of the coming step."""
     for p in range(rows.shape[0]):
         at, target = rows[p, AT], rows[p, TARGET]
         if rows[p, KIND] == FORCE:
@@ -288,7 +288,7 @@ def push(d, e, rows, nmemory):
 
 @kernel
 def release(d, e, rows):
-    """Applied forces as they were before the push, in the opposite order."""
+    """Restore the applied forces from before the pushes, in reverse order."""
     for p in range(rows.shape[0] - 1, -1, -1):
         if rows[p, KIND] == FORCE:
             for k in range(3):

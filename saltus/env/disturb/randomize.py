@@ -1,4 +1,4 @@
-"""What differs from episode to episode: fields of the model and parameters whose values are drawn anew."""
+"""Randomization of episodes: fields of the model and parameters with values drawn at random."""
 
 import re
 from collections.abc import Collection, Mapping, Sequence
@@ -18,30 +18,29 @@ from saltus.model.vary.fields import MAY_VARY, value_of
 
 TIMES = ("reset", "start")
 OPERATIONS = ("scale", "add", "set")
-#: Kinds of objects that fields belong to, by the prefixes of their names.
+#: Kinds of objects by the prefixes of their fields' names.
 KINDS = {"body": "body", "jnt": "joint", "geom": "geom", "site": "site", "tendon": "tendon", "actuator": "actuator"}
 KINDS |= {"eq": "equality", "pair": "pair"}
 
 
 @dataclass(frozen=True, init=False)
 class Randomize:
-    """Values of the model's fields, or of a parameter, that are drawn at random.
+    """A random draw of values of the model's fields or of a parameter.
 
     Attributes:
-        what: a field of MuJoCo's model that may vary, with or without places ("body_mass[torso]", "dof_damping",
-            "geom_friction[floor, 0]", "opt.gravity[2]"), or one of the environment's parameters. Places are names,
-            numbers or slices; those of dof_... and qpos_... are names of joints. Of several fields in a list, each
-            draw acts on the same share of all: on a body's mass and its three moments of inertia.
+        what: a field of MuJoCo's model that may vary, with or without indices ("body_mass[torso]", "dof_damping",
+            "geom_friction[floor, 0]", "opt.gravity[2]"), or one of the environment's parameters. Indices are names,
+            numbers or slices; names in dof_... and qpos_... are names of joints. In a list of fields, each draw acts on
+            the corresponding part of all fields, as on a body's mass and its three moments of inertia.
         distribution: `uniform(low, high)`, `log_uniform(low, high)`, `normal(mean, deviation)` or `choice(values)`,
             whose bounds may be names of parameters of the environment.
-        on: "reset": drawn for each episode; "start": once, when the environment is made, and where it is seeded.
-        operation: what is drawn scales the nominal value ("scale"), is added to it ("add") or takes its place
-            ("set").
-        together: one draw for all places, in the place of one for each.
+        on: "reset": draw for each episode; "start": draw once when the environment is made, and when it is seeded.
+        operation: the drawn number scales the nominal value ("scale"), is added to it ("add") or replaces it ("set").
+        together: one draw for all numbers instead of one for each.
 
-    Nominal values are those of the model and the environment's parameters, until others are assigned to
-    `envs.model.FIELD` or `envs.parameters[NAME]`: these are in force at once, and changed from the next episode on.
-    Of several that act on one place, each acts on what those before it have left.
+    Nominal values are those of the model and the environment's parameters until others are assigned to
+    `envs.model.FIELD` or `envs.parameters[NAME]`; assigned values apply at once and are randomized from the next
+    episode on. Several randomizations of one number are applied in their order.
     """
 
     what: tuple[str, ...]
@@ -74,25 +73,25 @@ class Randomize:
 
     @property
     def label(self) -> str:
-        """What error messages call it."""
+        """Name of the randomization in error messages."""
         return f"Randomize({', '.join(self.what)})"
 
     def apply(self, value: NDArray[np.float64], drawn: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Values [n, ...] changed by what was drawn."""
+        """Apply drawn numbers to values [n, ...]."""
         if self.operation == "scale":
             return value * drawn
         return value + drawn if self.operation == "add" else np.broadcast_to(drawn, value.shape)
 
 
 class Target(NamedTuple):
-    """Where a `Randomize` acts: a field or parameter, and places among its numbers."""
+    """Target of a `Randomize`: a field or parameter, and flat indices of its numbers."""
 
     name: str
     places: NDArray[np.int64]
 
 
 def randomizations(given: Any) -> list[Randomize]:
-    """The list that an environment declares; a lone one counts as a list."""
+    """Return the randomizations declared by an environment as a list; a single one counts as a list."""
     found = [given] if isinstance(given, Randomize) else several("randomize", given)
     for one in found:
         if not isinstance(one, Randomize):
@@ -101,15 +100,15 @@ def randomizations(given: Any) -> list[Randomize]:
 
 
 def split(what: str) -> tuple[str, list[str]]:
-    """The name and the places in what a `Randomize` acts on."""
+    """Split the target of a `Randomize` into its name and its indices."""
     match = re.fullmatch(r"\s*((?:opt\.)?\w+)\s*((?:\[[^\[\]]+\]\s*)*)", what)
     if match is None:
-        raise OptionError(f"Randomize({what}): expected a field, or one with places, such as 'body_mass[torso]'")
+        raise OptionError(f"Randomize({what}): expected a field, or one with indices, such as 'body_mass[torso]'")
     return match[1], [part.strip() for inside in re.findall(r"\[([^\[\]]*)\]", match[2]) for part in inside.split(",")]
 
 
 def fields_of(given: Collection[Randomize], parameters: Collection[str]) -> list[str]:
-    """The fields of the model that they act on; OptionError where a name is neither that of a field nor a parameter."""
+    """Names of the model's fields that are randomized; OptionError if a name is neither a field nor a parameter."""
     names = dict.fromkeys(split(what)[0] for one in given for what in one.what)
     for name in names:
         if name not in MAY_VARY and name not in parameters:
@@ -118,24 +117,24 @@ def fields_of(given: Collection[Randomize], parameters: Collection[str]) -> list
 
 
 def targets(one: Randomize, model: Model, parameters: Mapping[str, NDArray[np.float64]]) -> list[Target]:
-    """Where it acts, with as many places in each, or a multiple of those of the first."""
+    """Targets of a `Randomize`; OptionError unless their counts of numbers are multiples of the smallest."""
     found = [_target(what, model, parameters) for what in one.what]
     count = min(len(target.places) for target in found)
     for target in found:
         if not one.together and len(target.places) % count:
             raise OptionError(
-                f"{one.label}: {target.name} has {len(target.places)} places there, no multiple of {count}"
+                f"{one.label}: {target.name} has {len(target.places)} numbers there, not a multiple of {count}"
             )
     return found
 
 
 def count_of(one: Randomize, where: Sequence[Target]) -> int:
-    """How many numbers it draws."""
+    """Count of numbers that a `Randomize` draws."""
     return 1 if one.together else min(len(target.places) for target in where)
 
 
 def check_bounds(one: Randomize, given: Collection[Randomize], parameters: Mapping[str, NDArray[np.float64]]) -> None:
-    """OptionError where a bound is no parameter that is one number and not drawn itself."""
+    """Raise OptionError if a bound is not a parameter, not a single number, or itself drawn at random."""
     drawn = {split(what)[0] for other in given for what in other.what}
     for name in one.distribution.parameters():
         if name not in parameters:
@@ -143,11 +142,11 @@ def check_bounds(one: Randomize, given: Collection[Randomize], parameters: Mappi
         if parameters[name].ndim:
             raise OptionError(f"{one.label}: {name} must be one number")
         if name in drawn:
-            raise OptionError(f"{one.label}: its bound {name} is drawn at random itself")
+            raise OptionError(f"{one.label}: its bound {name} is itself drawn at random")
 
 
 def lookup_of(index: NDArray[np.int64], nominal: Mapping[str, NDArray[np.float64]]) -> Lookup:
-    """The parameters of the simulations with these numbers."""
+    """A function that returns a parameter of the simulations `index` by its name."""
     return lambda name: nominal[name][index, 0]
 
 
@@ -162,12 +161,12 @@ def _target(what: str, model: Model, parameters: Mapping[str, NDArray[np.float64
     except (IndexError, ValueError):
         raise OptionError(f"Randomize({what}): {name} has shape {places.shape}") from None
     if not found.size:
-        raise OptionError(f"Randomize({what}): there is no such place in {name}")
+        raise OptionError(f"Randomize({what}): there is no such index in {name}")
     return Target(name, found)
 
 
 def _place(text: str, field: str, model: Model) -> int | slice:
-    """What a first index stands for."""
+    """Resolve a first index, a number, a slice or a name, of a field."""
     try:
         return place_number(text)
     except ValueError:

@@ -1,1 +1,1 @@
-"""Environments as other libraries expect them: Gymnasium's Env and VectorEnv, Stable-Baselines3's VecEnv."""
+"""Environments in the interfaces of other libraries: Gymnasium's Env and VectorEnv, Stable-Baselines3's VecEnv."""

@@ -1,4 +1,4 @@
-"""Infos of many environments, as Gymnasium's `SyncVectorEnv` gives them: arrays by name, each with a mask."""
+"""Infos of many environments in the format of Gymnasium's `SyncVectorEnv`: arrays by name, each with a mask."""
 
 from collections.abc import Iterable
 from typing import TypeAlias
@@ -11,35 +11,35 @@ from saltus.env.run.episodes import Episodes
 from saltus.env.run.loop import SAME_STEP
 from saltus.env.run.results import Results
 
-#: Arrays by name, [n] or [n, ...], each with its mask [n] under the name with an underscore; final ones in their own.
+#: Arrays by name, [n] or [n, ...], each with its mask [n] under "_name"; final infos are nested.
 VectorInfos: TypeAlias = dict[str, "NDArray[np.generic] | VectorInfos"]
 #: Numbers and rows of numbers by name.
 SingleInfos: TypeAlias = dict[str, float | bool | NDArray[np.float64]]
 
 
 class Infos:
-    """Makes them of what the loop has written."""
+    """Makes infos from the results of the loop."""
 
     def __init__(self, episodes: Episodes):
         self._spans, self._results = episodes.declaration.spans, episodes.results
         self.names = [name for name in self._spans if not name.startswith("_")]
-        self._places = {name: (span, f"_{name}") for name, span in self._spans.items()}  # and names of masks
+        self._places = {name: (span, f"_{name}") for name, span in self._spans.items()}  # with the names of masks
         self._everyone = np.ones(episodes.n, bool)
         self.at_reset = tuple(declared(episodes.environment, "reset_infos"))
 
     def of_reset(self) -> VectorInfos:
-        """After a reset."""
+        """Infos after a reset."""
         return self._arrays(self._results.values, self.at_reset, self._results.began)
 
     def of_step(self, mode: int, ended: NDArray[np.bool_]) -> VectorInfos:
-        """After a step, which may have begun episodes anew."""
+        """Infos after a step, in which new episodes may have begun."""
         results = self._results
         if not (results.some_began and results.began.any()):
             found = self._arrays(results.values, self.names, None)
             return found | self._diverged()
         began = results.began
         found = self._arrays(results.values, self.names, ~began)
-        for name in self.at_reset:  # of all, since those of a start are there, too
+        for name in self.at_reset:  # of all simulations, including those at the start of an episode
             found |= self._arrays(results.values, [name], None)
         if mode != SAME_STEP:
             return found | self._diverged()
@@ -47,7 +47,7 @@ class Infos:
         return final_observations(results, ended) | {"final_info": final, "_final_info": ended.copy()} | found
 
     def single(self, names: Iterable[str]) -> SingleInfos:
-        """Of one simulation: numbers and rows of numbers."""
+        """Infos of a single simulation: numbers and rows of numbers by name."""
         values, spans = self._results.values, self._spans
         found: SingleInfos = {}
         for name in names:
@@ -56,9 +56,9 @@ class Infos:
         return found
 
     def _arrays(self, values: NDArray[np.float64], names: Iterable[str], mask: NDArray[np.bool_] | None) -> VectorInfos:
-        """Values by names with their masks, zero where the mask is not; nothing where it is nowhere.
+        """Values and masks by name, with zeros where the mask is False; {} if it is False everywhere.
 
-        All masks are one new array, and rows of numbers parts of another.
+        All masks are one new array, and the values are views of another.
         """
         found: VectorInfos = {}
         if mask is not None and not mask.any():
@@ -80,7 +80,7 @@ class Infos:
 
 
 def final_observations(results: Results, ended: NDArray[np.bool_]) -> VectorInfos:
-    """The last observations of episodes that have ended: an array of objects, with its mask."""
+    """The last observations of ended episodes: an array of objects with its mask."""
     rows = np.full(len(ended), None, object)
     for i in np.flatnonzero(ended):
         rows[i] = results.final_observations[i].copy()

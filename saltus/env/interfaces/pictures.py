@@ -1,4 +1,4 @@
-"""Pictures of environments, by the package's own renderer."""
+"""Pictures of environments, drawn by Saltus's renderer."""
 
 from dataclasses import dataclass, field
 
@@ -18,7 +18,7 @@ RENDER_MODES = ("rgb_array",)
 
 @dataclass
 class Pictures:
-    """How simulations are drawn: `render_mode` ("rgb_array" or None), size in pixels and camera, as in `View`."""
+    """Renders simulations. `render_mode`: "rgb_array" or None; size (pixels) and camera: see `View`."""
 
     render_mode: str | None = None
     width: int = 480
@@ -48,7 +48,7 @@ class Pictures:
         return tuple(self._renderer.draw(Still(*(x[i] for x in fields))) for i in range(episodes.n))
 
     def close(self) -> None:
-        """Give back what the renderer holds."""
+        """Release the renderer."""
         if self._renderer is not None:
             self._renderer.close()
             self._renderer = None

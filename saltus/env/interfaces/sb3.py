@@ -1,4 +1,4 @@
-"""Many environments at once as Stable-Baselines3's `VecEnv`; `saltus.env.make_sb3` makes them."""
+"""Many environments at once as Stable-Baselines3's `VecEnv`; made by `saltus.env.make_sb3`."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any, TypeAlias
@@ -21,19 +21,19 @@ except ImportError as error:
 
 __all__ = ["SB3VecEnv", "VecMonitor"]
 
-#: Which environments: all (None), one or several.
+#: Chosen environments: all (None), one or several.
 Indices: TypeAlias = int | Iterable[int] | None
 
 
 class SB3VecEnv(VecEnv):
     """A `VectorEnvironment` with autoreset_mode "SameStep" as Stable-Baselines3's `VecEnv`.
 
-    It behaves as SB3's `DummyVecEnv` of n single environments, with float32 observations: an episode that has ended
-    begins anew in the same step, infos keep its last observation as `terminal_observation`, and
-    `TimeLimit.truncated` says whether it was only truncated.
+    The behaviour is that of SB3's `DummyVecEnv` of n single environments, with float32 observations: a new episode
+    begins in the step in which one ends, infos hold the last observation as `terminal_observation`, and
+    `TimeLimit.truncated` says whether the episode was only truncated.
 
-    `get_attr` and `set_attr` know the parameters of the environment's terms, with a value for each simulation;
-    `env_method` calls methods of the environment, and "read" as in `VectorEnvironment`.
+    `get_attr` and `set_attr` access the parameters of the environment's terms, with a value for each simulation;
+    `env_method` calls methods of the environment, and "read" and "render" of `VectorEnvironment`.
     """
 
     def __init__(self, envs: VectorEnvironment):
@@ -49,7 +49,7 @@ class SB3VecEnv(VecEnv):
     # ------------------------------------------------------------ motion
 
     def reset(self) -> NDArray[np.float32]:
-        """Begin an episode in all simulations, with the seeds that `seed` has set."""
+        """Begin an episode in all simulations, with the seeds set by `seed`; return observations [n, nobservation]."""
         for options in self._options:
             check_options(options, ())
         seeds = None if all(one is None for one in self._seeds) else self._seeds
@@ -60,11 +60,11 @@ class SB3VecEnv(VecEnv):
         return observations.astype(np.float32)
 
     def step_async(self, actions: NDArray[Any]) -> None:
-        """Take these actions in `step_wait`."""
+        """Store actions [n, naction] for `step_wait`."""
         self._actions = actions
 
     def step_wait(self) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.bool_], list[dict[str, Any]]]:
-        """One step: observations, rewards, whether episodes have ended, infos."""
+        """Take a step; return observations, rewards, whether episodes have ended, and infos."""
         observations, rewards, terminated, truncated, found = self.envs.step(self._actions)
         ended = terminated | truncated
         infos = self._infos(found, ended)
@@ -79,7 +79,7 @@ class SB3VecEnv(VecEnv):
         return observations.astype(np.float32), rewards.astype(np.float32), ended, infos
 
     def _infos(self, found: VectorInfos, ended: NDArray[np.bool_]) -> list[dict[str, Any]]:
-        """Infos of the steps, those of ends in place of those of starts."""
+        """Infos of a step; those of an ended episode replace those of the one that begins."""
         final: Any = found.get("final_info", {})
         table = columns(found, names(found))
         for name, last in columns(final, names(final)).items():
@@ -91,7 +91,7 @@ class SB3VecEnv(VecEnv):
         return rows
 
     def close(self) -> None:
-        """Give back what drawing has taken."""
+        """Release the renderer."""
         self.envs.close()
 
     def get_images(self) -> Sequence[NDArray[np.uint8] | None]:
@@ -102,7 +102,7 @@ class SB3VecEnv(VecEnv):
     # ------------------------------------------------------------ single environments
 
     def get_attr(self, attr_name: str, indices: Indices = None) -> list[Any]:
-        """A parameter of each simulation, or an attribute that all share."""
+        """Return a parameter of each simulation, or an attribute shared by all."""
         chosen = self._get_indices(indices)
         if attr_name in self.envs.environment.values:
             values = self.envs.parameters[attr_name]
@@ -120,12 +120,12 @@ class SB3VecEnv(VecEnv):
         elif indices is None:
             setattr(self.envs, attr_name, value)
         else:
-            raise OptionError(f"{attr_name} is no parameter: all simulations share it")
+            raise OptionError(f"{attr_name} is not a parameter: all simulations share it")
 
     def env_method(
         self, method_name: str, *method_args: Any, indices: Indices = None, **method_kwargs: Any
     ) -> list[Any]:
-        """What a method gives for each simulation: "read", "render", or one of the environment's class."""
+        """Call "read", "render" or a method of the environment and return its result for each simulation."""
         chosen = self._get_indices(indices)
         if method_name in ("read", "render"):
             given = getattr(self.envs, method_name)(*method_args, **method_kwargs)
@@ -134,7 +134,7 @@ class SB3VecEnv(VecEnv):
         return [method(*method_args, **method_kwargs) for _ in chosen]
 
     def env_is_wrapped(self, wrapper_class: type[gymnasium.Wrapper], indices: Indices = None) -> list[bool]:
-        """Simulations are in no wrapper."""
+        """Return False for each simulation: none is wrapped."""
         return [False for _ in self._get_indices(indices)]
 
 
@@ -142,17 +142,17 @@ class SB3VecEnv(VecEnv):
 
 
 def names(infos: VectorInfos) -> list[str]:
-    """What is reported of simulations one by one, but for divergence, which only those report that diverged."""
+    """Names of the infos of single simulations, except `diverged`, which only diverged ones report."""
     return [name for name in infos if not name.startswith("_") and name not in ("final_obs", "final_info", "diverged")]
 
 
 def columns(infos: VectorInfos, chosen: Iterable[str]) -> dict[str, NDArray[Any]]:
-    """The arrays [n] or [n, ...] of some names, those of them that there are."""
+    """The arrays [n] or [n, ...] of those names that exist."""
     return {name: np.asarray(infos[name]) for name in chosen if name in infos}
 
 
 def rows_of(table: dict[str, NDArray[Any]], n: int) -> list[SingleInfos]:
-    """A dictionary for each of n simulations, of numbers and rows of numbers."""
+    """Convert arrays by name to a dictionary for each of n simulations."""
     if not table:
         return [{} for _ in range(n)]
     values = [column.tolist() if column.ndim == 1 else list(column) for column in table.values()]

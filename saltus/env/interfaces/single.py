@@ -25,9 +25,9 @@ SingleStep: TypeAlias = tuple[NDArray[np.floating], float, bool, bool, SingleInf
 class SingleEnvironment(Env[NDArray[Any], ArrayLike]):
     """One simulation of an environment; made by `saltus.env.make`.
 
-    It runs through the loop of `VectorEnvironment` with n = 1 and gives the same numbers.
+    Runs the loop of `VectorEnvironment` with n = 1 and returns equal numbers.
 
-    `parameters`: those of the environment's terms, [1] each.
+    `parameters`: parameters of the environment's terms, [1] each.
     """
 
     def __init__(self, environment: Environment, *, precision: str = "float64", pictures: Pictures | None = None):
@@ -49,22 +49,22 @@ class SingleEnvironment(Env[NDArray[Any], ArrayLike]):
 
     @property
     def parameters(self) -> Parameters:
-        """The parameters of the environment's terms by name, [1] or [1, ...]: copies to read, to be assigned."""
+        """Parameters of the environment's terms by name, [1] or [1, ...]; reading returns copies."""
         return self._episodes.parameters
 
     @property
     def model(self) -> Model | BatchModel:
-        """The model; where `vary` names fields, [1, ...] each, they may be written to, as those of a `saltus.Batch`."""
+        """The model; the fields named by `vary`, [1, ...] each, are writable as in a `saltus.Batch`."""
         return self._episodes.varied
 
     def read(self, field: str) -> NDArray[np.floating]:
-        """A field of the simulation, as in `Batch.read`: "qpos" [nq], "xpos" [nbody, 3], "sensordata", ..."""
+        """Read a field of the simulation, as with `Batch.read`: "qpos" [nq], "xpos" [nbody, 3], "sensordata", ..."""
         return self._episodes.read(field)[0]
 
     def reset(
         self, *, seed: int | None = None, options: Mapping[str, object] | None = None
     ) -> tuple[NDArray[np.floating], SingleInfos]:
-        """Begin an episode: the first observation [nobservation] and infos. `seed`: of its random numbers."""
+        """Begin an episode; return its first observation [nobservation] and infos. `seed`: seed of random numbers."""
         super().reset(seed=seed)
         check_options(options, ())
         if seed is not None:
@@ -74,7 +74,7 @@ class SingleEnvironment(Env[NDArray[Any], ArrayLike]):
         return self._episodes.results.observations[0].copy(), self._infos.single(self._infos.at_reset)
 
     def step(self, action: ArrayLike) -> SingleStep:
-        """One step with an action [naction].
+        """Take a step with an action [naction].
 
         Returns:
             The observation [nobservation], the reward, whether the episode has terminated, whether it has been
@@ -94,10 +94,10 @@ class SingleEnvironment(Env[NDArray[Any], ArrayLike]):
         return results.observations[0].copy(), float(results.rewards[0]), *ends, info
 
     def render(self) -> NDArray[np.uint8] | None:
-        """A picture [height, width, 3] with render_mode "rgb_array"; else None."""
+        """Draw a picture [height, width, 3] with render_mode "rgb_array"; else return None."""
         pictures = self._pictures.of(self._episodes)
         return None if pictures is None else pictures[0]
 
     def close(self) -> None:
-        """Give back what drawing has taken."""
+        """Release the renderer."""
         self._pictures.close()

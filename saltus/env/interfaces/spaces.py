@@ -12,19 +12,19 @@ from saltus.errors import OptionError
 
 
 def observation_space(episodes: Episodes) -> Box:
-    """All real numbers [nobservation], in the precision of the simulations."""
+    """The space of observations: all real numbers [nobservation] in the precision of the simulations."""
     dtype = np.float64 if episodes.precision == "float64" else np.float32
     return Box(-np.inf, np.inf, (episodes.declaration.nobservation,), dtype)
 
 
 def action_space(episodes: Episodes) -> Box:
-    """The actions [naction], float32 as in Gymnasium's own environments."""
+    """The space of actions [naction], float32 as in Gymnasium's environments."""
     low, high = (x.astype(np.float32) for x in (episodes.declaration.action_low, episodes.declaration.action_high))
     return Box(low, high, dtype=np.float32)
 
 
 def seed_keys(seed: int | Sequence[int], n: int) -> NDArray[np.uint64]:
-    """Seeds [n]: one for each, or the whole numbers that follow one."""
+    """Seeds [n], given one by one or as the first of consecutive whole numbers."""
     if isinstance(seed, int | np.integer):
         return np.arange(n, dtype=np.uint64) + np.uint64(whole_number("seed", int(seed)))
     if len(seed) != n:
@@ -33,20 +33,20 @@ def seed_keys(seed: int | Sequence[int], n: int) -> NDArray[np.uint64]:
 
 
 def check_options(options: Mapping[str, object] | None, known: Collection[str]) -> None:
-    """OptionError for options of a reset that do nothing."""
+    """Raise OptionError for unknown options of a reset."""
     for name in options or {}:
         if name not in known:
             raise OptionError.unknown("option of reset", name, known)
 
 
 def reset_mask(options: Mapping[str, object] | None, n: int) -> NDArray[np.bool_] | None:
-    """Which simulations an option chooses; None: all."""
+    """Mask [n] of the simulations chosen by the option reset_mask; None: all. OptionError: it is not valid."""
     check_options(options, ("reset_mask",))
     if not options:
         return None
     mask = options["reset_mask"]
     if not isinstance(mask, np.ndarray) or mask.dtype != np.bool_ or mask.shape != (n,):
-        raise OptionError(f"reset_mask must be an array of {n} truths, got {mask!r}")
+        raise OptionError(f"reset_mask must be a boolean array [{n}], got {mask!r}")
     if not mask.any():
         raise OptionError("reset_mask chooses no simulation")
     return mask

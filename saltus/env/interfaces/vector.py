@@ -34,15 +34,15 @@ VectorStep: TypeAlias = tuple[
 
 
 class VectorEnvironment(VectorEnv[NDArray[Any], ArrayLike, NDArray[Any]]):
-    """n simulations of an environment, whose whole step is one compiled call; made by `saltus.env.make_vec`.
+    """n simulations of an environment, stepped by one compiled call; made by `saltus.env.make_vec`.
 
-    It behaves as Gymnasium's `SyncVectorEnv` of n single environments, with equal numbers: observations [n,
+    The behaviour is that of Gymnasium's `SyncVectorEnv` of n single environments, with equal numbers: observations [n,
     nobservation], rewards [n], terminations and truncations [n], and infos as arrays with masks. All arrays are new.
 
-    A simulation that diverges, whose numbers are not finite any more, is terminated with reward 0 and the observation
-    of the step before, and infos report it as `diverged`.
+    A simulation that diverges (its numbers are no longer finite) is terminated with reward 0 and the observation of the
+    previous step, and infos report it as `diverged`.
 
-    `parameters`: those of the environment's terms, [n] each: `envs.parameters["forward_reward_weight"] = 2.0`.
+    `parameters`: parameters of the environment's terms, [n] each: `envs.parameters["forward_reward_weight"] = 2.0`.
     """
 
     def __init__(
@@ -81,16 +81,16 @@ class VectorEnvironment(VectorEnv[NDArray[Any], ArrayLike, NDArray[Any]]):
 
     @property
     def parameters(self) -> Parameters:
-        """The parameters of the environment's terms by name, [n] or [n, ...]: copies to read, to be assigned."""
+        """Parameters of the environment's terms by name, [n] or [n, ...]; reading returns copies."""
         return self._episodes.parameters
 
     @property
     def model(self) -> Model | BatchModel:
-        """The model; where `vary` names fields, [n, ...] each, they may be written to, as those of a `saltus.Batch`."""
+        """The model; the fields named by `vary`, [n, ...] each, are writable as in a `saltus.Batch`."""
         return self._episodes.varied
 
     def read(self, field: str) -> NDArray[np.floating]:
-        """A field of all simulations [n, ...], as in `Batch.read`: "qpos", "xpos", "sensordata", ..."""
+        """Read a field of all simulations [n, ...], as with `Batch.read`: "qpos", "xpos", "sensordata", ..."""
         return self._episodes.read(field)
 
     def reset(
@@ -98,7 +98,8 @@ class VectorEnvironment(VectorEnv[NDArray[Any], ArrayLike, NDArray[Any]]):
     ) -> tuple[NDArray[np.floating], VectorInfos]:
         """Begin an episode in all simulations, or in those of `options["reset_mask"]` [n].
 
-        `seed`: of simulation 0, the others have those that follow; or one for each; None: the next random numbers.
+        `seed`: the seed of simulation 0, with consecutive ones for the others; or one for each; None: continue the
+        random numbers.
         """
         episodes = self._episodes
         if seed is None or isinstance(seed, int | np.integer):
@@ -114,7 +115,7 @@ class VectorEnvironment(VectorEnv[NDArray[Any], ArrayLike, NDArray[Any]]):
         return episodes.results.observations.copy(), infos
 
     def step(self, actions: ArrayLike) -> VectorStep:
-        """One step of all simulations with actions [n, naction].
+        """Take a step of all simulations with actions [n, naction].
 
         Returns:
             Observations [n, nobservation], rewards [n], whether episodes have terminated [n], whether they have been
@@ -141,7 +142,7 @@ class VectorEnvironment(VectorEnv[NDArray[Any], ArrayLike, NDArray[Any]]):
         return results.observations.copy(), results.rewards.copy(), terminated, truncated, infos
 
     def _seed(self, seed: int | Sequence[int | None], chosen: NDArray[np.bool_] | None) -> None:
-        """New random numbers, of those that have a seed."""
+        """Seed the random numbers of the chosen simulations, except those with seed None."""
         if isinstance(seed, int | np.integer):
             self._episodes.seed(seed_keys(seed, self.num_envs), chosen)
             return
@@ -150,11 +151,11 @@ class VectorEnvironment(VectorEnv[NDArray[Any], ArrayLike, NDArray[Any]]):
         self._episodes.seed(keys, given if chosen is None else given & chosen)
 
     def render(self) -> tuple[NDArray[np.uint8], ...] | None:
-        """A picture [height, width, 3] of each simulation, with render_mode "rgb_array"; else None."""
+        """Draw a picture [height, width, 3] of each simulation with render_mode "rgb_array"; else return None."""
         return self._pictures.of(self._episodes)
 
     def close_extras(self, **kwargs: object) -> None:
-        """Give back what drawing has taken."""
+        """Release the renderer."""
         self._pictures.close()
 
 

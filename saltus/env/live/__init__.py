@@ -1,1 +1,1 @@
-"""Environments in the lab: one simulation of the lab's, which a policy controls."""
+"""Environments in the lab: a simulation controlled by a policy."""

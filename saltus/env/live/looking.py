@@ -1,8 +1,8 @@
-"""The terms of an environment on a state that others have moved: all of its compiled step but the motion."""
+"""Evaluates an environment's terms on a state of another simulation: its compiled step without the motion."""
 
 # pyright: reportCallIssue=false
 # pyright: reportArgumentType=false
-# (in kernels, calls of intrinsics leave out the first argument of their definition; kernels have no types)
+# (in kernels, calls of intrinsics omit the first argument of their definition; kernels have no types)
 
 import functools
 
@@ -25,16 +25,16 @@ from saltus.number.kernels import Entry, entry, kernel
 from saltus.simulate.engine.loops import group_steps, load_group, load_model
 from saltus.solve.status import OK
 
-# what a call does: begin an episode; look at the state that a step has reached, or once more at that of the start;
-# apply an action
+# modes of a call: begin an episode; observe the state that a step has reached; observe the present state again; apply
+# an action
 BEGIN, SEE, SEE_AGAIN, ACT = range(4)
 
 
 def looking(integrator: Integrator, program: Program, left: bool) -> Entry:
-    """The entry of an environment's program for one group of lanes, compiled when it is first called.
+    """The entry of an environment's program for one group of lanes, compiled at its first call.
 
-    `left`: whether terms read what the last step has left of computed quantities. That step is then taken again, from
-    the state before it, `earlier` [rows, width].
+    `left`: whether terms read quantities left by the last step. That step is then repeated from the state before it,
+    `earlier` [rows, width].
     """
     label = integrator.step.py_func.__module__.rsplit(".", 1)[-1] if left else "state"
     return _looking(integrator.step, program, left, label, len(integrator.parameters))

@@ -1,4 +1,4 @@
-"""`play`: an environment in the lab, controlled by a policy."""
+"""`play`: open an environment in the lab, controlled by a policy."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from saltus.lab.scene.scenes import Scene
 if TYPE_CHECKING:
     from saltus.lab.data.recording import Downloads
 
-#: A policy, the path of its file, or a function of an observation [nobservation] that gives an action [naction].
+#: A policy, the path of its file, or a function from an observation [nobservation] to an action [naction].
 PolicyChoice: TypeAlias = Policy | str | os.PathLike[str] | ActionFunction
 
 
@@ -36,25 +36,25 @@ def play(
     browser: bool = True,
     **parameters: object,
 ) -> Lab:
-    """Open the lab with an environment that a policy controls, and return at once.
+    """Open the lab with an environment controlled by a policy, and return at once.
 
-    The simulation is one of the lab: it can be pushed with the mouse, slowed down, recorded, and changed while it runs.
-    Its observations are those of the environment, and actions are held for `frame_skip` steps. Inputs that the
-    environment declares (`Environment.inputs`) have sliders, and keys. What `randomize` draws is left out.
+    The simulation can be pushed with the mouse, slowed down, recorded, and changed while it runs, as any in the lab.
+    Observations are those of the environment, and actions are held for `frame_skip` steps. Inputs declared by the
+    environment (`Environment.inputs`) have sliders and keys. `randomize` has no effect.
 
     Args:
-        source: as for `make_vec`, or an environment that was made; "module:Class" for one of yours. None: what the
-            policy was made for, with the parameters that were changed there.
-        policy: a `Policy`, the path of its file, or a function of the observation [nobservation] that gives the action
-            [naction]. None: the action is zero, or the nearest to it.
-        restart: whether another episode begins where one has ended; if not, it goes on.
-        seed: of the random numbers of starts.
-        speed: simulated seconds a second. playing: whether it begins at once.
-        port: where to listen on 127.0.0.1; 0: where there is room. browser: whether to open the page.
-        parameters: as for `make_vec`.
+        source: see `make_vec`; also a made environment, or "module:Class" for one of yours. None: the environment that
+            the policy was made for, with its changed parameters.
+        policy: a `Policy`, the path of its file, or a function from an observation [nobservation] to an action
+            [naction]. None: the action is zero, or the allowed value nearest to it.
+        restart: whether a new episode begins when one ends; otherwise the motion continues.
+        seed: seed of the random initial states.
+        speed: simulated seconds per second of wall time. playing: whether time runs from the start.
+        port: port to listen on at 127.0.0.1; 0: any free one. browser: whether to open the page.
+        parameters: see `make_vec`.
 
     Raises:
-        OptionError: the policy is of other sizes than the environment, or the lab cannot show it.
+        OptionError: the sizes of the policy and the environment differ, or the lab cannot show the environment.
         RecordError: the policy's file cannot be read.
     """
     given: Any = Policy.load(policy) if isinstance(policy, str | os.PathLike) else policy
@@ -79,7 +79,7 @@ def play(
 
 
 def setup_of(name: str, pilot: Pilot, options: Mapping[str, Any]) -> Setup:
-    """The lab's simulation of an environment."""
+    """The lab's setup of an environment's simulation."""
     task = pilot.task
     control, key = (declared(task.environment, what) for what in ("control", "key"))
     given = dict(integrator=task.integrator, timestep=task.timestep, control=control, key=key)

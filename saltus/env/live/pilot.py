@@ -1,4 +1,4 @@
-"""`Pilot`: a policy that controls a simulation of the lab, at the steps of its environment."""
+"""`Pilot`: a policy that controls a simulation of the lab at the steps of its environment."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from saltus.errors import OptionError
 if TYPE_CHECKING:
     from saltus.simulate.simulation import Simulation
 
-#: A function of one observation [nobservation] that gives an action [naction], such as a `Policy`.
+#: A function from an observation [nobservation] to an action [naction], such as a `Policy`.
 ActionFunction: TypeAlias = Callable[[NDArray[np.floating]], ArrayLike]
 ROUNDING = 1e-6  # of a step
 
 
 class Pilot:
-    """Observes, acts, and holds the action for a step of the environment.
+    """Observes the simulation, chooses an action and holds it for a step of the environment.
 
-    `ended`: whether the episode has come to its end and another is to begin. `total`: the sum of its rewards so far,
-    `steps`: of the environment since it began, `last`: (sum, steps) of the episode before; None: there was none.
-    `set`: values of inputs, which stay as they are whatever the environment's own terms make of them.
+    `ended`: whether the episode has ended and another is to begin. `total`: sum of its rewards so far. `steps`: its
+    steps of the environment so far. `last`: (sum, steps) of the previous episode; None: there was none.
+    `set`: values of inputs, which override those that the environment's terms assign.
     """
 
     def __init__(self, environment: Environment, policy: ActionFunction | None, restart: bool, seed: int | None):
@@ -45,13 +45,13 @@ class Pilot:
 
     @property
     def duration(self) -> float:
-        """Of a step of the environment, s."""
+        """Duration of a step of the environment (s)."""
         return self.task.timestep * self.task.environment.frame_skip
 
-    # ------------------------------------------------------------ as the lab calls it
+    # ------------------------------------------------------------ called by the lab
 
     def begin(self, sim: Simulation, elsewhere: bool = False) -> None:
-        """Begin an episode; `elsewhere`: from the present state, not from the environment's."""
+        """Begin an episode; `elsewhere`: from the present state instead of the environment's initial state."""
         state = sim.snapshot() if elsewhere else None
         self.task.begin(sim)
         if state is not None:
@@ -64,9 +64,9 @@ class Pilot:
         self.ended, self._seen, self._due = False, True, sim.time
 
     def act(self, sim: Simulation) -> None:
-        """Before a step of the simulation: if a step of the environment ends here, look, and act for the next one.
+        """Observe and choose the next action if a step of the environment ends here; called before simulation steps.
 
-        OptionError: the policy fails, or gives no action.
+        OptionError: the policy raises an error or does not return an action.
         """
         if sim.time >= self._due - ROUNDING * sim.timestep:
             if not self._seen:
@@ -83,21 +83,21 @@ class Pilot:
             self.task.remember(sim)
 
     def _steps_to_go(self, sim: Simulation) -> int:
-        """How many steps of the simulation there are to the end of the present one of the environment."""
+        """Number of simulation steps to the end of the present step of the environment."""
         return max(1, math.ceil((self._due - sim.time) / sim.timestep - ROUNDING))
 
     def steps_left(self, sim: Simulation) -> int:
-        """How many steps of the simulation may be taken before `act` has to be called."""
+        """Number of simulation steps that may be taken before the next call of `act`."""
         left = self._steps_to_go(sim)
         return left - 1 if left > 1 and self.task.declaration.quantities.left else left
 
     @property
     def wrench(self) -> NDArray[np.float64]:
-        """What the environment applies to bodies [nbody, 6]."""
+        """Forces (N) and torques (N m) that the environment applies to bodies [nbody, 6]."""
         return self.task.wrench
 
     def follow(self, sim: Simulation) -> None:
-        """The simulation may have another model now."""
+        """Adapt to the model of a simulation, if it has changed."""
         if sim.model is not self.task.model:
             self.task = self.task.of_model(sim.model)
 
@@ -117,7 +117,7 @@ class Pilot:
             self.task.set_input(one, self.set[id])
 
     def _chosen(self) -> NDArray[np.float64]:
-        """The action for what was seen last."""
+        """The action for the last observation. OptionError: the policy fails."""
         what = self.task.declaration
         if self._policy is None or not self.on:
             return np.clip(np.zeros(len(self.action)), what.action_low, what.action_high)

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from saltus.env.inputs import Input
     from saltus.simulate.simulation import Simulation
 
-KEYS = (("w", "s"), ("a", "d"), ("q", "e"))  # that raise and lower the first inputs
-SWEEP = 100  # frames in which a key that is held takes an input through its range
-MOST_ACTIONS = 50  # that can be plotted
+KEYS = (("w", "s"), ("a", "d"), ("q", "e"))  # keys that raise and lower the first inputs
+SWEEP = 100  # frames in which a held key moves an input through its range
+MOST_ACTIONS = 50  # most actions that can be plotted
 
 
 @dataclass(frozen=True)
@@ -32,22 +32,22 @@ class InputHandle(Handle):
     pilot: Pilot | None = None
 
     def read(self, sim: Simulation) -> float:
-        """Its present value."""
+        """The present value of the input."""
         assert self.pilot is not None
         return self.pilot.set[self.slider.id]
 
     def write(self, sim: Simulation, value: float) -> None:
-        """Set it."""
+        """Set the value of the input."""
         assert self.pilot is not None
         self.pilot.set[self.slider.id] = value
 
 
 class PolicySession(LiveSession):
-    """An environment's simulation under a policy. c switches that off and on; w and s, a and d, q and e move inputs."""
+    """An environment's simulation under a policy. c switches it on or off; w and s, a and d, q and e move inputs."""
 
     def __init__(self, setup: Setup, downloads: Downloads, pilot: Pilot):
         self.pilot = pilot
-        self._held: dict[str, float] = {}  # keys that are down: frames that they were held for
+        self._held: dict[str, float] = {}  # seconds since each pressed key went down
         self._moves: dict[str, tuple[Input, int]] = {}
         for one, keys in zip(pilot.inputs.values(), KEYS, strict=False):
             self._moves |= {keys[0]: (one, 1), keys[1]: (one, -1)}
@@ -56,7 +56,7 @@ class PolicySession(LiveSession):
         self.motion.pilot = pilot
         self.motion.snap()
 
-    # ------------------------------------------------------------ what there is to set, and to see
+    # ------------------------------------------------------------ sliders, plots and text
 
     def make_handles(self) -> list[Handle]:
         handles: list[Handle] = []
@@ -69,7 +69,7 @@ class PolicySession(LiveSession):
         return [self._episode_source(), *super().own_sources()]
 
     def _episode_source(self) -> Source:
-        """The reward and its parts, the inputs and the actions, held from step to step of the environment."""
+        """Source of the reward and its terms, the inputs and the actions, constant during steps of the environment."""
         pilot, group = self.pilot, "Episode"
         what = pilot.task.declaration
         parts = {name: at for name, at in what.spans.items() if name in what.rewards and not name.startswith("_")}
@@ -94,13 +94,13 @@ class PolicySession(LiveSession):
         pilot = self.pilot
         lines = [f"episode {pilot.episode}, step {pilot.steps}", f"rewards = {pilot.total:.2f}"]
         if pilot.last is not None:
-            lines.append(f"the one before = {pilot.last[0]:.2f} in {pilot.last[1]} steps")
+            lines.append(f"last episode = {pilot.last[0]:.2f} in {pilot.last[1]} steps")
         blocks = [*super().hud(), [f"Policy: {'active' if pilot.on else 'disabled'}", lines]]
         return [*blocks, ["Keys", self._key_lines()]]
 
     def _key_lines(self) -> list[str]:
         found = [f"{up}/{down} - {self._moves[up][0].label}" for up, down in KEYS if up in self._moves]
-        return [*found, *(["x - inputs as at first"] if found else []), "c - toggle policy"]
+        return [*found, *(["x - reset inputs"] if found else []), "c - toggle policy"]
 
     # ------------------------------------------------------------ keys
 

@@ -1,4 +1,4 @@
-"""`LiveTask`: the episode of one simulation that others move, with the terms of an environment on its states."""
+"""`LiveTask`: an episode on a simulation stepped by the lab, with the terms of an environment on its states."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ if TYPE_CHECKING:
     from saltus.model.model import Model
     from saltus.simulate.simulation import Simulation
 
-#: What goes from a simulation to its terms and, where they have changed it, back.
+#: Fields copied from a simulation to its terms, and back if terms may have changed them.
 STATE = ("qpos", "qvel", "act", "history", "mocap_pos", "mocap_quat", "userdata", "ctrl", "qfrc_applied")
-STATE += ("control_prm",)  # for which a simulation may have more room
+STATE += ("control_prm",)  # a simulation may hold more of these than the lanes
 
 
 class LiveTask(Episodes):
     """An environment's episode on a `saltus.Simulation` of the same model, in double precision.
 
-    The model is the simulation's: what `randomize` draws is left out. `wrench` [nbody, 6]: what terms and pushes apply
-    to bodies. `inputs`: what people set.
+    The model is the simulation's, without randomization. `wrench` [nbody, 6]: forces (N) and torques (N m) applied to
+    bodies by terms and pushes. `inputs`: inputs that people set.
     """
 
     def __init__(self, environment: Environment):
@@ -44,7 +44,7 @@ class LiveTask(Episodes):
         self.lanes.forced = True
 
     def of_model(self, model: Model) -> LiveTask:
-        """The same episode with another model of the same mechanism."""
+        """Return a copy of the episode with another model of the same mechanism."""
         environment = copy.copy(self._declared)
         environment.model = model
         made = LiveTask(environment)
@@ -55,25 +55,25 @@ class LiveTask(Episodes):
         made.wrench[:] = self.wrench
         return made
 
-    # ------------------------------------------------------------ what is called in turn
+    # ------------------------------------------------------------ parts of a step, in order
 
     def begin(self, sim: Simulation) -> None:
-        """Begin an episode, and put the simulation into its first state."""
+        """Begin an episode and set the simulation to its initial state."""
         self._run(BEGIN)
         self._give(sim)
 
     def see(self, sim: Simulation) -> None:
-        """A step of the environment has come to its end in the present state: fill `results`."""
+        """Finish a step of the environment in the present state and fill `results`."""
         self._take(sim)
         self._run(SEE)
 
     def see_again(self, sim: Simulation) -> None:
-        """Look at the present state, in the same step of the episode: fill `results`."""
+        """Observe the present state again, in the same step of the episode, and fill `results`."""
         self._take(sim)
         self._run(SEE_AGAIN)
 
     def act(self, sim: Simulation, action: ArrayLike) -> None:
-        """Apply an action, as the environment's step begins with it; `wrench` is left to the caller."""
+        """Begin a step of the environment with an action; applying `wrench` is left to the caller."""
         self._actions[:] = action
         self._take(sim)
         self._rows("xfrc_applied")[:] = self.wrench.reshape(-1, 1)
@@ -81,7 +81,7 @@ class LiveTask(Episodes):
         self._give(sim)
 
     def remember(self, sim: Simulation) -> None:
-        """The next step of the simulation is the last before `see`."""
+        """Store the present state, from which `see` repeats the next simulation step."""
         if self.declaration.quantities.left:
             self._take(sim)
             self._earlier[:] = self.lanes.states
@@ -89,22 +89,22 @@ class LiveTask(Episodes):
     # ------------------------------------------------------------ inputs
 
     def first_value(self, one: Input) -> float:
-        """What an input is where the environment begins."""
+        """Initial value of an input."""
         values = {**self.environment.values, **self.environment.first_memory()}
         return float(values[one.field].reshape(-1)[one.index])
 
     def set_input(self, one: Input, value: float) -> None:
-        """Set an input."""
+        """Set the value of an input."""
         self._own[:, self._structs[0].span(one.field, one.field).start + one.index] = value
 
     # ------------------------------------------------------------ between simulation and lanes
 
     def _rows(self, name: str) -> NDArray[np.floating]:
-        """Where a field of the state is in the lanes: [numbers, width]."""
+        """View of a field of the state in the lanes [numbers, width]."""
         return self.lanes.states[0, self.lanes.span(name)]
 
     def _take(self, sim: Simulation) -> None:
-        """The lanes ← the state of the simulation."""
+        """Copy the state of the simulation to the lanes."""
         for name in (*STATE, "xfrc_applied"):
             rows = self._rows(name)
             rows[:] = sim.engine.d.views[name].reshape(-1)[: len(rows), None]
@@ -112,7 +112,7 @@ class LiveTask(Episodes):
         self.lanes.clock[:] = sim.time
 
     def _give(self, sim: Simulation) -> None:
-        """The simulation ← the state in the first lane, bit for bit; forces on bodies only into `wrench`."""
+        """Copy the state in the first lane to the simulation bitwise, but forces on bodies to `wrench` only."""
         for name in STATE:
             rows = self._rows(name)
             sim.engine.d.views[name].reshape(-1)[: len(rows)] = rows[:, 0]

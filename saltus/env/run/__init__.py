@@ -1,1 +1,1 @@
-"""Many environments in one compiled loop: what is compiled, its memory, its episodes and what steps return."""
+"""Many environments in one compiled loop: its kernels, memory, episodes and results."""

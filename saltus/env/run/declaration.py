@@ -1,4 +1,4 @@
-"""An environment's declaration, resolved for its model: terms as kernels, what they read, and how much they give."""
+"""An environment's declaration, resolved for its model: terms as kernels, their inputs and sizes."""
 
 from typing import Any
 
@@ -19,20 +19,20 @@ from saltus.model.model import Model
 from saltus.number.cache.fingerprint import names_in
 from saltus.number.structs import Struct
 
-# what becomes of observations that are only shown
+# shaping of observations that are not changed
 PLAIN = np.zeros(NSHAPING)
 PLAIN[[LOW, HIGH, SCALE, NOISE]] = -np.inf, np.inf, 1.0, 0.0
 
 
 class Declaration:
-    """What an environment declares.
+    """The resolved declaration of an environment.
 
-    `dt`: the length of a step (s); `nmemory`: how many numbers the integrator keeps between substeps.
+    `dt`: length of a step (s); `nmemory`: count of numbers that the integrator keeps between substeps.
 
-    `names`: all names that its terms and observation read. `quantities`: what is computed after a step for them.
-    `action_low`, `action_high` [naction]. After `measure`: `spans`, the places of rewards and infos among values;
-    `nvalue`, `nobservation`; `field_rows` [fields, 2], places in the observation and in Data; `shaping` [NSHAPING,
-    nobservation]; `shaped`, whether that changes anything.
+    `names`: all names that terms and observation read. `quantities`: quantities computed for them after a step.
+    `action_low`, `action_high` [naction]. After `measure`: `spans`, indices of rewards and infos among values;
+    `nvalue`, `nobservation`; `field_rows` [fields, 2], indices in the observation and in Data; `shaping` [NSHAPING,
+    nobservation]; `shaped`, whether shaping changes anything.
     """
 
     def __init__(self, environment: Environment, model: Model, dt: float, nmemory: int):
@@ -89,10 +89,10 @@ class Declaration:
         size = low.shape or (m.nu,)
         return np.broadcast_to(low, size).astype(float), np.broadcast_to(high, size).astype(float)
 
-    # ------------------------------------------------------------ how much there is
+    # ------------------------------------------------------------ sizes
 
     def measure(self, typed: tuple[Struct, Struct, Struct]) -> None:
-        """Find how many numbers terms give, by compiling them for structs of these types: Model, Data, episode."""
+        """Determine the sizes of terms by compiling them for structs of these types: Model, Data, episode."""
         self._measure_values(typed)
         self._measure_observation(typed)
 
@@ -141,7 +141,7 @@ class Declaration:
         self.shaped = bool((self.shaping != PLAIN[:, None]).any())
 
     def program(self, drawn: bool) -> Program:
-        """The kernels that the loop is compiled with; `drawn`: whether anything is drawn for new episodes."""
+        """The kernels called by the loop; `drawn`: whether anything is drawn for new episodes."""
         return Program(
             before_step=self.terms["before_step"] or action_is_control,
             after_step=self.quantities.after_step(),

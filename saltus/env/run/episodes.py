@@ -1,4 +1,4 @@
-"""Episodes of an environment in many simulations at once: what both faces of Gymnasium stand on."""
+"""Episodes of an environment in many simulations at once, the basis of both Gymnasium interfaces."""
 
 import time as clock
 from collections.abc import Iterator, Mapping
@@ -37,7 +37,7 @@ WORD = 2**32
 
 
 class Episodes:
-    """n simulations of an environment with their episodes; `results`: what the last call has filled, in `seconds`."""
+    """n simulations of an environment with their episodes; `results`, `seconds`: those of the last call."""
 
     def __init__(self, environment: Environment, n: int, threads: int, precision: str):
         if precision not in LANES:
@@ -58,12 +58,12 @@ class Episodes:
         self._loops = [self._loop.bound(*models, workspace, e) for models, workspace, e in structs]
         self._rest = (self.timestep, *self.integrator.parameters)
         self._warned = False
-        self.seconds = 0.0  # that the last call took
+        self.seconds = 0.0  # duration of the last call
 
-    # ------------------------------------------------------------ what it is made of
+    # ------------------------------------------------------------ construction
 
     def _make_lanes(self, threads: int) -> None:
-        """The states of all simulations, and the model of steps with what is computed after them."""
+        """Make the states of all simulations, the models of steps, and those of the quantities computed after them."""
         what, model = self.declaration, self.model
         control: Controller | None = declared(self.environment, "control")
         check_control(control)
@@ -90,7 +90,7 @@ class Episodes:
         self._reader = Reader(model, self.lanes)
 
     def _make_episodes(self) -> None:
-        """One `e` for each thread, after one without values, for which terms are compiled."""
+        """Make an `e` for each thread, after one without values with which terms are compiled."""
         env, lanes, what = self.environment, self.lanes, self.declaration
         self._layout = episode_layout(env.added(what.disturbances.fields()))
         sizes = {"naction": len(what.action_low), "width": lanes.width, "nvalue": 0, "nobservation": 0}
@@ -103,7 +103,7 @@ class Episodes:
             struct.fill("dt", self.timestep * env.frame_skip)
 
     def _make_arrays(self) -> None:
-        """The arrays that the loop reads and fills."""
+        """Make the arrays that the loop reads and fills."""
         lanes, what, e = self.lanes, self.declaration, self._structs[0]
         total, own_rows = lanes.groups * lanes.width, e.span("terminated", "terminated").start
         dtype = lanes.states.dtype
@@ -132,12 +132,12 @@ class Episodes:
         self.seed(np.random.SeedSequence().generate_state(self.n, np.uint64))
 
     def _next_episodes(self) -> NextEpisodes:
-        """Random values that are drawn for each episode before it begins."""
+        """Make the generator of random values drawn for each episode before it begins."""
         lanes, values = self.lanes, self.environment.values
         return NextEpisodes(self._randomize, self.model, lanes.varied_model, values, self.n, lanes.varied()[0])
 
     def _start(self) -> NDArray[np.float64]:
-        """The numbers of the model's start, as they lie in Data."""
+        """The model's initial state, laid out as in Data."""
         out, first = np.zeros(self.lanes.states.shape[1]), self.lanes.workspaces[0]
         for name, value in start_state(self.model, declared(self.environment, "key"), self.timestep).items():
             begin, flat = first.span(name, name).start, np.ravel(value)
@@ -145,22 +145,22 @@ class Episodes:
         out[first.span("control_prm", "control_prm")] = self._control_prm
         return out
 
-    # ------------------------------------------------------------ what users set
+    # ------------------------------------------------------------ values set by users
 
     @property
     def parameters(self) -> "Parameters":
-        """The parameters by name, [n] or [n, ...]."""
+        """Parameters of all simulations by name, [n] or [n, ...]."""
         return Parameters(self)
 
     def read_parameter(self, name: str) -> NDArray[np.floating]:
-        """A copy of a parameter, or of memory, of all simulations."""
+        """Copy a parameter or memory of all simulations [n, ...]."""
         e = self._structs[0]
         rows = self._own[:, e.span(name, name)]
         flat = rows.transpose(0, 2, 1).reshape(self.lanes.groups * self.lanes.width, -1)[: self.n]
         return flat.reshape(self.n, *self._layout.shape(name, e.sizes)).copy()
 
     def write(self, name: str, value: ArrayLike) -> None:
-        """Set a parameter of all simulations: one for all, or a row for each."""
+        """Set a parameter of all simulations to one value or to a row for each; OptionError for another shape."""
         e = self._structs[0]
         shape = self._layout.shape(name, e.sizes)
         try:
@@ -173,7 +173,7 @@ class Episodes:
         self._own[:, e.span(name, name)] = every.reshape(self.lanes.groups, self.lanes.width, -1).transpose(0, 2, 1)
 
     def seed(self, seeds: ArrayLike, chosen: NDArray[np.bool_] | None = None) -> None:
-        """Begin the random numbers anew, of all simulations or of those that are chosen, from seeds [n] ≥ 0."""
+        """Seed the random numbers of all simulations, or of the chosen ones [n], with seeds [n] ≥ 0."""
         index = np.arange(self.n) if chosen is None else np.flatnonzero(chosen)
         keys = np.asarray(seeds, np.uint64)[index]
         self._random[index, KEY_LOW] = keys % WORD
@@ -182,18 +182,18 @@ class Episodes:
         self._next.seeded(index)
 
     def read(self, field: str) -> NDArray[np.floating]:
-        """A field of all simulations at their present states [n, ...], a new array."""
+        """Read a field of all simulations at their present states into a new array [n, ...]."""
         return self._reader.read([field], [None])[0]
 
     # ------------------------------------------------------------ motion
 
     def step(self, actions: ArrayLike, mode: int) -> None:
-        """One step of the environment with actions [n, naction], and the resets that the mode asks for."""
+        """Take a step of the environment with actions [n, naction], with the resets of an autoreset mode."""
         self._actions[: self.n] = actions
         self._call(mode)
 
     def reset(self, chosen: NDArray[np.bool_] | None = None) -> None:
-        """Begin an episode in all simulations or in those that are chosen [n]."""
+        """Begin an episode in all simulations, or in the chosen ones [n]."""
         self.results.begin(chosen)
         self._call(RESET)
 
@@ -220,7 +220,7 @@ class Episodes:
             self._judge(status)
 
     def _judge(self, status: int) -> None:
-        """Errors and warnings of statuses."""
+        """Raise the error or issue the warning of a status."""
         if status == CONTACTS_FULL:
             raise ModelError(f"more than {self.lanes.m.nconmax} contacts at once, which is the limit")
         failed = self.lanes.take_unsolved()
@@ -232,7 +232,7 @@ class Episodes:
 def _integrator(environment: Environment, model: Model) -> Integrator:
     """The integrator of an environment.
 
-    OptionError: it does not go with soft contact, which is what environments have, or another contact law is declared.
+    OptionError: it does not support soft contact, the only law of environments, or another contact law is declared.
     """
     law = find_contact_law(getattr(environment, "contact", Soft.name))
     if law.name != Soft.name:
@@ -246,7 +246,7 @@ def _integrator(environment: Environment, model: Model) -> Integrator:
 
 
 class Parameters(Mapping[str, NDArray[np.floating]]):
-    """The parameters of an environment's terms by name: reading gives a read-only copy [n, ...], assigning sets
+    """The parameters of an environment's terms by name: reading returns a read-only copy [n, ...], assigning sets
     them."""
 
     def __init__(self, episodes: Episodes):
@@ -254,7 +254,7 @@ class Parameters(Mapping[str, NDArray[np.floating]]):
 
     def __getitem__(self, name: str) -> NDArray[np.floating]:
         found = self._episodes.read_parameter(self._known(name))
-        found.flags.writeable = False  # writing to a copy would do nothing
+        found.flags.writeable = False  # writing to a copy would have no effect
         return found
 
     def __setitem__(self, name: str, value: ArrayLike) -> None:

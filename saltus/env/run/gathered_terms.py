@@ -1,8 +1,8 @@
-"""Terms of an environment gathered into one kernel, which puts what each gives into its place; terms without effect."""
+"""One kernel that calls all terms of an environment and stores their results; terms without effect."""
 
 # pyright: reportCallIssue=false
 # pyright: reportArgumentType=false
-# (in kernels, calls of intrinsics leave out the first argument of their definition; kernels have no types)
+# (in kernels, calls of intrinsics omit the first argument of their definition; kernels have no types)
 
 import functools
 from typing import Any
@@ -18,20 +18,20 @@ def nothing(m, d, e):
 
 @kernel
 def never(m, d, e):
-    """A term that holds nowhere."""
+    """A condition that is never true."""
     return 0.0 * e.steps
 
 
 @kernel
 def action_is_control(m, d, e):
-    """The controls are the action."""
+    """Set the controls to the action."""
     for k in range(m.nu):
         d.ctrl[k] = e.action[k]
 
 
 @functools.cache
 def gathered(terms: tuple[tuple[Any, int, int], ...], field: str) -> Any:
-    """A kernel f(m, d, e) that puts what terms give into e.values or e.observation: (term, place, count)."""
+    """Make a kernel f(m, d, e) that stores results in e.values or e.observation; terms: (term, index, count)."""
     made = []
     for term, place, count in terms:
         if count == 0:  # one number, no tuple
@@ -43,7 +43,7 @@ def gathered(terms: tuple[tuple[Any, int, int], ...], field: str) -> Any:
 
 
 def _in_turn(kernels, both):
-    """A kernel that calls all of them, as a tree: the compiler's recursion is as deep as calls are nested."""
+    """Make a kernel that calls all kernels as a binary tree, which limits the compiler's recursion."""
     if len(kernels) == 1:
         return kernels[0]
     middle = len(kernels) // 2

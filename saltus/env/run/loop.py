@@ -1,12 +1,12 @@
 """The compiled step of environments: actions to controls, substeps, terms, observations, ends and resets, in one call.
 
-Group by group of lanes: state and episode go into the workspaces of a thread, the step is taken, what is asked for goes
-into the arrays of results, and where an episode is to begin anew, its start takes the place of the state.
+For each group of lanes, state and episode are loaded into the workspaces of a thread, the step is taken, the results
+are stored in arrays, and where a new episode begins, its initial state replaces the state.
 """
 
 # pyright: reportCallIssue=false
 # pyright: reportArgumentType=false
-# (in kernels, calls of intrinsics leave out the first argument of their definition; kernels have no types)
+# (in kernels, calls of intrinsics omit the first argument of their definition; kernels have no types)
 
 import functools
 from typing import Any, NamedTuple
@@ -21,27 +21,27 @@ from saltus.number.kernels import Entry, entry, kernel
 from saltus.simulate.engine.loops import TIME, group_steps, load_group, load_model, store_group
 from saltus.solve.status import OK
 
-# what a call does: resets alone; steps, and resets of those whose episode had ended, or has just ended, or none
+# modes of a call: resets only; steps, and resets of episodes that ended before, or in this call, or none
 RESET, NEXT_STEP, SAME_STEP, DISABLED = range(4)
-# rows of truths about simulations
+# rows of boolean flags of simulations
 TERMINATED, TRUNCATED, DIVERGED, ENDED, RESETTING, CHOSEN, BEGAN, NFLAG = range(8)
-# what a call returns: the worst status, and whether an episode began, and a simulation diverged, anywhere
+# bits of the result of a call: the worst status; whether any episode began; whether any simulation diverged
 STATUS, SOME_BEGAN, SOME_DIVERGED = 255, 256, 512
-LOW, HIGH, SCALE, NOISE, NSHAPING = range(5)  # places in the table of what becomes of observations
+LOW, HIGH, SCALE, NOISE, NSHAPING = range(5)  # rows of the table of the shaping of observations
 
 
 class Program(NamedTuple):
-    """The kernels of an environment, which its loop is compiled with."""
+    """The kernels of an environment that its loop calls."""
 
     before_step: Any  # f(m, d, e)
     after_step: Any  # f(m, s, d)
-    terminated: Any  # f(m, d, e), a truth
+    terminated: Any  # f(m, d, e): a condition
     values: Any  # f(m, d, e): rewards and infos into e.values
     observation: Any  # f(m, d, e): terms into e.observation
     remember: Any  # f(m, d, e)
     reset: Any  # f(m, d, e)
     after_reset: Any  # f(m, s, d)
-    take: Any  # what a new episode takes over: `take_next`, or `take_nothing`
+    take: Any  # values of a new episode: `take_next`, or `take_nothing`
     disturbances: Kernels
 
 
@@ -50,7 +50,7 @@ class Program(NamedTuple):
 
 @kernel(inline=True)
 def load_episode(e, e_real, own, random, group, own_rows, width):
-    """The episodes' values that a group of lanes keeps between steps, into e."""
+    """Load the kept values of the episodes of a group of lanes into e."""
     for k in range(own_rows):
         for lane in range(width):
             e_real[k, lane] = own[group, k, lane]
@@ -61,7 +61,7 @@ def load_episode(e, e_real, own, random, group, own_rows, width):
 
 @kernel(inline=True)
 def store_episode(e, e_real, own, random, flags, which, group, own_rows, width):
-    """The episodes' values of e, into what a group of lanes keeps, for the lanes that a row of flags chooses."""
+    """Store the values of e that a group of lanes keeps, for the lanes chosen by the row `which` of flags."""
     for lane in range(width):
         i = group * width + lane
         if flags[which, i]:
@@ -73,7 +73,7 @@ def store_episode(e, e_real, own, random, flags, which, group, own_rows, width):
 
 @kernel(inline=True)
 def take_action(e, actions, group, width):
-    """The action before becomes the previous one, and those of a table [simulations, naction] the action."""
+    """Move the action to the previous one and load the next from a table [simulations, naction]."""
     for k in range(actions.shape[1]):
         e.previous_action[k] = e.action[k]
         x = e.action[k]
@@ -84,9 +84,9 @@ def take_action(e, actions, group, width):
 
 @functools.cache
 def observing(terms) -> Any:
-    """Kernel that puts fields of Data and terms into e.observation, limited, scaled and with noise.
+    """Make a kernel that stores fields of Data and terms in e.observation, clipped, scaled and with noise.
 
-    e.observation begins at number `at` of e; `field_rows` [fields, 2]: places there and in Data.
+    e.observation begins at number `at` of e; `field_rows` [fields, 2]: indices in the observation and in Data.
     """
 
     @kernel(inline=True)
@@ -107,7 +107,7 @@ def observing(terms) -> Any:
 
 @kernel(inline=True)
 def show(e_real, at, values_at, flags, which, shown, group, width):
-    """Observations and values of the lanes that a row of flags chooses, from e.
+    """Copy observations and values from e, for the lanes chosen by the row `which` of flags.
 
     `shown`: observations [2, simulations, nobservation] and values [2, nvalue, simulations], the present ones first.
     """
@@ -123,9 +123,9 @@ def show(e_real, at, values_at, flags, which, shown, group, width):
 
 @kernel(inline=True)
 def judge(e, e_real, bad, values_at, nreward, limit, mode, rewards, flags, group, width):
-    """Rewards [simulations], ends and who has diverged, of a group of lanes.
+    """Set rewards [simulations] and the flags of ends and divergence of a group of lanes.
 
-    Chosen are those that have taken a step and whose numbers are finite.
+    The flag CHOSEN marks simulations that have taken a step and whose numbers are finite.
     """
     for lane in range(width):
         i = group * width + lane
@@ -146,9 +146,9 @@ def judge(e, e_real, bad, values_at, nreward, limit, mode, rewards, flags, group
 
 @kernel(inline=True)
 def begin_episode(d_real, e, e_real, start, fresh, random, group, rows, own_rows, width):
-    """The start of the model and of an episode in all lanes, with fresh random numbers.
+    """Set the initial state of the model and of an episode in all lanes, and advance the random numbers.
 
-    `start` [rows]; `fresh` [2, own_rows]: what of the episode begins anew (1 or 0), and with which number.
+    `start` [rows]: the state; `fresh` [2, own_rows]: whether a number of the episode is reset (1 or 0), and its value.
     """
     for k in range(rows):
         for lane in range(width):
@@ -164,7 +164,7 @@ def begin_episode(d_real, e, e_real, start, fresh, random, group, rows, own_rows
 
 @kernel(inline=True)
 def store_start(d_real, states, clock, flags, group, rows, width):
-    """The state in data as that of the lanes that begin."""
+    """Store the state in Data as that of the lanes that begin an episode."""
     for lane in range(width):
         if flags[BEGAN, group * width + lane]:
             clock[group, lane] = d_real[TIME, lane]
@@ -174,7 +174,7 @@ def store_start(d_real, states, clock, flags, group, rows, width):
 
 @kernel(inline=True)
 def begins(flags, group, width):
-    """Whether an episode is to begin in any lane, and in which."""
+    """Set the flags of lanes in which an episode is to begin; return whether there are any."""
     found = False
     for i in range(group * width, (group + 1) * width):
         flags[BEGAN, i] = flags[RESETTING, i]
@@ -184,7 +184,7 @@ def begins(flags, group, width):
 
 @kernel(inline=True)
 def end_call(flags, mode, group, width):
-    """Which episodes are to begin in the next call; whether an episode began, and a simulation diverged."""
+    """Set the flags of episodes to begin in the next call; return the bits SOME_BEGAN and SOME_DIVERGED."""
     found = 0
     for i in range(group * width, (group + 1) * width):
         flags[RESETTING, i] = mode <= NEXT_STEP and flags[ENDED, i]
@@ -194,7 +194,7 @@ def end_call(flags, mode, group, width):
 
 @kernel(inline=True)
 def keep_final(flags, shown, group, width):
-    """Copy what is shown of lanes that begin, before the start of their next episode takes its place."""
+    """Save the observations and values of ended episodes before those of the next ones replace them."""
     observations, values = shown
     for i in range(group * width, (group + 1) * width):
         if flags[BEGAN, i]:
@@ -206,10 +206,10 @@ def keep_final(flags, shown, group, width):
 
 @kernel(inline=True)
 def take_next(m, m_real, coming, varied, fields, own, flags, group, width):
-    """Numbers of the model and parameters of the next episode, for the lanes that begin one.
+    """Load the model's numbers and the parameters of the next episode, for the lanes that begin one.
 
-    `coming`: those numbers for several episodes [episodes, groups, numbers, width]; those parameters in the same way,
-    and their places in `own`; which episode is the next one [simulations].
+    `coming`: numbers of the model for several episodes [episodes, groups, numbers, width]; parameters, laid out
+    equally; indices of these in `own`; index of the next episode [simulations].
     """
     numbers, parameters, places, slots = coming
     for lane in range(width):
@@ -224,14 +224,14 @@ def take_next(m, m_real, coming, varied, fields, own, flags, group, width):
 
 @kernel
 def take_nothing(m, m_real, coming, varied, fields, own, flags, group, width):
-    """Nothing is drawn for new episodes."""
+    """Do nothing: no values are drawn for new episodes."""
 
 
 # ---------------------------------------------------------------- the loop
 
 
 def environment_loop(integrator: Integrator, program: Program) -> Entry:
-    """The loop of an environment's program, compiled when it is first called; returns what it says of all."""
+    """The loop of an environment's program, compiled at its first call; returns the bits STATUS, SOME_..."""
     label = integrator.step.py_func.__module__.rsplit(".", 1)[-1]
     return _environment_loop(integrator.step, program, label, len(integrator.parameters))
 

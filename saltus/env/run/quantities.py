@@ -1,8 +1,8 @@
-"""What terms and observations read beyond the state, and the kernels that compute it after a step.
+"""Quantities that terms and observations read beyond the state, and the kernels that compute them after a step.
 
-Two times are possible. "present": the quantities of the state that the step has reached, which costs a forward pass
-if something reads more than the state. "step": as the integrator left them, as MuJoCo's `mj_step` does: those of the
-start of the last substep, under Runge-Kutta methods of its last stage.
+Two times are possible. "present": at the state that the step has reached, which costs a forward pass if more than the
+state is read. "step": as left by the integrator, as with MuJoCo's `mj_step`: at the start of the last substep, or its
+last stage under Runge-Kutta methods.
 """
 
 import functools
@@ -35,7 +35,7 @@ NEVER = {"qfrc_inverse"}
 
 
 class Quantities:
-    """What of Data an environment reads: `names`; `words` for the layout of Model; the kernels that compute it."""
+    """Fields of Data that an environment reads: `names`; `words` for the layout of Model; the kernels for them."""
 
     def __init__(self, names: Iterable[str], time: str):
         if time not in TIMES:
@@ -49,17 +49,17 @@ class Quantities:
 
     @property
     def reads(self) -> frozenset[str]:
-        """Feature keys of what steps must keep."""
+        """Feature keys of the quantities that steps must keep."""
         return frozenset({READS_BODIES}) if self.names and self.left else frozenset()
 
     @property
     def words(self) -> frozenset[str]:
-        """Feature keys of what is computed after a step, but for those of sensors."""
+        """Feature keys of the quantities computed after a step, except those of sensors."""
         found = {"sense_body"} if self.names & (WRENCHES | BODIES) else set()
         return frozenset(found | ({"sense_subtree"} if self.names & MOMENTA else set()))
 
     def after_step(self) -> Kernel:
-        """Kernel f(m, s, d) after the last substep; returns a status."""
+        """The kernel f(m, s, d) to call after the last substep; it returns a status."""
         if not self.left:
             return self.after_reset()
         kernels: list[Any] = []
@@ -72,9 +72,9 @@ class Quantities:
         return _in_turn(kernels)
 
     def after_reset(self) -> Kernel:
-        """Kernel f(m, s, d) at the start of an episode; returns a status.
+        """The kernel f(m, s, d) to call at the start of an episode; it returns a status.
 
-        External wrenches count as zero there where MuJoCo's forward pass does not compute them.
+        External wrenches are zero there if quantities are those of the step: MuJoCo's forward pass leaves them out.
         """
         kernels: list[Any] = [_forward] if self.names else []
         if self.left and self.names & WRENCHES:

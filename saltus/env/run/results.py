@@ -9,25 +9,25 @@ from saltus.env.run.loop import ENDED, NFLAG, RESETTING, SOME_BEGAN, SOME_DIVERG
 
 
 class Results:
-    """What the loop writes for n simulations, and for the spare lanes beyond them.
+    """Results of the loop for n simulations, and for the spare lanes beyond them.
 
     Attributes:
         rewards: [n].
-        terminated, truncated, diverged: [n] truths.
-        resetting: [n] whose episode is to begin anew in the next call.
-        began: [n] whose episode began in the last call.
-        ended: [n] whose episode has ended.
-        some_began, some_diverged: whether any episode began, and any simulation diverged, in the last call; they may
-            be spare ones.
+        terminated, truncated, diverged: [n] booleans.
+        resetting: [n] whether an episode begins in the next call.
+        began: [n] whether an episode began in the last call.
+        ended: [n] whether the episode has ended.
+        some_began, some_diverged: whether any episode began or any simulation diverged in the last call, spare ones
+            included.
         observations: [n, nobservation] in the precision of the simulations.
         values: [nvalue, n] rewards and infos.
-        final_observations, final_values: the same before the start of the next episode took their place.
+        final_observations, final_values: the last observations and values of ended episodes.
     """
 
     def __init__(self, n: int, lanes: int, nobservation: int, nvalue: int, dtype: np.dtype[np.floating]):
         rewards: NDArray[np.float64] = np.zeros(lanes)
         flags: NDArray[np.bool_] = np.zeros((NFLAG, lanes), bool)
-        #: As the loop takes them: rewards, and rows of truths.
+        #: Arguments of the loop: rewards, and rows of flags.
         self.arrays = (rewards, flags)
         self.rewards = rewards[:n]
         self.terminated, self.truncated, self.diverged, self.ended, self.resetting, _, self.began = flags[:, :n]
@@ -35,18 +35,18 @@ class Results:
         self.some_began = self.some_diverged = False
         seen: NDArray[np.floating] = np.zeros((2, lanes, nobservation), dtype)
         values: NDArray[np.float64] = np.zeros((2, nvalue, lanes))
-        #: As the loop takes them: observations and values, the present and the final ones.
+        #: Arguments of the loop: observations and values, the present and the final ones.
         self.shown = (seen, values)
         self.observations, self.final_observations = seen[:, :n]
         self.values, self.final_values = values[:, :, :n]
 
     def ends(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_], NDArray[np.bool_]]:
-        """Who has terminated, has been truncated, and has ended [n], rows of a new array."""
+        """Masks [n] of terminated, truncated and ended episodes, rows of a new array."""
         copied = self._ends.copy()
         return copied[TERMINATED], copied[TRUNCATED], copied[ENDED]
 
     def said(self, found: Sequence[int]) -> int:
-        """Take note of what the loop returned to each thread; the worst status."""
+        """Take over the result of the loop in each thread; return the worst status."""
         status = words = 0
         for word in found:
             status, words = max(status, word & STATUS), words | word
@@ -54,7 +54,7 @@ class Results:
         return status
 
     def begin(self, chosen: NDArray[np.bool_] | None) -> None:
-        """Have the episodes of all begin anew, or of the chosen [n]; those of the spare lanes do in any case."""
+        """Request new episodes in all simulations, or in the chosen ones [n]; spare lanes always get new ones."""
         rewards, flags = self.arrays
         resetting = flags[RESETTING]
         resetting[:] = True

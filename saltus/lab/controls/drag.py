@@ -4,11 +4,11 @@ The spring goes from the grabbed point p of the body to the target p*, with crit
 
     F = k (p* - p) - c v,    k = min(m g₀ / l, m_p / (2 τ)²),    c = 2 sqrt(k m_p)
 
-applied at p. m is the mass of the whole tree that the body belongs to, l the smaller of the model's extent and 1 m and
-g₀ = 100 m/s²: pulled a length l away, the tree feels ten times its weight, so that every model can be lifted and none
-is torn apart. m_p is the mass that a push on the point moves, 1 / λ_max(J M⁻¹ Jᵀ) with J its Jacobian, in the direction
-in which it is least: there the spring is critically damped, in the others less. The second bound keeps it stable with a
-force that is held for τ seconds, a step or a few: sqrt(k / m_p) τ ≤ 1/2.
+applied at p. m is the mass of the body's kinematic tree, l the smaller of the model's extent and 1 m, g₀ = 100 m/s²: at
+a distance l the force is ten times the tree's weight, enough to lift every model without tearing it apart. m_p is the
+smallest effective mass at the point over all directions, 1 / λ_max(J M⁻¹ Jᵀ) with J its Jacobian: in that direction
+the spring is critically damped, in the others less. The second bound, sqrt(k / m_p) τ ≤ 1/2, keeps it stable although
+the force is held constant for τ seconds, one step or a few.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from saltus.simulate.simulation import Simulation
 
-PULL = 100.0  # m/s², of a tree that is pulled by the length l
-HOLD = 0.002  # s that a force is held, or a step where that is longer
+PULL = 100.0  # m/s², acceleration of a tree pulled from the distance l
+HOLD = 0.002  # s that a force is held; one step if that is longer
 
 
 @dataclass
@@ -36,11 +36,11 @@ class Drag:
     target: tuple[float, float, float]
 
     def steps(self, timestep: float) -> int:
-        """How many steps a force is held for."""
+        """Number of steps during which a force is held constant."""
         return max(1, int(HOLD / timestep))
 
     def apply(self, sim: Simulation) -> None:
-        """Put the force of the present state into xfrc_applied, in place of what was there."""
+        """Overwrite xfrc_applied with the spring force at the present state."""
         sim.xfrc_applied[:] = 0.0
         place, J = grabbed(sim, self.body, self.point)
         k, c = spring(sim, self.body, J, self.steps(sim.timestep) * sim.timestep)
@@ -50,7 +50,7 @@ class Drag:
 
 
 def grabbed(sim: Simulation, body: int, point: Any) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Where a body's point is (m, world axes), and its Jacobian [3, nv]."""
+    """Position of a body's point (m, world axes) and its Jacobian [3, nv]."""
     turned = np.zeros(3)
     mujoco.mju_rotVecQuat(turned, np.asarray(point, float), sim.data.xquat[body])
     place = sim.data.xpos[body] + turned
@@ -58,14 +58,14 @@ def grabbed(sim: Simulation, body: int, point: Any) -> tuple[NDArray[Any], NDArr
 
 
 def move_mocap(sim: Simulation, mocap: int, point: Any, target: Any) -> None:
-    """Put a body that is moved from outside where its point (m, in its frame) is at the target (m, world axes)."""
+    """Move a mocap body so that its point (m, in its frame) coincides with the target (m, world axes)."""
     turned = np.zeros(3)
     mujoco.mju_rotVecQuat(turned, np.asarray(point, float), sim.mocap_quat[mocap])
     sim.mocap_pos[mocap] = np.asarray(target) - turned
 
 
 def spring(sim: Simulation, body: int, J: NDArray[Any], hold: float) -> tuple[float, float]:
-    """Stiffness (N/m) and damping (N s/m) of the spring; zero where nothing can move."""
+    """Stiffness (N/m) and damping (N s/m) of the spring; zero if the point cannot move."""
     lightest = point_mass(sim, J)
     if lightest is None:
         return 0.0, 0.0
@@ -76,7 +76,7 @@ def spring(sim: Simulation, body: int, J: NDArray[Any], hold: float) -> tuple[fl
 
 
 def point_mass(sim: Simulation, J: NDArray[Any]) -> float | None:
-    """The mass (kg) that a push on a point with Jacobian J moves, where it is least; None where it does not move."""
+    """Smallest effective mass (kg) over all directions at a point with Jacobian J; None if it cannot move."""
     mobility = J @ np.linalg.solve(sim.full_M(), J.T)
     largest = float(np.linalg.eigvalsh(mobility)[-1])
     return 1.0 / largest if largest > 1e-12 else None

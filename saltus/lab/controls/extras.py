@@ -32,14 +32,14 @@ Answer = TypeVar("Answer")
 
 
 class Call(Generic[Answer]):
-    """A function of the user's, until it raises an error."""
+    """A function of the user that is called until it raises an error."""
 
     def __init__(self, what: str, function: Callable[..., Answer]):
         self.what, self._function = what, function
         self.off = False
 
     def __call__(self, notify: Notify, *arguments: object) -> Answer | None:
-        """What it returns; None if it is off, or raised an error, which is told."""
+        """Call the function and return its result; None if it is off or raises an error, which is notified."""
         if self.off:
             return None
         try:
@@ -49,7 +49,7 @@ class Call(Generic[Answer]):
             return None
 
     def fail(self, notify: Notify, error: Exception) -> None:
-        """Tell the user of an error, and be off."""
+        """Notify the user of an error and switch off."""
         self.off = True
         own = [f for f in traceback.extract_tb(error.__traceback__) if not Path(f.filename).is_relative_to(PACKAGE)]
         where = f" ({Path(own[-1].filename).name}, line {own[-1].lineno})" if own else ""
@@ -58,7 +58,7 @@ class Call(Generic[Answer]):
 
 
 class UserSlider:
-    """A slider that was added: `value` is where it stands, and can be set."""
+    """A slider that the user added; its present `value` can be read and set."""
 
     def __init__(self, about: Slider, value: float, on_change: Call[object] | None):
         self.about, self._value, self._on_change = about, value, on_change
@@ -66,7 +66,7 @@ class UserSlider:
 
     @property
     def value(self) -> float:
-        """Where the slider stands."""
+        """The present value."""
         return self._value
 
     @value.setter
@@ -79,11 +79,11 @@ class UserSlider:
 
     @property
     def off(self) -> bool:
-        """Whether its function raised an error, and is called no more."""
+        """Whether the function raised an error and is no longer called."""
         return self._on_change is not None and self._on_change.off
 
     def call(self, notify: Notify, sim: Simulation) -> None:
-        """Call its function, if it has one, with where it stands."""
+        """Call the function, if there is one, with the present value."""
         self.moved = False
         if self._on_change is not None:
             self._on_change(notify, sim, self.value)
@@ -93,25 +93,25 @@ class UserSlider:
 
 
 class Extras:
-    """All that was added to one scene; the session asks it for what there is, and has it call what is due."""
+    """The user's additions to one scene; the session reads them and triggers the calls that are due."""
 
     kind = "extras"
 
     def __init__(self) -> None:
         self.revision = 1
-        self.known: list[str] = []  # the signals that the session has by itself
+        self.known: list[str] = []  # the session's own signals
         self._lock = threading.RLock()
         self._sliders: dict[str, UserSlider] = {}
         self._buttons: dict[str, Call[Any]] = {}
         self._pressed: list[str] = []
         self._plots: dict[str, tuple[Signal, Call]] = {}
-        self._shown: list[str] = []  # signals to plot, in the order in which they came
-        self._seen, self._plotted = 0, 0  # the revision, and how many of those signals, the session knows of
+        self._shown: list[str] = []  # signals to plot, in the order of their addition
+        self._seen, self._plotted = 0, 0  # revision and number of those signals that the session has seen
         self._drawings: list[Call[Any]] = []
         self._steps: list[Call[Any]] = []
         self._off = 0
 
-    # ------------------------------------------------------------ added, by any thread
+    # ------------------------------------------------------------ additions, from any thread
 
     def _add(self, kind: str, there: dict[str, Any], name: str, made: Any) -> None:
         with self._lock:
@@ -120,14 +120,14 @@ class Extras:
             if name in there:
                 raise OptionError(f"a {kind} {name!r} exists already")
             if len(there) >= MOST:
-                raise OptionError(f"more than {MOST} of a kind cannot be added")
+                raise OptionError(f"at most {MOST} sliders, buttons or plots can be added")
             there[name] = made
             self.revision += 1
 
     def slider(
         self, name: str, low: float, high: float, value: float, unit: str, on_change: Callable[..., Any] | None
     ) -> UserSlider:
-        """See `Lab.slider`."""
+        """Add a slider; see `Lab.slider`."""
         low, high, value = number("low", low), number("high", high), number("value", value)
         if not (np.isfinite([low, high]).all() and low < high):
             raise OptionError(f"slider {name!r}: {low:g} to {high:g} is not a range")
@@ -139,11 +139,11 @@ class Extras:
         return made
 
     def button(self, name: str, on_press: Callable[..., Any]) -> None:
-        """See `Lab.button`."""
+        """Add a button; see `Lab.button`."""
         self._add("button", self._buttons, name, Call(f"button {name!r}", function("on_press", on_press)))
 
     def plot(self, name: str, read: Callable[..., Any] | None, unit: str) -> None:
-        """See `Lab.plot`."""
+        """Add a plot; see `Lab.plot`."""
         if read is not None:
             signal = Signal(f"user[{name}]", name, unit, "Yours")
             self._add("plot", self._plots, name, (signal, Call(f"plot {name!r}", function("read", read))))
@@ -155,18 +155,18 @@ class Extras:
             self.revision += 1
 
     def draw(self, draw: Callable[..., Any]) -> None:
-        """See `Lab.draw`."""
+        """Add a drawing function; see `Lab.draw`."""
         with self._lock:
             self._drawings.append(Call("draw", function("draw", draw)))
             self.revision += 1
 
     def before_step(self, act: Callable[..., Any]) -> None:
-        """See `Lab.before_step`."""
+        """Add a function to call before every step; see `Lab.before_step`."""
         with self._lock:
             self._steps.append(Call("before_step", function("act", act)))
             self.revision += 1
 
-    # ------------------------------------------------------------ what there is
+    # ------------------------------------------------------------ contents
 
     def message(self) -> dict[str, Any]:
         """The `extras` message."""
@@ -176,12 +176,12 @@ class Extras:
         return {"type": self.kind, "sliders": sliders, "buttons": buttons}
 
     def values(self) -> dict[str, float]:
-        """Where the sliders stand, by id."""
+        """Values of the sliders by id."""
         with self._lock:
             return {s.about.id: s.value for s in self._sliders.values()}
 
     def new_plots(self) -> list[str] | None:
-        """Signals to plot that came since the last call; None where nothing has changed at all."""
+        """Signals to plot that were added since the last call; None if nothing at all has changed."""
         with self._lock:
             if self.revision == self._seen:
                 return None
@@ -190,19 +190,19 @@ class Extras:
             return new
 
     def sources(self, notify: Notify) -> list[Source]:
-        """What the user's plots read."""
+        """Sources of the user's plots."""
         with self._lock:
             return [Source([signal], _reader(call, notify), computed=True) for signal, call in self._plots.values()]
 
     @property
     def steps(self) -> bool:
-        """Whether something is to be called before every step."""
+        """Whether a function is to be called before every step."""
         return any(not call.off for call in self._steps)
 
-    # ------------------------------------------------------------ called, by the session's thread
+    # ------------------------------------------------------------ calls, from the session's thread
 
     def move(self, id: str, value: float) -> float | None:
-        """Move the slider with this id, if there is one; returns where it stands now, within its bounds."""
+        """Move the slider with this id and return its new value within its bounds; None if there is no such slider."""
         with self._lock:
             found = next((s for s in self._sliders.values() if s.about.id == id), None)
         if found is None:
@@ -211,18 +211,18 @@ class Extras:
         return found.value
 
     def press(self, name: str) -> None:
-        """A button was pressed. OptionError: there is no such button."""
+        """Register a press of a button. OptionError: there is no such button."""
         if name not in self._buttons:
             raise OptionError.unknown("button", name, self._buttons)
         self._pressed.append(name)
 
     @property
     def due(self) -> bool:
-        """Whether something was moved or pressed."""
+        """Whether a slider was moved or a button pressed since the last calls."""
         return bool(self._pressed) or any(s.moved for s in list(self._sliders.values()))
 
     def call_due(self, sim: Simulation, notify: Notify) -> None:
-        """Call what belongs to sliders that were moved and buttons that were pressed."""
+        """Call the functions of moved sliders and pressed buttons."""
         with self._lock:
             moved = [s for s in self._sliders.values() if s.moved]
         for one in moved:
@@ -233,19 +233,19 @@ class Extras:
         self._note_failures()
 
     def call_all_sliders(self, sim: Simulation, notify: Notify) -> None:
-        """The simulation begins anew: it is to be what the sliders say."""
+        """Call the functions of all sliders, as after a reset of the simulation."""
         with self._lock:
             for one in self._sliders.values():
                 one.moved = True
         self.call_due(sim, notify)
 
     def call_before_step(self, sim: Simulation, notify: Notify) -> None:
-        """Call what the user wants called before every step."""
+        """Call the user's `before_step` functions."""
         for call in self._steps:
             call(notify, sim)
 
     def drawn(self, sim: Simulation, notify: Notify) -> list[dict[str, Any]] | None:
-        """What the user draws, as the `drawings` message has it; None where nothing was ever to be drawn."""
+        """The user's drawings for the `drawings` message; None if no drawing function was added."""
         with self._lock:
             calls = list(self._drawings)
         found: list[dict[str, Any]] = []
@@ -259,7 +259,7 @@ class Extras:
         return found if calls else None
 
     def _note_failures(self) -> None:
-        """Let pages know what is switched off."""
+        """Raise the revision if other functions are off than before, so that pages show it."""
         with self._lock:
             off = sum(one.off for one in (*self._buttons.values(), *self._sliders.values()))
             if off != self._off:
@@ -282,7 +282,7 @@ def _reader(call: Call[Any], notify: Notify) -> Callable[[Simulation], Any]:
 
 
 def _listed(drawings: Any) -> list[Any]:
-    """The drawings of one function: several, one, or none."""
+    """The result of a drawing function (several drawings, one, or None) as a list."""
     if drawings is None:
         return []
     return [drawings] if isinstance(drawings, Drawing) else list(drawings)

@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     from saltus.model.model import Model
     from saltus.simulate.simulation import Simulation
 
-MOST = 6  # of more, the arrows would hide the mechanism
+MOST = 6  # motors; arrows of more would hide the mechanism
 
 
 @dataclass(frozen=True)
 class Motor:
     """A motor on the only joint of a body, a hinge.
 
-    actuator, control, dof, joint: its places and those of its hinge. full: the torque of a full arrow (N m).
+    actuator, control, dof, joint: indices of the motor and its hinge. full: torque of an arrow of full length (N m).
     """
 
     actuator: int
@@ -31,7 +31,7 @@ class Motor:
     full: float
 
     def torque(self, sim: Simulation) -> float:
-        """What turns the hinge (N m): the motor, and the user's force."""
+        """Torque about the hinge (N m): the motor's plus the applied force."""
         model, control = sim.model, float(sim.ctrl[self.control])
         if model.actuator_ctrllimited[self.control]:
             control = float(np.clip(control, *model.actuator_ctrlrange[self.control]))
@@ -40,7 +40,7 @@ class Motor:
         return force + float(sim.qfrc_applied[self.dof])
 
     def place(self, model: Model) -> dict[str, Any]:
-        """Where its control and its degree of freedom are, and what of its control becomes torque (N m)."""
+        """Indices, control range and torque per unit of control (N m), for the page's own computation of the torque."""
         limited = bool(model.actuator_ctrllimited[self.control])
         signed = float(model.actuator_gear[model.actuator_outadr[self.actuator], 0])
         return {
@@ -50,7 +50,7 @@ class Motor:
         }
 
     def message(self, model: Model, names: list[str]) -> dict[str, Any]:
-        """As the `scene` message has it; `names`: of the coordinates."""
+        """The motor's entry of the `scene` message; `names`: names of the coordinates."""
         return {
             **{"body": int(model.jnt_bodyid[self.joint]), "dof": names.index(model.names("joint")[self.joint])},
             "anchor": [float(x) for x in model.jnt_pos[self.joint]],
@@ -60,7 +60,7 @@ class Motor:
 
 
 def motors(model: Model) -> list[Motor]:
-    """The motors of a model; none where there are too many to tell apart."""
+    """The motors of a model; an empty list if there are too many to tell apart."""
     found = []
     for k in range(model.nactuator):
         joint, control = int(model.actuator_trnid[k, 0]), int(model.actuator_ctrladr[k])

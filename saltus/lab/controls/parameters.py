@@ -44,21 +44,21 @@ class Parameter:
 
     @property
     def unit(self) -> str:
-        """Its SI unit where the field alone says it, else ""."""
+        """SI unit if the name of the field determines it, else ""."""
         return UNITS.get(self.key.partition("[")[0], "")
 
 
 def marked(model: Model, more: Iterable[str] = ()) -> tuple[Parameter, ...]:
-    """The parameters that the model's file marks, then others, "KEY=LOW:HIGH"; of the same key the last counts.
+    """The parameters marked in the model's file, then others, "KEY=LOW:HIGH"; the last entry of a key counts.
 
-    Raises OptionError for what cannot be read, or is not one number of this model.
+    OptionError: an entry cannot be read, or is not a single number of this model.
     """
     found = {p.key: _checked(model, p) for p in [*_in_file(model), *map(parse, more)]}
     return tuple(found.values())
 
 
 def parse(text: str) -> Parameter:
-    """A parameter from "KEY=LOW:HIGH"."""
+    """Read a parameter from "KEY=LOW:HIGH"; OptionError if that is not its form."""
     key, equals, bounds = text.rpartition("=")
     low, colon, high = bounds.partition(":")
     if not (equals and colon):
@@ -91,7 +91,7 @@ def _parameter(key: str, low: str, high: str, text: str) -> Parameter:
 
 
 def _checked(model: Model, parameter: Parameter) -> Parameter:
-    """The parameter, if the model has it as one number that may be as low and as high as its bounds."""
+    """Return the parameter; OptionError if it is not a single number of the model or a bound is not valid."""
     shape = np.shape(model.value(parameter.key))
     if shape:
         raise OptionError(f"parameter {parameter.key}: it has shape {shape}; {parameter.key}[0] is a single number")

@@ -1,7 +1,7 @@
 """Sliders: controls, joints, parameters of the model, and parameters of a controller.
 
-A control slider holds its control at a value. A joint slider puts the joint where it points, at rest: its velocity
-becomes zero, all others stay. A parameter slider changes the model (see `Model.changed`); the motion goes on.
+A control slider holds its control at a value. A joint slider sets the joint's position and its velocity to zero; all
+others stay. A parameter slider changes the model (see `Model.changed`); the motion continues.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
     from saltus.model.model import Model
     from saltus.simulate.simulation import Simulation
 
-MOST = 200  # of each group; nobody moves more, and a status message has them all
-GRAVITY = 9.81  # m/s², where a model has none, to tell how strong a motor might be
-STEPS = 1000  # places on a slider
+MOST = 200  # sliders of a group; a status message contains them all
+GRAVITY = 9.81  # m/s², used in a model without gravity to estimate a motor's strength
+STEPS = 1000  # steps along a slider
 
 
 @dataclass(frozen=True)
 class Slider:
-    """As the page knows it: group is "control", "input", "joint", "parameter" or "servo"."""
+    """A slider of the page; group is "control", "input", "joint", "parameter" or "servo"."""
 
     id: str
     label: str
@@ -40,15 +40,15 @@ class Slider:
     step: float
 
     def clipped(self, value: float) -> float:
-        """The value, or the bound that it is beyond."""
+        """The value clipped to the slider's bounds."""
         return min(max(value, self.min), self.max)
 
 
 @dataclass(frozen=True)
 class Handle:
-    """A slider and what it moves: number `index` of a field of a simulation.
+    """A slider and the number that it sets: element `index` of a field of a simulation.
 
-    turns: it is an angle that turns on and on. rest: the velocity that becomes zero with each move, or None.
+    turns: whether it is an unlimited angle. rest: index of the velocity that each move sets to zero, or None.
     """
 
     slider: Slider
@@ -58,19 +58,19 @@ class Handle:
     rest: int | None = None
 
     def read(self, sim: Simulation) -> float:
-        """Its present value."""
+        """The present value in a simulation."""
         value = float(getattr(sim, self.field)[self.index])
         return wrapped(value) if self.turns else value
 
     def write(self, sim: Simulation, value: float) -> None:
-        """Set it."""
+        """Set the value in a simulation; the velocity `rest` becomes zero."""
         getattr(sim, self.field)[self.index] = value
         if self.rest is not None:
             sim.qvel[self.rest] = 0.0
 
 
 def slider(id: str, label: str, group: str, low: float, high: float, unit: str = "") -> Slider:
-    """A slider with as many places as one can tell apart."""
+    """Make a slider of 1000 steps."""
     return Slider(id, label, group, low, high, unit, (high - low) / STEPS)
 
 
@@ -88,7 +88,7 @@ def control_sliders(sim: Simulation, taken: Iterable[int] = ()) -> list[Handle]:
 
 
 def control_range(model: Model, k: int, u: int) -> tuple[float, float]:
-    """The range of control u of actuator k: its own, a muscle's, what a motor needs to hold its joint, or ±1."""
+    """Range of control u of actuator k: its own, a muscle's [0, 1], the one a motor needs to hold its joint, or ±1."""
     if model.actuator_ctrllimited[u]:
         low, high = (float(x) for x in model.actuator_ctrlrange[u])
         return low, high
@@ -101,18 +101,18 @@ def control_range(model: Model, k: int, u: int) -> tuple[float, float]:
 
 
 def is_plain(model: Model, k: int) -> bool:
-    """Whether an actuator is a motor on a joint: its force is its control times constants."""
+    """Whether an actuator is a motor on a joint, with a force proportional to its control."""
     fixed = model.actuator_gaintype[k] == GAIN_FIXED and model.actuator_biastype[k] == BIAS_NONE
     return bool(fixed and model.actuator_dyntype[k] == DYN_NONE and model.actuator_trntype[k] == TRN_JOINT)
 
 
 def gear(model: Model, k: int) -> float:
-    """How much larger a joint's force is than its motor's."""
+    """Ratio of a joint's force to its motor's; 1 in place of 0."""
     return abs(float(model.actuator_gear[model.actuator_outadr[k], 0])) or 1.0
 
 
 def _holding(model: Model, joint: int, gear: float) -> float:
-    """The largest control with which weight could load a motor: m g, at a hinge times the reach of what it carries."""
+    """Largest control that holds a motor's load against gravity: m g, at a hinge times the reach of its subtree."""
     body = int(model.jnt_bodyid[joint])
     weight = float(model.body_subtreemass[body]) * (float(np.linalg.norm(model.opt.gravity)) or GRAVITY)
     reach = min(_reach(model, body), float(model.stat.extent)) if model.jnt_type[joint] == HINGE else 1.0
@@ -120,7 +120,7 @@ def _holding(model: Model, joint: int, gear: float) -> float:
 
 
 def _reach(model: Model, body: int) -> float:
-    """How far the centres of mass under a body are from it when all is stretched, at most (m)."""
+    """Largest distance from a body to a centre of mass in its fully stretched subtree (m)."""
     lengths = {body: 0.0}
     farthest = float(np.linalg.norm(model.body_ipos[body]))
     for b in range(body + 1, model.nbody):
@@ -140,7 +140,7 @@ def _nice(x: float) -> float:
 
 
 def joint_sliders(model: Model) -> list[Handle]:
-    """Sliders of all hinges and slides, within their ranges, or a turn, or the model's extent."""
+    """Sliders of all hinges and slides, within their limits; without limits, ±π or the model's extent."""
     handles = []
     for j, name in enumerate(model.names("joint")):
         kind = model.jnt_type[j]
@@ -156,7 +156,7 @@ def joint_sliders(model: Model) -> list[Handle]:
 
 
 def parameter_slider(parameter: Parameter) -> Slider:
-    """The slider of a value of the model."""
+    """The slider of a parameter of the model."""
     return slider(parameter.key, parameter.key, "parameter", parameter.low, parameter.high, parameter.unit)
 
 

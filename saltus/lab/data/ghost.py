@@ -4,7 +4,7 @@ from saltus.simulate.simulation import Simulation
 
 
 class Ghost:
-    """The same mechanism under another integrator, from the same state, with the same controls."""
+    """A copy of the main simulation under another integrator, with the same initial state and controls."""
 
     def __init__(self, name: str, sim: Simulation):
         self.name, self.sim = name, sim
@@ -12,11 +12,11 @@ class Ghost:
         self.alive = True
 
     def snap(self) -> None:
-        """The present state is all there is: nothing lies between it and the one before."""
+        """Make the previous state equal to the present one, so that nothing is interpolated between them."""
         self.before, self.before_rate = self.sim.qpos.copy(), self.sim.qvel.copy()
 
     def follow(self, main: Simulation) -> None:
-        """Take over the inputs of the main simulation."""
+        """Copy the inputs of the main simulation."""
         self.sim.qfrc_applied[:] = main.qfrc_applied
         self.sim.mocap_pos[:], self.sim.mocap_quat[:] = main.mocap_pos, main.mocap_quat
         self.sim.control_prm[:], self.sim.ctrl[:] = main.control_prm, main.ctrl

@@ -1,7 +1,7 @@
-"""History of signals: a bounded table of samples, of which each page fetches those that it lacks.
+"""History of signals: a bounded table of samples, from which each page fetches those that it lacks.
 
 A page's place in it is a pair (epoch, number of the next sample). The epoch changes whenever a page's samples become
-invalid: other signals are plotted, or a run starts again; the page then gets all samples. So a page that reads slowly
+invalid: other signals are plotted, or a run starts again; the page then gets all samples. A page that reads slowly thus
 costs no memory, and gets everything that is still stored.
 """
 
@@ -18,16 +18,16 @@ from numpy.typing import NDArray
 SAMPLES = 128  # the first byte of a message with samples; frames begin with their version
 PIECE = 65536  # bytes of one message, at most
 FIRST_ROOM = 1024  # samples
-ROOM_FOR_MORE = 1.25  # times what is kept for certain: older samples leave together
+ROOM_FOR_MORE = 1.25  # capacity relative to `room`: old samples are dropped in blocks
 _HEAD = struct.Struct("<BBHII")
 
 Place = tuple[int, int]
 
 
 class History:
-    """Samples of all signals; those of some are given to pages.
+    """Samples of all signals, of which pages receive a selection.
 
-    `ids`: of the signals. `columns`: of those that pages get. One thread writes, any may read.
+    `ids`: ids of the signals. `columns`: indices of the signals that pages receive. One thread writes, any may read.
     """
 
     def __init__(self, ids: Sequence[str], columns: Sequence[int], most: int, most_bytes: int):
@@ -36,7 +36,7 @@ class History:
         self._lock = threading.Lock()
         self._revision = 1  # of the list of signals
         self._epoch = 0
-        self._first = self._count = 0  # number of the first sample that is there; how many there are
+        self._first = self._count = 0  # number of the first stored sample; count of stored samples
         self.last_time = -np.inf  # s, of the last sample
         self._times = np.empty(0)
         self._values = np.empty((0, len(self.ids)), np.float32)
@@ -46,17 +46,17 @@ class History:
 
     @property
     def room(self) -> int:
-        """How many samples are kept at least."""
+        """Number of samples that are kept at least."""
         width = 8 + 4 * len(self.ids)
         return max(2, min(self._most, int(self._bytes / (ROOM_FOR_MORE * width))))
 
     @property
     def times(self) -> NDArray[np.float64]:
-        """Times (s) of all samples; nan where the curves part."""
+        """Times (s) of all samples; nan at a break of the curves."""
         return self._times[: self._count].copy()
 
     def column(self, id: str) -> NDArray[np.float32]:
-        """All samples of a signal; nan where it was not computed."""
+        """All samples of a signal in its unit; nan where it was not computed."""
         return self._values[: self._count, self.ids.index(id)].copy()
 
     # ------------------------------------------------------------ writing
@@ -67,14 +67,14 @@ class History:
             if self._count == len(self._times):
                 self._make_room()
             self._times[self._count] = time
-            with np.errstate(over="ignore"):  # what is beyond float32 is infinitely large
+            with np.errstate(over="ignore"):  # values beyond the range of float32 become infinite
                 self._values[self._count] = row
             self._count += 1
         if np.isfinite(time):
             self.last_time = time
 
     def fill(self, times: NDArray[Any], values: NDArray[Any]) -> None:
-        """Be these samples [n] and [n, signals]; of more than there is room for every k-th."""
+        """Replace all samples by these, [n] and [n, signals]; if there is not enough room, by every k-th."""
         every = max(1, -(-len(times) // self.room))
         with self._lock:
             self._times, self._values = times[::every].astype(float), values[::every].astype(np.float32)
@@ -83,7 +83,7 @@ class History:
         self.last_time = float(times[-1])
 
     def part(self) -> None:
-        """The curves part here: nothing lies between the samples before and those that follow."""
+        """Break the curves: no line connects the last sample to the next."""
         if self._count and np.isfinite(self._times[self._count - 1]):
             self.append(np.nan, np.full(len(self.ids), np.nan))
 
@@ -116,7 +116,7 @@ class History:
             self._begin()
 
     def relay(self, ids: Sequence[str], columns: Sequence[int], revision: int) -> None:
-        """There are other signals; what was known of those that stay is kept, the rest was not computed."""
+        """Change the list of signals; those that stay keep their samples, those of new ones are nan."""
         with self._lock:
             before = {id: k for k, id in enumerate(self.ids)}
             values = np.full((len(self._times), len(ids)), np.nan, np.float32)
@@ -139,14 +139,14 @@ class History:
 
     @property
     def end(self) -> Place:
-        """The place of the sample that comes next."""
+        """The place of the next sample."""
         with self._lock:
             return self._epoch, self._first + self._count
 
     def since(self, place: Place | None, revision: int, until: Place) -> tuple[bytes, Place] | None:
-        """A message with samples from a place on, and the place after them; None if there is nothing more `until`.
+        """A message with the samples from a place on, and the place after them; None if there are none before `until`.
 
-        Also None while the list of signals is another than the one of this revision, which is all that the page knows.
+        None too if the list of signals has another revision than the one that the page knows.
         """
         with self._lock:
             if revision != self._revision:
@@ -161,7 +161,7 @@ class History:
             return message, (self._epoch, self._first + rows.stop)
 
     def _encoded(self, rows: slice, anew: bool) -> bytes:
-        """The message of some rows; see `saltus.lab.messages.protocol`."""
+        """Encode some rows as a message; see `saltus.lab.messages.protocol`."""
         columns = np.array(self.columns, "<u2")
         count = rows.stop - rows.start
         head = _HEAD.pack(SAMPLES, int(anew), len(columns), self._revision, count)

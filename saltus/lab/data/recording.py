@@ -24,13 +24,13 @@ if TYPE_CHECKING:
     from saltus.record.trajectory import Trajectory
     from saltus.simulate.simulation import Simulation
 
-RATE = 60  # samples a simulated second, where steps are shorter than that
+RATE = 60  # samples per simulated second, unless steps are longer
 MOST_SAMPLES = 216_000  # an hour
 MOST_BYTES = 256 * 2**20
 
 
 class Recorder:
-    """Takes samples while it goes on: states at the ends of steps, every 1/60 s or every step if those are longer."""
+    """A running recording: samples the states at the ends of steps, every 1/60 s, or every step if steps are longer."""
 
     def __init__(self, sim: Simulation, ghosts: list[Ghost]):
         self.began = sim.time
@@ -39,34 +39,34 @@ class Recorder:
         self._most = max(2, min(MOST_SAMPLES, MOST_BYTES // (8 * width * len(self._builders))))
         self._changes: list[str] = []
         self.stopped = False
-        self._seen = len(sim.events)  # those before are not recorded
+        self._seen = len(sim.events)  # earlier events are not recorded
         self.restart(sim)
         self._append(sim, ghosts)
 
     @property
     def limit(self) -> float:
-        """Simulated seconds that there is room for."""
+        """Largest length of a recording (simulated s)."""
         return (self._most - 1) * self.period
 
     @property
     def full(self) -> str:
-        """What the user is told when it is full."""
+        """Notice for the user when the recording is full."""
         return f"Recording stopped because it is full: {self._most} samples, {self.limit / 60:.3g} min."
 
     def restart(self, sim: Simulation) -> None:
-        """The step is another; the next sample is a whole period from here."""
+        """Adapt to a new time step; the next sample follows one whole period later."""
         self._every = max(1, round(1.0 / (RATE * sim.timestep)))
         self.period = self._every * sim.timestep
         self.steps_left = self._every
 
     def note(self, sim: Simulation, change: str) -> None:
-        """Something has changed that the recording should tell."""
+        """Note a change of the simulation in the recording."""
         self._changes.append(f"t = {sim.time:.6g} s: {change}")
         self._seen = len(sim.events)
         self.restart(sim)
 
     def after(self, sim: Simulation, ghosts: list[Ghost], steps: int) -> bool:
-        """Some steps were taken; whether there is room for more."""
+        """Count steps that were taken and sample if one is due; return whether there is room for more."""
         self.steps_left -= steps
         if self.steps_left > 0 or self.stopped:
             return True
@@ -84,7 +84,7 @@ class Recorder:
                 self._builders[ghost.name].append(**sample_row(ghost.sim.engine))
 
     def finish(self, sim: Simulation) -> tuple[Trajectory, list[Trajectory]]:
-        """The recording, and those of the ghosts."""
+        """The finished recording, and the ghosts' recordings."""
         for builder in self._builders.values():
             builder.attrs.update(duration=sim.time - self.began, sample=self.period, lab_changes=[*self._changes])
         main, *others = (builder.finish() for builder in self._builders.values())
@@ -97,7 +97,7 @@ def _builder(sim: Simulation) -> TrajectoryBuilder:
 
 
 class Downloads:
-    """The last recording of a lab and what is made of it. Its methods may be called from any thread."""
+    """The last recording of a lab and the files made from it. Methods may be called from any thread."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -110,26 +110,26 @@ class Downloads:
         self._closing = False
 
     def keep(self, trajectory: Trajectory, ghosts: list[Trajectory] | None = None) -> None:
-        """A new recording takes the place of the last one, and of what was made of it."""
+        """Store a new recording; the last one and the files made from it are dropped."""
         with self._lock:
             self._trajectory, self._ghosts, self._made = trajectory, ghosts or [], {}
             self._video = {"state": "none", "done": 0.0, "message": ""}
 
     @property
     def seconds(self) -> float:
-        """Simulated seconds that are there to download."""
+        """Length of the stored recording (simulated s)."""
         trajectory = self._trajectory
         return 0.0 if trajectory is None else trajectory.duration
 
     @property
     def video(self) -> dict[str, object]:
-        """How it stands with the video, as in the `status` message."""
+        """State of the video for the `status` message."""
         return dict(self._video)
 
     def content(self, what: str) -> bytes:
-        """The file "trajectory", "video" or "report"; raises Refused where there is none.
+        """Content of the file "trajectory", "video" or "report"; Refused if there is none.
 
-        Who asks for one that is being made waits for that.
+        Waits while the file is being made.
         """
         with self._making.get(what, contextlib.nullcontext()):
             return self._content(what)
@@ -148,7 +148,7 @@ class Downloads:
             write, suffix = (trajectory.save, ".nc") if what == "trajectory" else (trajectory.report, ".html")
             return self._keep(trajectory, what, written(write, suffix))
         except SaltusError as error:
-            raise Refused(HTTPStatus.INTERNAL_SERVER_ERROR, f"This cannot be created: {error}") from error
+            raise Refused(HTTPStatus.INTERNAL_SERVER_ERROR, f"This file cannot be created: {error}") from error
 
     def _keep(self, trajectory: Trajectory, what: str, content: bytes) -> bytes:
         with self._lock:
@@ -157,7 +157,7 @@ class Downloads:
         return content
 
     def make_video(self, **view: Unpack[ViewOptions]) -> str | None:
-        """Begin to draw a video of the recording; a sentence if that cannot be."""
+        """Start rendering a video of the recording; return a sentence if that is not possible, else None."""
         with self._lock:
             if self._trajectory is None:
                 return "Nothing was recorded yet: record first, then make a video of it."
@@ -190,18 +190,18 @@ class Downloads:
                 self._video = {**self._video, **news}
 
     def close(self) -> None:
-        """Give up what is being made."""
+        """Cancel the rendering of a video."""
         self._closing = True
         if self._job is not None:
             self._job.join(5.0)
 
 
 class _GivenUp(Exception):
-    """The lab closes while a video is drawn."""
+    """The lab was closed while a video was rendered."""
 
 
 def written(write: Callable[[str], Any], suffix: str) -> bytes:
-    """The content of a file that a function writes."""
+    """Content of the file that a function writes."""
     with tempfile.TemporaryDirectory(prefix="saltus-lab-") as directory:
         path = Path(directory) / f"recording{suffix}"
         write(str(path))

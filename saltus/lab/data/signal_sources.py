@@ -2,7 +2,7 @@
 
 `qpos[hinge]`, `qvel[hinge]`, `ctrl[motor]`, `act[muscle]`, `energy`, `sensor[gyro][0]` (see `saltus.Trajectory` and
 `saltus.study.measures`); fields of `saltus.Simulation.data`, as `actuator_force[motor]`; `contact_force[floor ball]`
-is how strong the force at a contact point is, `contact_force[floor ball][2]` its z.
+is the magnitude of the force at a contact point, `contact_force[floor ball][2]` its z component.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from saltus.record.trajectory import Trajectory
     from saltus.simulate.simulation import Simulation
 
-WITH_PARTS = 64  # contact points at most, where forces have signals for x, y and z
+WITH_PARTS = 64  # most contact points with separate signals for x, y and z
 FEW = 3  # signals of a kind in a preset
-FORCE_ALONG = {"m/s": "N", "rad/s": "N m"}  # the unit of a force, by that of the velocity along it
+FORCE_ALONG = {"m/s": "N", "rad/s": "N m"}  # unit of a generalised force, by the unit of its velocity
 ENERGIES = ("energy", "potential", "kinetic")
 SENSOR_UNITS = {
     "m": "RANGEFINDER FRAMEPOS SUBTREECOM TENDONPOS GEOMDIST GEOMFROMTO",
@@ -49,7 +49,7 @@ _UNIT_OF_SENSOR = {
 
 
 def simulation_sources(sim: Simulation) -> list[Source]:
-    """The signals of a simulation."""
+    """Sources of all signals of a simulation."""
     names, units = names_and_units(sim.engine)
     model, along = sim.model, [FORCE_ALONG[unit] for unit in units["qvel"]]
     states = [(f"{field}", units[field], names[field]) for field in ("qpos", "qvel", "ctrl", "act")]
@@ -81,7 +81,7 @@ def _field(
     turning: Iterable[str] = (),
     computed: bool = False,
 ) -> Source:
-    """A field of the simulation, or of its data if it is computed, with a number for each name."""
+    """Source of a field of the simulation, or of its data if it is computed, with a number for each name."""
     labelled = zip(names, units, strict=True)
     turns = set(turning) if field == "qpos" else set()
     signals = [Signal(f"{field}[{n}]", f"{field}[{n}]", unit, group, n in turns) for n, unit in labelled]
@@ -91,19 +91,19 @@ def _field(
 
 
 def present_controls(sim: Simulation) -> NDArray[np.float64]:
-    """The controls [nu] that belong to this state, where the last step has left those of one of its stages."""
+    """Controls [nu] at the present state; the last step left those of one of its stages."""
     sim.forward()
     return sim.ctrl
 
 
 def _turning(model: Model) -> list[str]:
-    """Hinges that turn on and on."""
+    """Names of the hinges without limits."""
     kinds = zip(model.names("joint"), model.jnt_type, model.jnt_limited, strict=True)
     return [name for name, kind, limited in kinds if kind == HINGE and not limited]
 
 
 def _outputs(model: Model) -> tuple[list[str], list[str]]:
-    """Names and units of the forces of actuators, of which one may have several."""
+    """Names and units of actuator forces; an actuator may have several."""
     names, units = [], []
     for k, name in enumerate(model.names("actuator")):
         count = int(model.actuator_outnum[k])
@@ -139,7 +139,7 @@ def _sensors(model: Model) -> list[Signal]:
 
 
 def _contacts(sim: Simulation) -> Source:
-    """Forces at contact points, where there are some that recordings have columns for."""
+    """Source of the forces at the contact points that recordings have columns for."""
     count = point_count(sim.engine)
     names = point_names(sim.model, sim.engine.m) if count else []
     parts = count <= WITH_PARTS
@@ -157,14 +157,14 @@ def _contact_signals(names: list[str], parts: bool) -> list[Signal]:
 
 
 def contact_values(forces: NDArray[Any], parts: bool) -> NDArray[Any]:
-    """How strong forces [..., n, 3] are, and with `parts` their components [..., n or 4 n]."""
+    """Magnitudes of forces [..., n, 3] (N), followed by their components with `parts`: [..., n or 4 n]."""
     strength = np.linalg.norm(forces, axis=-1)
     flat = forces.reshape(*forces.shape[:-2], -1)
     return np.concatenate([strength, flat], axis=-1) if parts else strength
 
 
 def recorded_signals(trajectory: Trajectory, model: Model) -> Signals:
-    """The signals of a recording with all its samples, at times since the first of them."""
+    """The signals of a recording with all its samples; times count from the first sample."""
     t, names, units = trajectory, trajectory.names, trajectory.units
     fields = {"qpos": "Positions", "qvel": "Velocities", "ctrl": "Controls", "act": "Activations"}
     sources = [_field(field, group, names[field], units[field], _turning(model)) for field, group in fields.items()]
@@ -185,7 +185,7 @@ def recorded_signals(trajectory: Trajectory, model: Model) -> Signals:
 
 
 def preset_of(model: Model, names: dict[str, list[str]]) -> list[str]:
-    """What a model's plots show if its scene says nothing else: a few coordinates, and what drives them.
+    """Default signals of a model's plots: a few coordinates and controls.
 
     `names`: the labels of the simulation's columns.
     """

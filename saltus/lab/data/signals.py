@@ -1,12 +1,12 @@
 """Signals: the numbers of a simulation over time that the page can plot.
 
-A sample is taken after every step; where steps come more often than RATE times a second of wall time, after every k-th.
-What has to be computed for it (forces, energies, sensors) is, as long as that takes no more than a SHARE of the time,
-at every sample, otherwise at every few of them.
+A sample is taken after every step, or after every k-th if there are more than RATE steps per second of wall time.
+Signals that must be computed (forces, energies, sensors) are computed at every sample as long as that takes no more
+than a SHARE of the time, otherwise at every few samples.
 
-All signals are sampled all the time, so that one that is chosen later shows what was: the last MOST_SAMPLES samples
-since the reset, fewer where they would take more than MOST_BYTES; these samples lie so far apart that they reach back
-for LEAST_PAST s of wall time at least.
+All signals are sampled all the time, so that a signal chosen later has a past: the last MOST_SAMPLES samples since the
+reset, fewer if they would take more than MOST_BYTES; samples lie so far apart that they reach back for at least
+LEAST_PAST s of wall time.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from saltus.lab.data.history import History
 if TYPE_CHECKING:
     from saltus.simulate.simulation import Simulation
 
-RATE = 2000  # samples a second of wall time, at most
-SHARE, SHARE_UNSEEN = 0.25, 0.05  # of wall time, that computing may take: for signals that are chosen, for others
+RATE = 2000  # most samples per second of wall time
+SHARE, SHARE_UNSEEN = 0.25, 0.05  # of wall time for computing: if computed signals are plotted, if none are
 MOST_SAMPLES = 100_000
 MOST_BYTES = 64 * 2**20
 LEAST_PAST = 20.0  # s
@@ -39,8 +39,8 @@ MOST_CHOSEN = 24
 class Signal:
     """A number over time.
 
-    id: its name in recordings, as `qpos[hinge]`. label: what the plots call it. unit: SI, "" where there is none or it
-    is not known. group: under which heading one chooses it. turns: whether it is an angle that turns on and on.
+    id: name in recordings, as `qpos[hinge]`. label: name in plots. unit: SI unit, "" if there is none or it is not
+    known. group: heading in the list of signals. turns: whether it is an unlimited angle.
     """
 
     id: str
@@ -52,10 +52,10 @@ class Signal:
 
 @dataclass(frozen=True)
 class Source:
-    """Signals that are read together: `read` gives their values [n] at the present state.
+    """Signals that are read together: `read` returns their values [n] at the present state.
 
-    computed: whether something has to be computed for that, beyond the state and the inputs. field: the field of the
-    simulation, or of its data, that they are numbers of, and places: which; None: from the first on; "": of none.
+    computed: whether reading needs a computation beyond the state and the inputs. field: field of the simulation or of
+    its data that holds the values; "": none. places: indices in that field; None: from the first on.
     """
 
     signals: list[Signal]
@@ -66,7 +66,7 @@ class Source:
 
 
 class Signals:
-    """The signals of a session, their samples, and those that are chosen to be plotted.
+    """The signals of a session, their samples, and the selection that is plotted.
 
     The session's thread takes the samples; any other may ask the `history` for them.
     """
@@ -74,16 +74,16 @@ class Signals:
     kind = "signals"
 
     def __init__(self, sources: list[Source], preset: Iterable[str] = ()):
-        """`preset`: the signals that are plotted at first, and again when the user asks for them."""
-        self.revision = 0  # of the list
+        """`preset`: signals plotted initially, and when the user asks for the default."""
+        self.revision = 0  # of the list of signals
         self._preset = list(preset)
         self._use(sources)
         self.history = History(list(self._places), self._columns(self.preset), MOST_SAMPLES, MOST_BYTES)
         self._every, self._since = 1, 0  # steps a sample; steps since the last one
-        self._rate = 0.0  # samples a second of wall time
-        self._cost, self._wait = 0.0, 0  # s that computing takes; samples without that are still to come
+        self._rate = 0.0  # samples per second of wall time
+        self._cost, self._wait = 0.0, 0  # computing time of a sample (s); samples to come without computing
 
-    # ------------------------------------------------------------ what there is, and what is chosen
+    # ------------------------------------------------------------ signals and selection
 
     def _use(self, sources: list[Source]) -> None:
         self._sources = sources
@@ -95,7 +95,7 @@ class Signals:
         return [self._places[id] for id in ids if id in self._places]
 
     def change(self, sources: list[Source]) -> None:
-        """There may be other signals now; those that stay keep their past, and are plotted as before."""
+        """Change the sources; signals that stay keep their samples and are plotted as before."""
         if [signal for source in sources for signal in source.signals] == self.signals:
             self._sources = sources
             return
@@ -105,16 +105,16 @@ class Signals:
 
     @property
     def preset(self) -> list[str]:
-        """What is plotted if nothing else is chosen."""
+        """Ids of the signals plotted by default."""
         return [id for id in self._preset if id in self._places]
 
     @property
     def chosen(self) -> list[str]:
-        """The ids of what is plotted."""
+        """Ids of the plotted signals."""
         return [self.history.ids[k] for k in self.history.columns]
 
     def choose(self, ids: Iterable[str]) -> None:
-        """Plot these signals. OptionError: there is no such signal, or there are too many."""
+        """Plot these signals only. OptionError: there is no such signal, or there are too many."""
         ids = list(dict.fromkeys(ids))
         for id in ids:
             if id not in self._places:
@@ -125,7 +125,7 @@ class Signals:
         self._wait = 0
 
     def choose_also(self, ids: Iterable[str]) -> None:
-        """Plot these signals too, if they are there; where that is too many, those chosen first give way."""
+        """Plot these signals too, if they exist; beyond the limit, those chosen first are dropped."""
         self.choose([id for id in [*self.chosen, *ids] if id in self._places][-MOST_CHOSEN:])
 
     def message(self) -> dict[str, object]:
@@ -139,29 +139,29 @@ class Signals:
 
     @property
     def steps_left(self) -> int:
-        """How many steps there are until the next sample, at least one."""
+        """Number of steps until the next sample, at least 1."""
         return max(1, self._every - self._since)
 
     def pace(self, timestep: float, speed: float) -> None:
-        """How fast time goes by: the step (s), and simulated seconds a second; 0 where steps are taken one by one."""
+        """Set the time step (s) and the speed (simulated seconds per second; 0 for single steps)."""
         rate = min(RATE, self.history.room / LEAST_PAST)
         self._every = max(1, math.ceil(speed / (timestep * rate) - 1e-9))
         self._rate = speed / (timestep * self._every)
 
     def after(self, sim: Simulation, steps: int) -> None:
-        """Some steps were taken."""
+        """Count steps that were taken, and sample if one is due."""
         self._since += steps
         if self._since >= self._every:
             self.sample(sim)
 
     def begin(self, sim: Simulation) -> None:
-        """A run begins here: what was before is forgotten."""
+        """Start a run: forget all samples and take the first one."""
         self.history.clear()
         self._wait = 0
         self.sample(sim)
 
     def jump(self, sim: Simulation) -> None:
-        """The state is another, at the same time or later: nothing lies between it and the one before."""
+        """Break the curves at a jump of the state; start a run anew if time went back."""
         if sim.time < self.history.last_time:
             self.begin(sim)
             return
@@ -179,20 +179,20 @@ class Signals:
             width = len(source.signals)
             if compute or not source.computed:
                 began = time.perf_counter()
-                # what cannot be computed here stops the next step, which tells why
+                # an error here recurs in the next step, which reports it
                 with suppress(SaltusError):
                     row[place : place + width] = source.read(sim)
                 spent += (time.perf_counter() - began) * source.computed
             place += width
         if compute:
-            sim.ctrl[:] = controls  # looking may have found those that belong to this very state
-            # the least of late: what others do on this computer meanwhile is no cost
+            sim.ctrl[:] = controls  # computing may have replaced them by the controls at this state
+            # the least of the recent times: load from other processes is no cost
             self._cost = min(1.1 * self._cost, spent) if self._cost else spent
             self._wait = self._stride() - 1
         self.history.append(sim.time, row)
 
     def _stride(self) -> int:
-        """At every how many samples there is time for what has to be computed."""
+        """Number of samples per computation that keeps computing within its share of the time."""
         computed = [source.computed for source in self._sources for _ in source.signals]
         share = SHARE if any(computed[k] for k in self.history.columns) else SHARE_UNSEEN
         return max(1, math.ceil(self._cost * self._rate / share))

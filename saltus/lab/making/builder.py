@@ -1,4 +1,4 @@
-"""Which simulation comes next: it is built beside the one that runs, and of several wishes in a row the last counts."""
+"""Builds the next simulation while the present one runs; a new request replaces the one in progress."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from saltus.lab.messages.job import Job
 
 
 class Builder:
-    """Builds the simulations that a session goes on with, the first at once.
+    """Builds the next simulations of a session, starting with the first.
 
-    settings: of the simulation that runs. wanted: of the one that is being built; those of the one that runs where
-    nothing is. ear: hears what is warned of meanwhile.
+    settings: those of the running simulation. wanted: those of the simulation being built, or of the running one if
+    none is. ear: receives the warnings issued meanwhile.
     """
 
     def __init__(self, setup: Setup, settings: Settings, ear: Ear):
@@ -27,11 +27,11 @@ class Builder:
 
     @property
     def busy(self) -> bool:
-        """Whether something is being built, or waits to be taken."""
+        """Whether a simulation is being built or waits to be taken."""
         return self._job is not None
 
     def want(self, **changes: Any) -> None:
-        """Build for other settings; what was being built before is given up."""
+        """Build for changed settings and abandon the build in progress."""
         before, self.wanted = self.wanted, replace(self.wanted, **changes)
         if self.wanted != before:
             self.give_up()
@@ -42,19 +42,19 @@ class Builder:
         self._job = Job(self._ear.listening(self._making.run), "builder")
 
     def give_up(self) -> None:
-        """End what is being built, if anything is."""
+        """Abandon the build in progress, if there is one."""
         if self._making is not None:
             self._making.cancel()
         self._making = self._job = None
 
     def take(self) -> Built | None:
-        """What was built, once it is done; raises the SaltusError of what cannot be built."""
+        """The finished simulations; None while they are being built. Raises the SaltusError of a failed build."""
         if self._job is None or not self._job.done:
             return None
         job, self._job = self._job, None
         return job.result()
 
     def compiling(self) -> dict[str, Any] | None:
-        """What is compiled, since when and about how long, as the `status` message has it; None if nothing is."""
+        """Progress of the compilation for the `status` message; None if nothing is being compiled."""
         progress = None if self._making is None or self._job is None else self._making.progress
         return None if progress is None else progress.message(self.wanted.integrator.name)

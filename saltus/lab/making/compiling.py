@@ -1,7 +1,7 @@
 """Building simulations: missing kernels are compiled in a separate process, which can be stopped at any time.
 
-Numba compiles under one lock, and nothing interrupts it. So kernels that are not in the cache are compiled by another
-process (`main`), whose result is read from the cache; if it is no longer needed, that process is killed and delays
+Numba compiles under one lock and cannot be interrupted. Kernels that are not in the cache are therefore compiled by
+another process (`main`) and then read from the cache; if they are no longer needed, that process is killed and delays
 nothing.
 """
 
@@ -23,33 +23,33 @@ from saltus.number.cache.storage import cache_directory, cache_key
 from saltus.number.compile.progress import expected_seconds, remember
 from saltus.terminal.compiling import compile_progress
 
-_listening = threading.Lock()  # of all who listen to the compiler, only the last is told
+_listening = threading.Lock()  # the compiler reports to its last listener only
 
 
 class Cancelled(Exception):
-    """What was being made is not wanted any more."""
+    """The build in progress was cancelled."""
 
 
 class _Missing(Exception):
-    """A kernel that is not in the cache; its name."""
+    """A kernel is not in the cache; the argument is its name."""
 
 
 @dataclass(frozen=True)
 class Progress:
-    """What is compiled. kernel: its name. since: when it all began (time.monotonic). about: what it took before (s)."""
+    """A compilation in progress. kernel: its name. since: start (time.monotonic). about: duration in the past (s)."""
 
     kernel: str
     since: float
     about: float | None
 
     def message(self, integrator: str) -> dict[str, Any]:
-        """As the `status` message has it."""
+        """The `compiling` entry of the `status` message."""
         seconds = math.floor(time.monotonic() - self.since)
         return {"kernel": self.kernel, "integrator": integrator, "seconds": seconds, "about": self.about}
 
 
 class Making:
-    """Simulations that follow from settings in the making; `run` makes them, `cancel` ends that from another thread."""
+    """Builds the simulations of some settings: `run` builds them, `cancel` stops that from another thread."""
 
     def __init__(self, setup: Setup, settings: Settings):
         self.progress: Progress | None = None
@@ -59,24 +59,24 @@ class Making:
         self._lock = threading.Lock()
 
     def cancel(self) -> None:
-        """Nobody wants it any more."""
+        """Stop the build and kill the compiling process; called from any thread."""
         with self._lock:
             self._cancelled = True
             if self._process is not None:
                 self._process.kill()
 
     def run(self) -> Built:
-        """The simulations, once all that they need is compiled; raises Cancelled."""
-        shared = cache_directory().name == cache_key()  # another process has the same one
+        """Compile what the simulations need and return them; raises Cancelled."""
+        shared = cache_directory().name == cache_key()  # another process uses the same cache
         if shared and (missing := self._missing()) is not None:
             self._compile_elsewhere(missing)
         if self._cancelled:
             raise Cancelled
-        with _listening, compile_progress(self._tell):  # what another process could not compile for this one
+        with _listening, compile_progress(self._tell):  # compiles what the other process could not
             return build(self._setup, self._settings)
 
     def _missing(self) -> str | None:
-        """The first kernel that would have to be compiled; None if there is none."""
+        """The first kernel that needs compiling; None if all are in the cache."""
         mine = threading.get_ident()
 
         def refuse(kernel: str | None, depth: int, about: float | None) -> None:
@@ -97,7 +97,7 @@ class Making:
             self.progress = Progress(kernel.replace("_", " "), since, about)
 
     def _compile_elsewhere(self, missing: str) -> None:
-        """Have another process compile, and listen to what it says; if it cannot, this one will have to."""
+        """Compile in another process and report its progress; on failure, the kernels are left to this process."""
         began, what = time.monotonic(), f"lab_{missing}"
         self.progress = Progress(missing.replace("_", " "), began, expected_seconds(what, _words(self._settings)))
         try:
@@ -131,7 +131,7 @@ class Making:
 
 
 def _words(settings: Settings) -> list[str]:
-    """The settings that decide what is compiled."""
+    """The settings that determine which kernels are compiled."""
     return [settings.integrator.name, settings.contact, *settings.ghosts]
 
 
@@ -139,7 +139,7 @@ def _words(settings: Settings) -> list[str]:
 
 
 def main() -> None:
-    """Compile what the setup and settings need that come as a pickle, and say each kernel in a line of its own."""
+    """Compile the kernels for a pickled (setup, settings) on stdin and print the name of each on a line."""
     setup, settings = pickle.load(sys.stdin.buffer)
     threading.Thread(target=_end_with_the_lab, daemon=True).start()
 

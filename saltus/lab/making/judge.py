@@ -1,7 +1,7 @@
 """Stability of a simulation with its timestep and gains, and remedies, as text for the lab.
 
-What the library judges: the springs and dampers of the model by linear analysis, deformable bodies and feedback by the
-growth of small deviations (see `saltus.simulate.diagnosis.linear_stability`, `.feedback`, `.unstable`).
+Springs and dampers of the model are judged by linear analysis, deformable bodies and feedback by the growth of small
+deviations (see `saltus.simulate.diagnosis.linear_stability`, `.closed_loop_stability`, `.instability`).
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from saltus.simulate.diagnosis.divergence import stability_limit
 from saltus.simulate.diagnosis.instability import feeds_back, judged, stable_gains
 from saltus.simulate.simulation import Simulation
 
-MOST = 300  # degrees of freedom: of more, eigenvalues and deviations one by one take too long
-MOST_FLEX = 1500  # degrees of freedom of deformable bodies, whose steps take long
+MOST = 300  # degrees of freedom; eigenvalues and growth of deviations of more take too long
+MOST_FLEX = 1500  # degrees of freedom of models with deformable bodies, whose steps take long
 TERMS = {
     "qfrc_spring": "the springs",
     "qfrc_damper": "the dampers",
@@ -34,26 +34,26 @@ TERMS = {
 
 @dataclass(frozen=True)
 class Verdict:
-    """What is unstable, in words, and a step (s) that is not; None where there is none."""
+    """An instability in words, and a stable timestep (s), or None if there is none."""
 
     text: str
     timestep: float | None
 
     def message(self) -> dict[str, Any]:
-        """As the `status` message has it."""
+        """The `stability` entry of the `status` message."""
         return {"text": self.text, "timestep": self.timestep}
 
 
 def verdict_on(sim: Simulation, feedback: bool) -> Verdict | None:
-    """What is unstable of a simulation at its start; None if nothing is, or it cannot be judged.
+    """Judge the stability of a simulation at its start; None if it is stable or cannot be judged.
 
-    feedback: whether its controller acts.
+    feedback: whether its controller is active.
     """
     return _of_springs(sim) or _of_flexes(sim) or _of_feedback(sim, feedback)
 
 
 def limit_found(error: DivergenceError) -> Verdict | None:
-    """The step that a divergence proposes, where it was the step."""
+    """Propose a stable timestep after a divergence; None unless the timestep exceeded the stability limit."""
     step, limit = error.timestep, error.stable_timestep
     if step is None or limit is None or limit >= step:
         return None
@@ -61,7 +61,7 @@ def limit_found(error: DivergenceError) -> Verdict | None:
 
 
 def compile_judge(sim: Simulation) -> None:
-    """Have compiled what judging such a simulation takes; its state is lost."""
+    """Compile what `verdict_on` needs for such a simulation; overwrites its state."""
     if sim.model.nv <= MOST:
         stability_limit(sim.engine)
     _of_flexes(sim)
@@ -71,7 +71,7 @@ def compile_judge(sim: Simulation) -> None:
 
 
 def explained(error: DivergenceError) -> str:
-    """What a divergence says, with its largest term in words."""
+    """The text of a divergence, with its largest force term in words."""
     words = TERMS.get(error.term or "")
     return f"{error}. The largest force there is that of {words}." if words else str(error)
 
@@ -106,7 +106,7 @@ def _of_feedback(sim: Simulation, feedback: bool) -> Verdict | None:
     if sim.model.nv > MOST or not (controlled or feeds_back(sim.model)):
         return None
     found = judged(sim.engine)
-    # without a controller, what is stable with no step falls over by itself
+    # without a controller, a motion that no timestep makes stable is unstable physically
     if found is None or (found.stable is None and not controlled):
         return None
     what = "this controller" if controlled else "the model's servos"
@@ -131,13 +131,13 @@ def _up_to(limit: float) -> str:
 
 
 def _proposed(limit: float) -> float | None:
-    """A step that is stable; None where it cannot be chosen in the lab."""
+    """A stable timestep (s); None if it is below the lab's smallest."""
     step = _floored(limit)
     return step if step >= BOUNDS["timestep"][0] else None
 
 
 def _floored(value: float) -> float:
-    """A positive number with two digits, the last rounded down; 0 stays."""
+    """Round a positive number down to two digits; 0 otherwise."""
     if value <= 0.0:
         return 0.0
     power = math.floor(math.log10(value)) - 1

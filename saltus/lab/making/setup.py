@@ -26,15 +26,14 @@ if TYPE_CHECKING:
 class Setup:
     """The start of a session: its model, laws and first settings.
 
-    name, title: of the scene. integrator, contact, timestep (s), control: as those of `saltus.Simulation`.
-    key: the keyframe to start from. start: a function that puts a simulation into another state after a reset.
-    source: a simulation to go on from. ghosts: integrators that can run beside the chosen one.
-    hard: the law of hard contact, where that is chosen by its name. restitution, friction: numbers of hard contact that
-    take the place of those of the law, whichever that is; None: the law's own.
-    plots: signals that the page plots at first (see `saltus.lab.data.signal_sources`); none: a choice by the model's
-    joints.
-    parameters: values of the model that get sliders besides those that its file marks, as texts (see
-    `saltus.lab.controls.parameters`). speed: simulated seconds a second. playing: whether it starts at once.
+    name, title: those of the scene. integrator, contact, timestep (s), control: see `saltus.Simulation`.
+    key: the keyframe to start from. start: a function that sets another initial state after a reset.
+    source: a simulation whose state to start from. ghosts: integrators that can run beside the chosen one.
+    hard: the law used when hard contact is chosen by name. restitution, friction: coefficients that replace those of
+    any law of hard contact; None: the law's own.
+    plots: signals plotted initially (see `saltus.lab.data.signal_sources`); empty: a choice by the model's joints.
+    parameters: values of the model that get sliders besides those marked in its file, as texts (see
+    `saltus.lab.controls.parameters`). speed: simulated seconds per second. playing: whether time runs from the start.
     """
 
     name: str
@@ -57,7 +56,7 @@ class Setup:
     playing: bool = True
 
     def simulation(self) -> Simulation:
-        """The simulation at its start; nothing is compiled yet."""
+        """Create the simulation in its initial state, without compiling."""
         law = self.law(find_contact_law(self.contact).name)
         sim = Simulation(self.model, self.integrator, law, self.timestep, control=self.control)
         self.reset(sim, self.key)
@@ -66,13 +65,13 @@ class Setup:
         return sim
 
     def settings(self, sim: Simulation) -> Settings:
-        """The settings of the simulation at its start."""
+        """Initial settings, with the simulation's integrator, timestep and contact law."""
         hard: Any = self.law(Hard.name)
         numbers = {"restitution": hard.restitution, "friction": hard.friction}
         return Settings(sim.integrator, sim.timestep, sim.contact, **numbers)
 
     def law(self, name: str) -> Law:
-        """The contact law of a name; where that is the setup's own, with its numbers."""
+        """The contact law with a name, using the setup's own law and coefficients where they apply."""
         own = find_contact_law(self.contact)
         if own.name != name or isinstance(self.contact, str):
             own = self.hard if name == Hard.name else find_contact_law(name)
@@ -82,7 +81,7 @@ class Setup:
         return replace(own, **{name: value for name, value in given.items() if value is not None})
 
     def suited(self, integrator: Integrator, contact: str) -> Integrator:
-        """The integrator, or another where it does not go with a contact law."""
+        """The integrator, or another one if it cannot handle a contact law."""
         law = self.law(contact)
         try:
             events = UserEvents((), self.control)
@@ -92,7 +91,7 @@ class Setup:
         return integrator
 
     def reset(self, sim: Simulation, key: int | str | None) -> None:
-        """Put a simulation into its starting state, or that of a keyframe."""
+        """Reset a simulation to its initial state, or to a keyframe."""
         sim.reset(key)
         if self.start is not None and key is None:
             self.start(sim)
@@ -100,18 +99,18 @@ class Setup:
 
 @dataclass(frozen=True)
 class Settings:
-    """Choices that may change while a session runs: each other value means another simulation, which goes on."""
+    """Settings that can change during a session; a change builds another simulation, which continues the motion."""
 
     integrator: Any
     timestep: float
     contact: str
-    changes: tuple[tuple[str, float], ...] = ()  # of the model: gravity and marked parameters
-    ghosts: tuple[str, ...] = ()  # those that are on
-    restitution: float = 0.0  # under hard contact
-    friction: float | None = None  # under hard contact; None: the model's
+    changes: tuple[tuple[str, float], ...] = ()  # values of the model: gravity and marked parameters
+    ghosts: tuple[str, ...] = ()  # active ghosts
+    restitution: float = 0.0  # of hard contact
+    friction: float | None = None  # of hard contact; None: the model's
 
     def with_changes(self, changes: dict[str, float]) -> dict[str, Any]:
-        """The field `changes` with some values replaced."""
+        """The field `changes` with these values replaced or added, as keyword arguments."""
         return {"changes": tuple({**dict(self.changes), **changes}.items())}
 
     def difference(self, before: Settings) -> str:
@@ -134,7 +133,7 @@ class Settings:
 
 @dataclass(frozen=True, eq=False)
 class Built:
-    """Simulations that follow from settings, compiled and ready to go."""
+    """The compiled simulations of some settings."""
 
     settings: Settings
     sim: Simulation
@@ -142,7 +141,7 @@ class Built:
 
 
 def simulation(setup: Setup, settings: Settings, integrator: Any) -> Simulation:
-    """The simulation of some settings with an integrator; nothing is compiled yet."""
+    """Create the simulation of some settings with an integrator, without compiling."""
     model = setup.model.changed(dict(settings.changes)) if settings.changes else setup.model
     contact = setup.law(settings.contact)
     if isinstance(contact, Hard):
@@ -151,10 +150,10 @@ def simulation(setup: Setup, settings: Settings, integrator: Any) -> Simulation:
 
 
 def build(setup: Setup, settings: Settings) -> Built:
-    """The simulations of some settings; takes seconds where something has to be compiled."""
+    """Create and compile the simulations of some settings; takes seconds if kernels are not in the cache."""
     main, *ghosts = (simulation(setup, settings, name) for name in (settings.integrator, *settings.ghosts))
     for sim in (main, *ghosts):
-        setup.reset(sim, setup.key)  # the model's own start may be none, with bodies in each other
+        setup.reset(sim, setup.key)  # bodies may overlap in the model's own initial state
         _compile(sim)
     compile_judge(main)
     main.reset()
@@ -162,7 +161,7 @@ def build(setup: Setup, settings: Settings) -> Built:
 
 
 def _compile(sim: Simulation) -> None:
-    """Have everything compiled that a session calls, and be as before."""
+    """Compile everything that a session calls and reset the simulation."""
     with suppress(DivergenceError, EventError):
         sim.step()
     with suppress(DivergenceError, EventError):

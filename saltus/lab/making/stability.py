@@ -12,22 +12,22 @@ from saltus.lab.making.judge import Verdict, limit_found, verdict_on
 from saltus.lab.making.setup import Settings, Setup, simulation
 from saltus.lab.messages.job import Job
 
-PAUSE = 0.3  # s without a change, after which is judged
+PAUSE = 0.3  # s without a change before a check
 
 
 class Stability:
-    """What is judged of a session, in a thread of its own; `verdict`: the last, None where all is well."""
+    """Background checks of a session's stability; `verdict`: the last result, None if stable."""
 
     def __init__(self, setup: Setup):
         self.verdict: Verdict | None = None
         self._setup = setup
-        self._seen: Any = None  # what the session has
-        self._known: Any = None  # what the verdict is on
-        self._still = 0.0  # s for which it has had that
+        self._seen: Any = None  # the session's present choices
+        self._known: Any = None  # the choices that the verdict is about
+        self._still = 0.0  # s since the last change
         self._job: Job[Verdict | None] | None = None
 
     def look(self, settings: Settings, parameters: NDArray[Any], feedback: bool, elapsed: float) -> None:
-        """Have judged what a session has now, if that is new and stays for a moment."""
+        """Start a check of a session's present choices if they are new and have not changed for PAUSE s."""
         if self._job is not None:
             if not self._job.done:
                 return
@@ -41,14 +41,14 @@ class Stability:
             self._job = Job(lambda: judge(self._setup, settings, copied, feedback), "stability")
 
     def diverged(self, error: DivergenceError) -> None:
-        """A motion has ended; where its step was beyond the limit, a shorter one is proposed."""
+        """After a divergence, propose a shorter timestep if it exceeded the stability limit."""
         self.verdict = self.verdict or limit_found(error)
 
 
 def judge(setup: Setup, settings: Settings, parameters: NDArray[Any], feedback: bool) -> Verdict | None:
-    """The verdict on the simulation of some settings, with such parameters of its controller.
+    """Judge the stability of some settings with these parameters of the controller; None if stable or undecided.
 
-    feedback: whether that acts.
+    feedback: whether the controller is active.
     """
     try:
         sim = simulation(setup, settings, settings.integrator)
@@ -56,4 +56,4 @@ def judge(setup: Setup, settings: Settings, parameters: NDArray[Any], feedback: 
         sim.control_prm[:] = parameters
         return verdict_on(sim, feedback)
     except (SaltusError, ArithmeticError, np.linalg.LinAlgError):
-        return None  # what cannot be computed here stops the next step, which tells why
+        return None  # an error here recurs in the next step, which reports it

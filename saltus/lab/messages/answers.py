@@ -1,8 +1,8 @@
 """Answers to plain HTTP requests, and checks of who may send them.
 
-Only this machine reaches the socket; but so does every web page that a browser on it shows. Hence the token, without
-which nothing is given, the check of `Host` (a foreign name that resolves to 127.0.0.1), and that of `Origin` (a foreign
-page that opens a websocket here).
+Only this machine can reach the socket, but that includes every web page in a browser on it. Requests therefore need a
+token; `Host` is checked against foreign names that resolve to 127.0.0.1, and `Origin` against foreign pages that open a
+websocket.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ STATE = "/state.py"
 
 
 class Refused(Exception):
-    """A request that is not answered as it wishes: the status, and a sentence for whoever reads it."""
+    """A refused request: the HTTP status and a sentence for the user."""
 
     def __init__(self, status: HTTPStatus, sentence: str):
         self.status = status
@@ -36,18 +36,18 @@ class Refused(Exception):
 
 @dataclass(frozen=True)
 class Door:
-    """Who comes in: the port that the server listens on and the token that it gave out."""
+    """Access control: the port that the server listens on and the token that requests need."""
 
     port: int
     token: str
 
     @property
     def hosts(self) -> tuple[str, str]:
-        """What `Host` may be."""
+        """Allowed values of the `Host` header."""
         return f"127.0.0.1:{self.port}", f"localhost:{self.port}"
 
     def path(self, request: Request) -> str:
-        """The path of a request that may come in; raises Refused."""
+        """The path of a permitted request; Refused for any other."""
         if request.headers.get_all("Host") not in [[host] for host in self.hosts]:
             raise Refused(HTTPStatus.FORBIDDEN, "This lab answers only at http://127.0.0.1 and http://localhost.")
         path, _, query = request.path.partition("?")
@@ -59,12 +59,12 @@ class Door:
         return path
 
     def check_origin(self, request: Request) -> None:
-        """Raise Refused for a websocket that another site's page opens."""
+        """Raise Refused for a websocket opened by a page of another site."""
         if request.headers.get_all("Origin") not in [[f"http://{host}"] for host in self.hosts]:
             raise Refused(HTTPStatus.FORBIDDEN, "Only the lab's own page may connect.")
 
     def page(self) -> Response:
-        """The page itself, which may load nothing and connect to nothing but this server."""
+        """The response with the page; its policy allows no other source and no connection but this server."""
         sources = " ".join(f"ws://{host}" for host in self.hosts)
         policy = (
             "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; "
@@ -75,7 +75,7 @@ class Door:
 
 
 def _token(query: str) -> str:
-    """The token in a query; "" where there is none, or where it is no query that a page would send."""
+    """The token in a query; "" if there is none or the query is malformed."""
     try:
         return urllib.parse.parse_qs(query, max_num_fields=20).get("token", [""])[-1]
     except ValueError:
@@ -84,7 +84,7 @@ def _token(query: str) -> str:
 
 @functools.cache
 def page() -> bytes:
-    """The page, with all its scripts and styles in it."""
+    """The page as HTML with all scripts and styles inlined."""
     try:
         return (resources.files("saltus.lab") / "page.html").read_bytes()
     except FileNotFoundError:
@@ -98,7 +98,7 @@ def answer(
     more: dict[str, str] | None = None,
     status: HTTPStatus = HTTPStatus.OK,
 ) -> Response:
-    """A response that nobody keeps, guesses the type of, or learns the token from."""
+    """A response with headers against caching, type sniffing and leaking the token."""
     headers = Headers(
         {
             "Content-Type": kind,
@@ -115,5 +115,5 @@ def answer(
 
 
 def refusal(refused: Refused) -> Response:
-    """The response to a request that was refused."""
+    """The response to a refused request."""
     return answer(f"{refused}\n".encode(), status=refused.status)

@@ -1,7 +1,7 @@
 """Warnings of Saltus in the lab's threads: each is sent to the page once, and handled as usual.
 
-Python's own way of catching warnings replaces what all threads share, and threads that do so at the same time do not
-put it back. So there is one hook for all of them, which looks who listens in the thread that warns.
+`warnings.catch_warnings` changes global state and is not thread-safe. One hook therefore serves all threads and
+passes each warning to the listener of the thread that issued it.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ _lock = threading.Lock()
 
 
 class Ear:
-    """Listens to the warnings that are given inside `with ear:`, in the thread that does so; for any number of threads.
+    """Listener to the warnings issued inside `with ear:` in the same thread; usable in any number of threads.
 
-    tell: called with each text, once.
+    tell: called once with each text.
     """
 
     def __init__(self, tell: Callable[[str], None]):
@@ -30,13 +30,13 @@ class Ear:
         self._told: set[str] = set()
 
     def hear(self, text: str) -> None:
-        """Tell this, unless it was told before."""
+        """Pass on a warning unless it was passed on before."""
         if text not in self._told:
             self._told.add(text)
             self._tell(text)
 
     def listening(self, work: Callable[[], T]) -> Callable[[], T]:
-        """The same work, listened to."""
+        """Return a function that does the work inside `with self:`."""
 
         def heard() -> T:
             with self:
@@ -54,7 +54,7 @@ class Ear:
 
 
 def _put_in_hook() -> None:
-    """Have warnings come by here, if something else took the hook's place since the last time."""
+    """Install the hook, again if something else has replaced it."""
     with _lock:
         before = warnings.showwarning
         if isinstance(before, _Hook):
@@ -63,7 +63,7 @@ def _put_in_hook() -> None:
 
 
 class _Hook:
-    """Takes the place of `warnings.showwarning`: tells who listens, then does what was done before."""
+    """Replacement of `warnings.showwarning`: informs the thread's listener, then calls the former function."""
 
     def __init__(self, before: Callable[..., None]):
         self._before = before

@@ -10,7 +10,7 @@ T = TypeVar("T")
 
 
 class Job(Generic[T]):
-    """A function at work in a thread of its own, with what it returned or raised when it is done."""
+    """A function running in its own thread, with its result or exception when it is done."""
 
     def __init__(self, work: Callable[[], T], name: str):
         self._work = work
@@ -27,15 +27,15 @@ class Job(Generic[T]):
 
     @property
     def done(self) -> bool:
-        """Whether it has come to its end."""
+        """Whether the function has returned or raised."""
         return not self._thread.is_alive()
 
     def join(self, timeout: float | None = None) -> None:
-        """Wait for its end, at most `timeout` seconds."""
+        """Wait until the function is done, at most `timeout` seconds."""
         self._thread.join(timeout)
 
     def result(self) -> Any:
-        """What it returned; raises what it raised. Call when it is done."""
+        """Return the function's result or raise its exception. Call only when `done`."""
         if self._error is not None:
             raise self._error
         return self._result

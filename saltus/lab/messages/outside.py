@@ -1,7 +1,7 @@
 """Models opened from the page: files dropped on it, or a path on this machine.
 
-Files come in pieces and are kept in memory until all are there; then they are laid into a folder of their own, in which
-MuJoCo's compiler finds what the model refers to, and which is gone once it is compiled.
+Files arrive in pieces and are kept in memory until all are complete; then they are written to a temporary folder, in
+which MuJoCo's compiler finds the files that the model refers to.
 """
 
 from __future__ import annotations
@@ -20,22 +20,22 @@ MOST_BYTES = 32 * 2**20  # of all files together
 MOST_FILES = 500
 COMPILER_TIME = 30.0  # s
 REFERENCE = re.compile(r"""\b(?:file|filename)\s*=\s*["']([^"']+)["']""")
-PACKAGE = re.compile(rb"package://[^/\"']*/")  # of ROS, which finds it; here the files have come along
+PACKAGE = re.compile(rb"package://[^/\"']*/")  # of ROS; here the files are part of the upload
 FOLDER = re.compile(r"""\b(?:meshdir|texturedir|assetdir)\s*=\s*["']([^"']+)["']""")
 
 
 @dataclass
 class Upload:
-    """Files on their way in, by names with slashes."""
+    """Files being uploaded, by names with slashes."""
 
     files: dict[str, bytearray] = field(default_factory=dict)
     size: int = 0
-    refused: bool = False  # because of one of them
+    refused: bool = False  # because one of them is not allowed
 
     def add(self, name: str, piece: bytes) -> None:
-        """Append to a file, or begin it; of what is refused no more is taken.
+        """Append to a file or begin it; a refused upload ignores further pieces.
 
-        Raises OptionError where it is no name for one, or there are too many bytes.
+        OptionError: the name is not allowed, or there are too many files or bytes.
         """
         if self.refused:
             return
@@ -57,7 +57,7 @@ class Upload:
 
     @property
     def main(self) -> str:
-        """The model among the files: the one that no other includes. Raises OptionError if there is not just one."""
+        """Name of the model that no other file includes. OptionError: there is none, or several."""
         models = {name: _text(content) for name, content in self.files.items() if _is_model(name)}
         included = {base for text in models.values() for base in _references(text)}
         found = [name for name in models if PurePosixPath(name).name not in included]
@@ -71,7 +71,7 @@ class Upload:
 
 @dataclass(frozen=True)
 class Outside:
-    """A model from outside: files by name, or a path on this machine. name: of the file, for the user."""
+    """A model of the user: uploaded files by name, or a path on this machine. name: the file's, for display."""
 
     name: str
     files: dict[str, bytes] = field(default_factory=dict)
@@ -79,19 +79,19 @@ class Outside:
 
     @classmethod
     def uploaded(cls, upload: Upload) -> Outside:
-        """What was brought. Raises OptionError where the files hold no model, or several."""
+        """The model of an upload. OptionError: the files hold no model, or several."""
         return cls(upload.main, {name: bytes(content) for name, content in upload.files.items()})
 
     @classmethod
     def at(cls, path: str) -> Outside:
-        """The file with a path. Raises OptionError where it cannot be one of a model."""
+        """The model at a path on this machine. OptionError: it has no suffix of a model file."""
         place = Path(path.strip()).expanduser()
         if not _is_model(place.name):
             raise OptionError(f"'{place}' is not a model file; expected a suffix {', '.join(SUFFIXES)}")
         return cls(place.name, path=place)
 
     def model(self) -> Model:
-        """The model. Raises ModelError."""
+        """Compile the model; raises ModelError."""
         if self.path is not None:
             return compiled(self.path)
         with tempfile.TemporaryDirectory(prefix="saltus-lab-") as folder:
@@ -102,7 +102,7 @@ class Outside:
                 raise ModelError(text) from None
 
     def _lay_out(self, folder: Path) -> Path:
-        """Write the files, and those that lie elsewhere than the models look for them also there, by their names."""
+        """Write the files into a folder, with copies at the places where the models look for them; return the model."""
         files = {
             name: PACKAGE.sub(b"", content) if _is_model(name) else content for name, content in self.files.items()
         }
@@ -122,7 +122,7 @@ class Outside:
 
 
 def compiled(path: Path) -> Model:
-    """The model in a file from outside, by a compiler that may abort, or take longer than COMPILER_TIME."""
+    """Compile a model file in a separate process, which may abort or exceed COMPILER_TIME without harm."""
     return load(path, apart=COMPILER_TIME)
 
 
@@ -140,5 +140,5 @@ def _text(content: bytes | bytearray) -> str:
 
 
 def _references(text: str) -> set[str]:
-    """Names, without folders, of the files that a model refers to."""
+    """Names of the files that a model refers to, without folders."""
     return {PurePosixPath(found).name for found in REFERENCE.findall(text)}

@@ -1,53 +1,53 @@
 """The protocol between page and server.
 
 HTTP, on the loopback only: `/?token=T` is the page, `/ws?token=T` the websocket, `/download/trajectory.nc`,
-`/download/video.mp4` and `/download/report.html` (each with `?token=T`) are what was recorded;
+`/download/video.mp4` and `/download/report.html` (each with `?token=T`) are the files of the recording;
 `/state.py?token=T` is the state as Python text.
 
 Server to page, as JSON with the key `type`:
 
-- `hello`: role ("writer" or "viewer"), scenes [{name, title, group}], bounds {field: [low, high]} of what is typed,
-  upload: how many bytes a model may have, version. First, and when the role changes or there are other scenes.
-- `scene`: all that stays: names, shapes, meshes, ghosts, sliders, keys (see `saltus.lab.view.show.scene_message`).
-- `status`: what changes now and then, at most 10 times a second; of `sliders` those whose values have changed.
-- `signals`: revision, signals [{id, label, unit, group, turns}] that can be plotted, preset [ids], most that can be
-  chosen, room: how many samples are kept. Before samples that it belongs to.
-- `extras`: what users of Python have added: sliders as those of the scene, with `off`, buttons [{id, label, off}].
-- `drawings`: objects that they draw, before the frame that they belong to: [{kind: "arrow", "sphere", "line" or "text",
-  points [x, y, z, x, ...] (m) in the frame of a body by its number, color "#rrggbb", alpha, size (m; 0: as the model's
-  size suggests), text}].
-- `notice`: {level: "info" | "warning" | "error" | "diverged", text}; the last is an error that a reset or a shorter
-  step may end.
+- `hello`: role ("writer" or "viewer"), scenes [{name, title, group}], bounds {field: [low, high]} of typed numbers,
+  upload: most bytes of a model, version. Sent first, and when the role or the list of scenes changes.
+- `scene`: constant data: names, shapes, meshes, ghosts, sliders, keys (see `saltus.lab.view.show.scene_message`).
+- `status`: data that change occasionally, at most 10 times a second; `sliders` holds changed values only.
+- `signals`: revision, signals [{id, label, unit, group, turns}] that can be plotted, preset [ids], most: how many can
+  be chosen, room: number of samples kept. Sent before the samples of that revision.
+- `extras`: additions from Python: sliders as in `scene`, with `off`, buttons [{id, label, off}].
+- `drawings`: objects drawn from Python, sent before their frame: [{kind: "arrow", "sphere", "line" or "text",
+  points [x, y, z, x, ...] (m) in the frame of a body by its number, color "#rrggbb", alpha, size (m; 0: chosen by the
+  model's size), text}].
+- `notice`: {level: "info" | "warning" | "error" | "diverged", text}; "diverged" is an error that a reset or a shorter
+  step may resolve.
 
-Server to page, binary: a frame, little endian, at most 60 a second, and no more than UNACKNOWLEDGED ahead of what the
-page has acknowledged. A newer frame takes the place of one that was not sent.
+Server to page, binary: a frame, little endian, at most 60 a second, and no more than UNACKNOWLEDGED ahead of the page's
+last acknowledgement. A newer frame replaces one that was not sent.
 
     u8 version = 2, u8 flags (1 playing, 2 replay, 4 with axes of contacts), u16 contacts, u32 number, f64 time (s),
     then f32:
-    energy: potential, kinetic (J, nan where unknown); the same of each ghost
-    bodies: x y z (m), w x y z of each, the world first; the same of each ghost, nan of one that has left
-    dofs: position and velocity of each of the scene's; the same of each ghost
-    tendons: of each the number of its points, then x y z of as many as it has at most
-    flexes: x y z of each vertex
-    motors: torque (N m) and the angle that is wanted (rad, nan where none is) of each of the scene's
+    energy: potential, kinetic (J, nan if unknown); then those of each ghost
+    bodies: x y z (m), w x y z of each, the world first; then those of each ghost, nan for one that was removed
+    dofs: position and velocity of each of the scene's; then those of each ghost
+    tendons: for each, its number of points, then x y z (m) of the largest number that it can have
+    flexes: x y z (m) of each vertex
+    motors: torque (N m) and target angle (rad, nan if there is none) of each of the scene's
     cameras: x y z (m), w x y z (right, up, back) of each of the scene's
     joints: anchor (m) and axis, world axes, of each of the scene's
-    centre of mass: x y z
-    contacts: x y z, force on the second geom in world axes (N), distance (m), mode of each: 0 open,
+    centre of mass: x y z (m)
+    contacts: x y z (m), force on the second geom in world axes (N), distance (m), mode of each: 0 open,
         1 sticking, 2 slipping, -1 not known
     axes of contacts: the normal towards the second geom and the first tangent of each, world axes
 
-Server to page, binary: samples of the signals that are plotted, before the frame that they lead to. Each follows the
-last that this page got; those that it has no use for any more begin `anew`, with all that there are.
+Server to page, binary: samples of the plotted signals, sent before the frame at their end. They follow the last samples
+that the page has; with the flag `anew` they replace all earlier ones.
 
-    u8 = 128, u8 flags (1 anew), u16 signals, u32 revision of the list, u32 samples, then u16: the place of each of the
-    signals in the list, up to a multiple of 8 bytes; f64: time (s) of each sample, nan where curves part; f32: of one
-    signal after the other its samples, nan where it was not computed
+    u8 = 128, u8 flags (1 anew), u16 signals, u32 revision of the list, u32 samples, then u16: the index of each of the
+    signals in the list, padded to a multiple of 8 bytes; f64: time (s) of each sample, nan at breaks of the curves;
+    f32: the samples of one signal after the other, nan where not computed
 
 Page to server: JSON, at most MESSAGE_BYTES, no more than MESSAGES_A_SECOND: {"type": "ack", "frame": n} and the
-commands in COMMANDS. A number that is out of its bounds is answered with a notice, and nothing is done; whatever else
-comes closes the connection with a code and the reason. A model comes as pieces of its files, in any number of `upload`
-messages {name, data in base64}, and is opened by `model`; `path` opens one that is on this machine.
+commands in COMMANDS. A command with a number out of bounds is ignored and answered with a notice; any other message
+closes the connection with a code and the reason. A model is uploaded as pieces of its files, in any number of `upload`
+messages {name, data in base64}, and opened by `model`; `path` opens a model on this machine.
 """
 
 from __future__ import annotations
@@ -71,8 +71,8 @@ UNACKNOWLEDGED = 3  # frames
 FRAMES_A_SECOND = 60
 MOST_CONTACTS = 1000
 
-LARGEST = 1e9  # of any number
-#: What can be typed into the page's fields, from and to.
+LARGEST = 1e9  # magnitude of any number in a message
+#: Lower and upper bounds of the numbers typed into the page's fields.
 BOUNDS = {"speed": (0.01, 100.0), "timestep": (1e-6, 1.0), "gravity": (-LARGEST, LARGEST)}
 BOUNDS |= {"restitution": (0.0, 1.0), "friction": (0.0, 10.0)}
 
@@ -83,11 +83,11 @@ _HEAD = struct.Struct("<BBHId")
 
 
 class Malformed(Exception):
-    """A message that is none of the protocol; the text says why."""
+    """A message violates the protocol; the text says why."""
 
 
 class OutOfRange(Malformed):
-    """A number of a message is out of its bounds, and all else as it should be."""
+    """A number in an otherwise valid message is out of its bounds."""
 
 
 # ---------------------------------------------------------------- page to server
@@ -95,7 +95,7 @@ class OutOfRange(Malformed):
 
 @dataclass(frozen=True)
 class Command:
-    """A message of the page: its type and its fields, checked."""
+    """A validated message of the page: its type and its fields."""
 
     type: str
     fields: Mapping[str, Any] = field(default_factory=dict)
@@ -105,7 +105,7 @@ Check = Callable[[str, Any], Any]  # (name, value) -> value, or raises Malformed
 
 
 def number(low: float = -LARGEST, high: float = LARGEST) -> Check:
-    """A finite number between two bounds; another one is OutOfRange."""
+    """Check for a finite number between two bounds; OutOfRange if it is not between them."""
 
     def check(name: str, value: Any) -> float:
         if isinstance(value, bool) or not isinstance(value, int | float):
@@ -122,13 +122,13 @@ def number(low: float = -LARGEST, high: float = LARGEST) -> Check:
 
 
 def number_or_none(low: float, high: float) -> Check:
-    """Such a number, or null."""
+    """Check for a finite number between two bounds, or null."""
     check = number(low, high)
     return lambda name, value: None if value is None else check(name, value)
 
 
 def count(low: int, high: int) -> Check:
-    """A whole number between two bounds."""
+    """Check for a whole number between two bounds."""
 
     def check(name: str, value: Any) -> int:
         if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
@@ -139,40 +139,40 @@ def count(low: int, high: int) -> Check:
 
 
 def flag(name: str, value: Any) -> bool:
-    """True or false."""
+    """Return a value that must be true or false."""
     if not isinstance(value, bool):
         raise Malformed(f"{name} is neither true nor false")
     return value
 
 
 def text(name: str, value: Any) -> str:
-    """A text of at most 200 characters."""
+    """Return a value that must be a text of at most 200 characters."""
     if not isinstance(value, str) or len(value) > 200:
         raise Malformed(f"{name} is not a text of at most 200 characters")
     return value
 
 
 def long_text(name: str, value: Any) -> str:
-    """A text as long as a path may be."""
+    """Return a value that must be a text of at most 4096 characters, as a path."""
     if not isinstance(value, str) or len(value) > 4096 or "\0" in value:
         raise Malformed(f"{name} is not a text of at most 4096 characters")
     return value
 
 
 def text_or_none(name: str, value: Any) -> str | None:
-    """Such a text, or null."""
+    """Return a value that must be a text of at most 200 characters or null."""
     return None if value is None else text(name, value)
 
 
 def texts(name: str, value: Any) -> list[str]:
-    """At most 100 such texts."""
+    """Return a value that must be a list of at most 100 texts of at most 200 characters."""
     if not isinstance(value, list) or len(value) > 100:
         raise Malformed(f"{name} is not a list of at most 100 texts")
     return [text(f"{name}[{i}]", item) for i, item in enumerate(value)]
 
 
 def vector(name: str, value: Any) -> tuple[float, float, float]:
-    """Three finite numbers."""
+    """Return a value that must be a list of three finite numbers."""
     if not isinstance(value, list) or len(value) != 3:
         raise Malformed(f"{name} is not a list of 3 numbers")
     x, y, z = (number()(f"{name}[{i}]", v) for i, v in enumerate(value))
@@ -180,7 +180,7 @@ def vector(name: str, value: Any) -> tuple[float, float, float]:
 
 
 def piece(name: str, value: Any) -> bytes:
-    """Bytes in base64."""
+    """Decode a value that must be base64."""
     try:
         return base64.b64decode(value, validate=True)
     except (TypeError, ValueError, binascii.Error):
@@ -217,10 +217,10 @@ _MESSAGES = {**COMMANDS, "ack": {"frame": count(0, 2**32 - 1)}}
 
 
 def parse(message: str | bytes) -> Command:
-    """The command that a message is.
+    """Parse a message of the page.
 
-    Raises Malformed if it is not JSON, has an unknown type, lacks a field or has one too many or of the wrong kind;
-    OutOfRange if a number is out of its bounds.
+    Raises Malformed if it is not JSON, has an unknown type, or has a missing, unknown or invalid field; OutOfRange if a
+    number is out of its bounds.
     """
     if not isinstance(message, str):
         raise Malformed("binary")
@@ -250,7 +250,7 @@ def _no_constant(word: str) -> float:
 
 @dataclass(frozen=True, eq=False)
 class Frame:
-    """What moves, at a moment; arrays as in the module's text, `ghosts` [n, ...] for each of n ghosts."""
+    """Moving quantities at one time; arrays as in the module's docstring, `ghost_*` with a first axis of ghosts."""
 
     time: float
     playing: bool
@@ -261,17 +261,17 @@ class Frame:
     ghost_energy: NDArray[np.floating] = field(default_factory=lambda: np.zeros((0, 2)))
     ghost_bodies: NDArray[np.floating] = field(default_factory=lambda: np.zeros((0, 0, 7)))
     ghost_dofs: NDArray[np.floating] = field(default_factory=lambda: np.zeros((0, 0, 2)))
-    tendons: Sequence[NDArray[np.floating]] = ()  # [1 + 3 points] of each: how many points there are, then all of them
+    tendons: Sequence[NDArray[np.floating]] = ()  # [1 + 3 points] of each: number of valid points, then all points
     flexes: Sequence[NDArray[np.floating]] = ()  # [nvert, 3] of each
     motors: Sequence[Sequence[float]] = ()  # [2] of each
     contacts: NDArray[np.floating] = field(default_factory=lambda: np.zeros((0, 8)))
-    contact_axes: NDArray[np.floating] = field(default_factory=lambda: np.zeros((0, 6)))  # of each contact, or of none
+    contact_axes: NDArray[np.floating] = field(default_factory=lambda: np.zeros((0, 6)))  # of all contacts or none
     cameras: NDArray[np.floating] = field(default_factory=lambda: np.zeros((0, 7)))
     joints: NDArray[np.floating] = field(default_factory=lambda: np.zeros((0, 6)))
     replay: bool = False
 
     def encode(self, number: int) -> bytes:
-        """The frame's bytes, with its number; of more than MOST_CONTACTS contacts those with the largest forces."""
+        """Encode the frame with its number; at most the MOST_CONTACTS contacts with the largest forces are kept."""
         contacts, axes = self.contacts, self.contact_axes
         if len(contacts) > MOST_CONTACTS:
             strength = np.linalg.norm(contacts[:, 3:6], axis=1)
@@ -282,12 +282,12 @@ class Frame:
         parts = [self.energy, self.ghost_energy, self.bodies, self.ghost_bodies, self.dofs, self.ghost_dofs]
         parts += [*self.tendons, *self.flexes, np.array(self.motors, float), self.cameras, self.joints]
         parts += [self.com, contacts, axes]
-        with np.errstate(over="ignore"):  # what is beyond float32 is infinitely far away
+        with np.errstate(over="ignore"):  # values beyond the range of float32 become infinite
             return head + np.concatenate([np.ravel(part) for part in parts]).astype("<f4").tobytes()
 
 
 def encode(message: Mapping[str, Any]) -> str:
-    """A message as JSON text; numbers that are not finite become null."""
+    """Encode a message as JSON; numbers that are not finite become null."""
     try:
         return json.dumps(message, allow_nan=False, separators=(",", ":"))
     except ValueError:
@@ -305,10 +305,10 @@ def _finite(value: Any) -> Any:
 
 
 def notice(level: str, text: str) -> dict[str, Any]:
-    """Something that the user should know."""
+    """A `notice` message for the user."""
     return {"type": "notice", "level": level, "text": text}
 
 
 def reason(text: str) -> str:
-    """A text cut to what a close frame can hold."""
+    """Cut a text to the length that a websocket close frame can hold."""
     return text.encode()[:120].decode(errors="ignore")

@@ -1,4 +1,4 @@
-"""Which scene shows something: a scene by name, a model of the user's, a simulation, a recording."""
+"""Choice of a scene: by its name, or for a model of the user, a simulation or a recording."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from saltus.model.load import ModelSource
     from saltus.model.model import Model
 
-UNNAMED = "MuJoCo Model"  # MuJoCo's name for what has none
+UNNAMED = "MuJoCo Model"  # MuJoCo's name for a model without a name
 
 
 def find_scene(what: ModelSource | Simulation | Trajectory, options: dict[str, Any], ignore: list[str]) -> Scene:
-    """The scene that shows something."""
+    """Return the scene for a name, model, simulation or trajectory. ModelError, OptionError: it cannot be shown."""
     if isinstance(what, Trajectory):
         if options.keys() - {"speed", "playing"} or ignore:
             raise OptionError("a recording has no integrator, timestep or parameters to choose")
@@ -56,18 +56,18 @@ def find_scene(what: ModelSource | Simulation | Trajectory, options: dict[str, A
 
 
 def model_scene(name: str, model: Model, **given: Any) -> Scene:
-    """A scene of the user's own model."""
+    """Make a scene of a user's model."""
     given = {"ghosts": GHOSTS if model.nbody < 10 else (), **given}
     return Scene(name, name, "Yours", lambda d, o: LiveSession(Setup(name, name, model, **{**given, **o}), d))
 
 
 def _is_bare(what: str) -> bool:
-    """Whether a text is a name rather than a file's or a model itself."""
+    """Whether a text is a bare name, not a file name or XML."""
     return not (what.lstrip().startswith("<") or Path(what).suffix)
 
 
 def name_of(what: Any, name: str) -> str:
-    """What to call a model: its name, or where it has none that of its file."""
+    """Display name of a model: its own, else the stem of its file, else "model"."""
     if name != UNNAMED:
         return name
     is_path = isinstance(what, os.PathLike) or (isinstance(what, str) and not what.lstrip().startswith("<"))

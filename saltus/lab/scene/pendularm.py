@@ -1,16 +1,16 @@
-"""The lecture's pendulum with a motor and a servo, with one joint and with two, and its keys.
+"""The lecture's pendulum with a motor and a servo, with one or two joints, and its keys.
 
-What the program of the lecture does, and where this differs on purpose:
+Behaviour, with deliberate differences from the lecture's program:
 
-- It runs in real time; the lecture's takes one step of 0.05 s a frame, three times real time: choose speed 3 for that.
-- Integrator "none" turns the pendulum by π/180 a frame of 1/60 s, the second link the other way, without dynamics; its
-  velocity is zero then. Verlet begins with its initial step when it is chosen, and whenever the state was changed.
-- The keys a and d push whether the servo is on or off, c and x switch it once a press. Targets move by 0.05 rad a
-  frame. Errors are wrapped into (-π, π], and so are the angles that the text shows.
-- With two joints the keys 1 to 4 move the targets, as the lecture has it; the integrator is chosen from the list. Both
-  angles are those of the joints: the second is measured from the first link.
+- Time is real time; the lecture takes one step of 0.05 s per frame, three times real time: choose speed 3 for that.
+- Integrator "none" turns the pendulum by π/180 per frame of 1/60 s, the second link the other way, without dynamics and
+  with zero velocity. Verlet takes its initial step when it is chosen, and whenever the state was changed.
+- The keys a and d push whether the servo is on or off; each press of c or x switches it. Targets move by 0.05 rad per
+  frame. Errors and displayed angles are wrapped into (-π, π].
+- With two joints the keys 1 to 4 move the targets, as in the lecture; the integrator is chosen from the list. Both
+  angles are joint angles: the second is measured from the first link.
 
-The ghosts are the same pendulum under the lecture's four integrators at once, with the same pushes and servo.
+The ghosts are copies of the pendulum under the lecture's four integrators, with its pushes and servo.
 
 Source: O. C. Jenkins, "Dynamics and Numerical Integration", EECS 367 / ROB 510, University of Michigan, 2019.
 """
@@ -32,7 +32,7 @@ from saltus.lab.scene.servo import FRAME, ServoSession, action, pid_servo
 from saltus.model.load import load
 from saltus.simulate.laws.control import PID
 
-INTEGRATORS = {  # by the lecture's keys: ours, the lecture's name
+INTEGRATORS = {  # by the lecture's keys: Saltus's name, the lecture's name
     "0": ("none", "none"),
     "1": ("explicit_euler", "euler"),
     "2": ("verlet", "verlet"),
@@ -48,14 +48,14 @@ TARGET_CHANGE = 0.05  # rad a frame
 TARGETS = {1: (-math.pi / 2.5,), 2: (-math.pi / 2.5, 0.6)}
 GAINS: dict[int, dict[str, Any]] = {1: dict(kp=1500.0, ki=150.10, kd=15.0), 2: dict(kp=300.0, ki=60.0, kd=60.0)}
 LIMITS = {"kp": (0.0, 3000.0), "ki": (0.0, 500.0), "kd": (0.0, 200.0), "target": (-math.pi, math.pi)}
-KEYS = {  # what moves which target, by the number of joints
+KEYS = {  # target and its change by key, for each number of joints
     1: {"q": ("target", -TARGET_CHANGE), "e": ("target", TARGET_CHANGE)},
     2: {f"{k + 1}": (f"target {k // 2 + 1}", (-1) ** (k + 1) * TARGET_CHANGE) for k in range(4)},
 }
 
 
 def setup(joints: int, name: str, title: str, **more: Any) -> Setup:
-    """The scene's setup with one joint or two."""
+    """Make the scene's setup with one or two joints."""
     model = load("pendulum" if joints == 1 else "double_pendulum")
     control = PID(target=list(TARGETS[joints]), **GAINS[joints])
     given = dict(integrator="velocity_verlet", timestep=TIMESTEP, ghosts=GHOSTS, control=control)
@@ -63,7 +63,7 @@ def setup(joints: int, name: str, title: str, **more: Any) -> Setup:
 
 
 class Pendularm(ServoSession):
-    """The pendulum of the lecture; `joints`: 1 or 2. `on`: whether the servo is."""
+    """Session of the lecture's pendulum. `joints`: 1 or 2. `on`: whether the servo starts active."""
 
     def __init__(self, joints: int, setup: Setup, downloads: Downloads, on: bool = False, ghosts: bool = False):
         self._joints = joints
@@ -73,7 +73,7 @@ class Pendularm(ServoSession):
         if ghosts:
             self.do_ghosts(True)
 
-    # ------------------------------------------------------------ integrators, and none
+    # ------------------------------------------------------------ integrators, "none" included
 
     def integrators(self) -> list[str]:
         own = [name for name, _ in INTEGRATORS.values()]
@@ -86,7 +86,7 @@ class Pendularm(ServoSession):
         return super().feedback() and not self._kinematic
 
     def do_integrator(self, name: str) -> None:
-        """Choose an integrator; none holds the pendulum, to be let go at rest by another."""
+        """Choose an integrator; "none" stops the dynamics, and any other then starts from rest."""
         if name == "none":
             self._kinematic = True
             self.sim.qvel[:] = 0.0
@@ -109,7 +109,7 @@ class Pendularm(ServoSession):
             super().do_step(n)
 
     def _turn(self, frames: float, seconds: float) -> None:
-        """Turn the links against each other, as a program does that has no dynamics yet."""
+        """Turn the links in opposite directions, without dynamics."""
         self.sim.qpos[:] += TURN * frames * np.array([1.0, -1.0][: self._joints])
         self.sim.time += seconds
         self.after_jump(smooth=True)
@@ -121,7 +121,7 @@ class Pendularm(ServoSession):
     # ------------------------------------------------------------ plots
 
     def own_sources(self) -> list[Source]:
-        """The lecture's names for angles, targets and torques, the user's push included, which recordings lack."""
+        """Sources under the lecture's names: angles, targets, and torques including the user's push."""
         numbers = ["", "2"] if self._joints == 1 else ["1", "2"]
         joints = self.sim.model.names("joint")
         names = {f"qpos[{joint}]": f"x{i}" for joint, i in zip(joints, numbers, strict=False)}
@@ -132,7 +132,7 @@ class Pendularm(ServoSession):
         return [*found, Source(torques, lambda sim: present_controls(sim) + sim.qfrc_applied, True, field="torques")]
 
     def preset(self) -> list[str]:
-        """Angles, targets and torques."""
+        """Ids of the signals for angles, targets and torques."""
         own = [signal.id for source in self.own_sources() for signal in source.signals if signal.label[0] in "xu"]
         return [id for id in own if not id.startswith("qvel")]
 
@@ -196,5 +196,5 @@ class Pendularm(ServoSession):
 
 
 def _named(signal: Signal, names: dict[str, str]) -> Signal:
-    """The signal with another label, if it has one."""
+    """The signal with its label in `names`, if it has one."""
     return replace(signal, label=names.get(signal.id, signal.label))

@@ -1,7 +1,7 @@
 """The scenes of the lab: models, initial states and keys.
 
-A scene is an entry of SCENES, or of the list that `bundled` makes; whoever has something to show adds one. `open` gives
-a session (see `saltus.lab.base_session.Session`): a `LiveSession` of a `Setup`, or a kind of its own.
+Each scene is an entry of SCENES or made by `bundled` for a bundled model. Its `open` returns a session (see
+`saltus.lab.base_session.Session`): a `LiveSession` of a `Setup`, or a subclass.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ LECTURE, SCENES_GROUP, MODELS = "The lecture", "Scenes", "Models"
 
 @dataclass(frozen=True)
 class Scene:
-    """A scene by name; `open(downloads, options)` begins it, `options` being fields of its Setup to be replaced."""
+    """A named scene; `open(downloads, options)` starts its session, with `options` replacing fields of its Setup."""
 
     name: str
     title: str
@@ -38,24 +38,24 @@ class Scene:
     open: Callable[[Downloads, Mapping[str, object]], Session]
 
     def entry(self) -> dict[str, str]:
-        """What the page's list says of it."""
+        """The scene's entry in the page's list."""
         return {"name": self.name, "title": self.title, "group": self.group}
 
 
 def scenes() -> dict[str, Scene]:
-    """All scenes by name, in the order of the list: those made for the lab, then the other bundled models."""
+    """All scenes by name, in the order of the page's list: those made for the lab, then the other bundled models."""
     made = {scene.name: scene for scene in SCENES}
     return made | {name: bundled(name) for name in models() if name not in made}
 
 
 def bundled(name: str) -> Scene:
-    """The scene of a bundled model as it is."""
+    """Make the scene of a bundled model, without additions."""
     title = f"{name.replace('_', ' ').capitalize()}: {first_words(name)}"
     return Scene(name, title, MODELS, lambda downloads, options: plain(name, title, downloads, options))
 
 
 def first_words(name: str) -> str:
-    """What a bundled model's file says of it first."""
+    """First words of the comment in a bundled model's file."""
     text = (BUNDLED / f"{name}.xml").read_text(encoding="utf-8")
     found = re.search(r"<!--\s*(.*?)[.;]\s", text, re.DOTALL)
     sentence = " ".join(found[1].split()) if found else ""
@@ -63,12 +63,12 @@ def first_words(name: str) -> str:
 
 
 def plain(name: str, title: str, downloads: Downloads, options: Mapping[str, Any], **given: Any) -> LiveSession:
-    """A session of a bundled model without anything of its own."""
+    """Open a session of a bundled model; `given`: fields of its Setup."""
     ghosts = GHOSTS if load(name).nbody < 10 else ()
     return LiveSession(Setup(name, title, load(name), **{"ghosts": ghosts, **given, **options}), downloads)
 
 
-# ---------------------------------------------------------------- the lecture's
+# ---------------------------------------------------------------- the lecture's pendulum
 
 
 def _pendularm(joints: int, name: str, title: str, on: bool = False, ghosts: bool = False) -> Scene:
@@ -94,12 +94,12 @@ def _arm(downloads: Downloads, options: Mapping[str, Any]) -> Session:
     return ServoSession(setup, downloads, pid_servo(model, limits, push=(0, 5.0), targets=targets))
 
 
-BALANCE = (-1.0, -2.2, 31.0, 8.6, 0.0, 1.0, 20.0)  # gains of x, x', θ, θ'; the target; on; the largest force
+BALANCE = (-1.0, -2.2, 31.0, 8.6, 0.0, 1.0, 20.0)  # gains of x, x', θ, θ'; the target (m); on; the largest force (N)
 
 
 @controller(parameters=BALANCE)
 def balance(m, d, z):
-    """F = k1 (x* - x) ... : the force that keeps a pole upright on a cart, by linear feedback of the state."""
+    """Balance a pole on a cart by linear state feedback: the force F = k1 (x* - x) - k2 x' + k3 θ + k4 θ' (N)."""
     p = d.control_prm
     force = p[0] * (p[4] - d.qpos[0]) - p[1] * d.qvel[0] + p[2] * d.qpos[1] + p[3] * d.qvel[1]
     d.ctrl[0] = where(p[5] > 0.5, clip(force, -p[6], p[6]), d.ctrl[0])
@@ -165,7 +165,7 @@ def _sit_to_stand(downloads: Downloads, options: Mapping[str, Any]) -> Session:
 
 
 CONTRACTION = ("qpos[elbow]", "ctrl[biceps]", "act[biceps]", "actuator_force[biceps]")
-EXCITATION = 0.3  # of the muscle, at the start
+EXCITATION = 0.3  # initial excitation of the muscle
 MUSCLE = "A muscle with an elastic tendon"
 STANDING_UP = "Standing up by eight muscles, hard contact"
 FREE_BODY = "A free body about its middle axis"

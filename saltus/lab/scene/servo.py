@@ -1,8 +1,8 @@
 """Sessions with a controller that keys switch, tune and disturb.
 
-c, or x, switches the servo on and off, once a press; s switches it off; a and d push while they are held. Switched on,
-its integrals begin at zero; switched off, the motors are without control. Its gains and targets have sliders: they are
-parameters of the running controller, so that nothing is compiled when they change.
+Each press of c or x switches the servo on or off; s switches it off; a and d push while they are held. When the servo
+is switched on, its integrals start at zero; when it is off, the controls of its motors are zero. Gains and targets have
+sliders: they are parameters of the running controller, so that changing them compiles nothing.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from saltus.model.actuator_enums import PID_KD, PID_KI, PID_KP, PID_ON, PID_PARA
 if TYPE_CHECKING:
     from saltus.model.model import Model
 
-FRAME = 1.0 / 60.0  # s: what the lecture's program does once a frame is done this often here
-GAINS = {PID_TARGET: "target", PID_KP: "kp", PID_KI: "ki", PID_KD: "kd"}  # of a PID, in the order of their sliders
+FRAME = 1.0 / 60.0  # s: period of the actions that the lecture's program does once a frame
+GAINS = {PID_TARGET: "target", PID_KP: "kp", PID_KI: "ki", PID_KD: "kd"}  # parameters of a PID, in slider order
 
 
 @dataclass(frozen=True)
 class Knob:
     """A parameter of the controller with a slider.
 
-    index: its place in `Simulation.control_prm`. turns: whether it is an angle, shown in (-π, π].
+    index: index in `Simulation.control_prm`. turns: whether it is an angle, displayed in (-π, π].
     """
 
     id: str
@@ -44,12 +44,12 @@ class Knob:
 
 @dataclass(frozen=True)
 class Servo:
-    """What can be done to a controller.
+    """The user's means of controlling a servo: sliders, switches and keys.
 
-    knobs: its parameters with sliders. switches: places of the parameters that are 1 where it acts, 0 where not.
-    controls: those that it sets. push: the degree of freedom and the force (N m, N) of the keys a and d, or None.
-    targets: keys and what they do to a knob once a frame while they are held: {key: (id, change)}.
-    angles: knobs that are the angle wanted of an actuator's joint: {actuator: id}.
+    knobs: parameters with sliders. switches: indices of the parameters that are 1 if the controller is on, else 0.
+    controls: indices of the controls that it sets. push: degree of freedom and force (N m, N) of the keys a and d, or
+    None. targets: change of a knob per frame while a key is held: {key: (id, change)}.
+    angles: knobs that are the target angle of an actuator's joint: {actuator: id}.
     """
 
     knobs: tuple[Knob, ...]
@@ -61,9 +61,10 @@ class Servo:
 
 
 def pid_servo(model: Model, limits: dict[str, tuple[float, float]], **more: Any) -> Servo:
-    """The servo of a `saltus.PID` on all motors; `limits`: bounds of the sliders kp, ki, kd (None: no target).
+    """Make the servo of a `saltus.PID` on all motors.
 
-    With several motors their knobs are "target 1", "kp 1", ...; `more`: push and targets.
+    limits: bounds of the sliders target, kp, ki and kd. With several motors, the knobs are called "target 1", "kp 1",
+    ... . more: the fields `push` and `targets`.
     """
     knobs, angles, several = [], {}, model.nactuator > 1
     for k in range(model.nactuator):
@@ -79,11 +80,11 @@ def pid_servo(model: Model, limits: dict[str, tuple[float, float]], **more: Any)
 
 
 class ServoSession(LiveSession):
-    """A session whose setup has a controller, and what can be done to it."""
+    """A session with a controller that sliders and keys adjust."""
 
     def __init__(self, setup: Setup, downloads: Downloads, servo: Servo, on: bool = True):
         self._servo = servo
-        self._held: dict[str, float] = {}  # keys that are down: frames that they were held for
+        self._held: dict[str, float] = {}  # frames since each pressed key went down
         super().__init__(setup, downloads)
         self.switch(on)
 
@@ -118,7 +119,7 @@ class ServoSession(LiveSession):
         return bool(np.all(self.sim.control_prm[list(self._servo.switches)] > 0.5))
 
     def switch(self, on: bool) -> None:
-        """Switch the servo on, with its integrals at zero, or off, with its motors without control."""
+        """Switch the servo on or off; its integrals and controls become zero."""
         for sim in (self.sim, *(ghost.sim for ghost in self.motion.ghosts)):
             sim.control_prm[list(self._servo.switches)] = float(on)
             sim.ctrl[list(self._servo.controls)] = 0.0
@@ -131,7 +132,7 @@ class ServoSession(LiveSession):
         return math.nan if id is None else self.knob(id)
 
     def knob(self, id: str) -> float:
-        """The value of a knob."""
+        """Present value of a knob."""
         return self.handles[id].read(self.sim)
 
     # ------------------------------------------------------------ keys
@@ -155,7 +156,7 @@ class ServoSession(LiveSession):
             self.pressed(key)
 
     def pressed(self, key: str) -> None:
-        """A key went down; one that is held repeats no press."""
+        """Act on the first press of a key; a held key does not repeat."""
         if key in ("c", "x"):
             self.switch(not self.servo())
         elif key == "s":
@@ -178,12 +179,12 @@ class ServoSession(LiveSession):
         self.apply_push()
 
     def apply_push(self) -> None:
-        """The user's force, while its key is held."""
+        """Apply the user's force, which is zero unless its key is held."""
         if self._servo.push is not None:
             self.sim.qfrc_applied[self._servo.push[0]] = self.pushing()
 
     def pushing(self) -> float:
-        """The user's force (N m, N)."""
+        """Present force of the user's keys (N m or N)."""
         size = 0.0 if self._servo.push is None else self._servo.push[1]
         return size * (("d" in self._held) - ("a" in self._held))
 
@@ -200,12 +201,12 @@ class ServoSession(LiveSession):
         return [*super().hud(), self.servo_block(), ["Keys", self.key_lines()]]
 
     def servo_block(self) -> list[Any]:
-        """Whether the servo is on, and its numbers."""
+        """Text block of the display: whether the servo is on, and the values of its knobs."""
         lines = [f"{knob.id} = {self.knob(knob.id):.2f}" for knob in self._servo.knobs]
         return [f"Servo: {'active' if self.servo() else 'disabled'}", lines]
 
     def key_lines(self) -> list[str]:
-        """What the keys do."""
+        """Lines of the display that explain the keys."""
         lines = ["a/d - apply user force"] if self._servo.push else []
         for id in dict.fromkeys(id for id, _ in self._servo.targets.values()):
             keys = [key for key, (moved, _) in self._servo.targets.items() if moved == id]
@@ -214,7 +215,7 @@ class ServoSession(LiveSession):
 
 
 def action(group: str, key: str, label: str, hold: bool = False, when: tuple[str, Any] | None = None) -> dict[str, Any]:
-    """A button for a key; see `LiveSession.actions`."""
+    """Describe a button for a key; see `LiveSession.actions`."""
     return {"group": group, "key": key, "label": label, "hold": hold, "when": when}
 
 

@@ -1,7 +1,7 @@
 """One connection, with at most the newest pending message of each kind.
 
 A client that reads slowly, or not at all, does not delay others: unsent frames are replaced by newer ones, the status
-is that at the time of sending, and the amount of data in transit is bounded.
+is the one at the time of sending, and the amount of data in transit is bounded.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from saltus.lab.data.history import History, Place
 from saltus.lab.messages import protocol
 from saltus.lab.messages.outside import Upload
 
-NOTICES = 50  # that wait at most; older ones make room
-PIECE = 32768  # characters of a long text that are sent at once
+NOTICES = 50  # most pending notices; the oldest are dropped
+PIECE = 32768  # characters of a fragment of a long text
 
 
 Values = dict[str, float]  # of sliders, by id
 
 
 class Status:
-    """A full status message, and the shorter one that says what has changed since another."""
+    """A full status message, from which shorter ones with changed slider values are made."""
 
     def __init__(self, full: dict[str, Any]):
         self.full = full
@@ -38,7 +38,7 @@ class Status:
         return self.full["sliders"]
 
     def since(self, known: Values | None) -> str:
-        """The message for a client that has these values; made once for all of them that have the same."""
+        """The message for a client that knows these values; cached for all clients with the same values."""
         if self._since is None or self._since[0] is not known:
             changed = {id: value for id, value in self.sliders.items() if known is None or known.get(id) != value}
             self._since = known, protocol.encode({**self.full, "sliders": changed})
@@ -46,7 +46,7 @@ class Status:
 
 
 class Client:
-    """A connection with its role and what waits for it; all of it is used by the server's thread alone."""
+    """A connection with its role and its pending messages; used by the server's thread only."""
 
     def __init__(self, socket: ServerConnection):
         self.socket = socket
@@ -56,64 +56,64 @@ class Client:
         self._hello: str | None = None
         self._scene: str | None = None
         self._status: Status | None = None
-        self._known: Values | None = None  # that it has
+        self._known: Values | None = None  # slider values that the client has
         self._notices: deque[str] = deque(maxlen=NOTICES)
         self._boards: dict[str, tuple[int, str]] = {}  # by kind, with their revisions
         self._history: History | None = None
-        self._list = -1  # revision of the list of signals that it has
-        self._place: Place | None = None  # of the sample that it gets next
+        self._list = -1  # revision of the list of signals that the client has
+        self._place: Place | None = None  # of the next sample to send
         self._frame: tuple[int, bytes] | None = None
         self._drawings: str | None = None
-        self._drawn: str | None = None  # drawings that it has
-        self._sent: list[int] = []  # frames that it has not acknowledged
+        self._drawn: str | None = None  # drawings that the client has
+        self._sent: list[int] = []  # frames not acknowledged yet
         self._times: deque[float] = deque(maxlen=protocol.MESSAGES_A_SECOND + 1)
 
-    # ------------------------------------------------------------ what it is to get
+    # ------------------------------------------------------------ pending messages
 
     def greet(self, hello: str) -> None:
-        """The first message, or one that tells of another role."""
+        """Queue the `hello` message: the first one, or a new role or list of scenes."""
         self._hello = hello
         self._wake.set()
 
     def show(self, scene: str, history: History | None) -> None:
-        """Another scene, and the history of its signals; what belongs to the one before is no longer sent."""
+        """Queue another scene and the history of its signals, and drop pending messages of the last scene."""
         self._scene, self._frame, self._status, self._known = scene, None, None, None
         self._boards, self._history, self._list, self._place = {}, history, -1, None
         self._drawings = self._drawn = None
         self._wake.set()
 
     def post(self, boards: dict[str, tuple[int, str]]) -> None:
-        """The newest of what is told whenever it has changed."""
+        """Queue the newest messages of boards (signals, extras)."""
         self._boards |= boards
         self._wake.set()
 
     def tell(self, status: Status) -> None:
-        """The newest status."""
+        """Queue the newest status."""
         self._status = status
         self._wake.set()
 
     def note(self, notice: str) -> None:
-        """Something for the user."""
+        """Queue a notice for the user."""
         self._notices.append(notice)
         self._wake.set()
 
     def draw(self, number: int, frame: bytes, drawings: str | None) -> None:
-        """The newest frame, and what the user draws into it."""
+        """Queue the newest frame and the user's drawings for it."""
         self._frame, self._drawings = (number, frame), drawings
         if len(self._sent) < protocol.UNACKNOWLEDGED:
             self._wake.set()
 
-    # ------------------------------------------------------------ what it says
+    # ------------------------------------------------------------ received messages
 
     def acknowledge(self, number: int) -> None:
-        """It has drawn a frame, and with it those before."""
+        """Note that the client has drawn a frame, and thereby all earlier ones."""
         if number in self._sent:
             self._sent = self._sent[self._sent.index(number) + 1 :]
             if self._frame is not None:
                 self._wake.set()
 
     def too_many(self) -> bool:
-        """Count a message; whether there were more within a second than allowed."""
+        """Count a message and return whether there were more within a second than allowed."""
         now = time.monotonic()
         self._times.append(now)
         return len(self._times) > protocol.MESSAGES_A_SECOND and now - self._times[0] < 1.0
@@ -121,7 +121,7 @@ class Client:
     # ------------------------------------------------------------ sending
 
     async def write(self) -> None:
-        """Send what waits, until the connection ends."""
+        """Send pending messages until the connection ends."""
         while True:
             await self._wake.wait()
             self._wake.clear()
@@ -138,7 +138,7 @@ class Client:
                 await self.socket.send(frame)
 
     async def _send_samples(self) -> None:
-        """What there is of the signals by now, and this client has not got."""
+        """Send the samples that the client lacks, up to the present end of the history."""
         if self._history is None:
             return
         history, until = self._history, self._history.end
@@ -147,7 +147,7 @@ class Client:
             await self.socket.send(message)
 
     def _next_text(self) -> str | None:
-        """The next of what waits: what the rest depends on goes first."""
+        """The next pending text, in the order of their dependences; None if there is none."""
         if self._hello is not None:
             text, self._hello = self._hello, None
         elif self._scene is not None:
@@ -168,6 +168,6 @@ class Client:
 
 
 def pieces(text: str) -> Iterator[str]:
-    """A long text as fragments of one message, so that no more than one of them waits in memory for a slow client."""
+    """Fragments of a long text, sent as one message, so that only one of them waits in memory for a slow client."""
     for first in range(0, len(text), PIECE):
         yield text[first : first + PIECE]

@@ -1,7 +1,7 @@
 """The server: the page, the connections, one writer and any number of viewers.
 
-It runs in its own thread, listens only on the loopback interface, and never waits for a client: each has a task that
-sends its pending messages (see `saltus.lab.serve.client`). The simulation continues whoever is connected.
+The server runs in its own thread, listens only on the loopback interface, and never waits for a client: each has a task
+that sends its pending messages (see `saltus.lab.serve.client`). The simulation continues whoever is connected.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ if TYPE_CHECKING:
 HOST = "127.0.0.1"
 MOST_CLIENTS = 256
 MOST_UNHEARD = 50
-MOST_SOCKETS = 2 * MOST_CLIENTS  # those that have not said yet what they want included
-PATIENCE = 2.0  # s that a connection has to close
-SILENCE = 5.0  # s that one has to say what it wants
+MOST_SOCKETS = 2 * MOST_CLIENTS  # including connections without a request yet
+PATIENCE = 2.0  # s for a connection to close
+SILENCE = 5.0  # s for a connection to send its request
 
-_quiet = logging.getLogger("saltus.lab.serve.server")  # what strangers send is no news
+_quiet = logging.getLogger("saltus.lab.serve.server")  # malformed requests are not logged
 _quiet.addHandler(logging.NullHandler())
 _quiet.propagate = False
 
@@ -49,14 +49,14 @@ class Server:
     def __init__(self, stage: Stage, port: int = 0):
         self._stage = stage
         self._door = Door(port, secrets.token_urlsafe(16))
-        self._clients: dict[Client, None] = {}  # in the order in which they came
-        self._writers: list[Client] = []  # who has had the controls, the latest last
-        self.sockets = 0  # connections that are open
+        self._clients: dict[Client, None] = {}  # in the order of their connection
+        self._writers: list[Client] = []  # clients that have had control, the latest last
+        self.sockets = 0  # open connections
         self._writer: Client | None = None
         self._scene: str | None = None
         self._boards: dict[str, tuple[int, str]] = {}
         self._history: History | None = None
-        self._unheard: deque[str] = deque(maxlen=MOST_UNHEARD)  # notices that came while nobody was connected
+        self._unheard: deque[str] = deque(maxlen=MOST_UNHEARD)  # notices issued while nobody was connected
         self._status: Status | None = None
         self._frame: tuple[int, bytes] | None = None
         self._drawings: str | None = None
@@ -68,11 +68,11 @@ class Server:
 
     @property
     def url(self) -> str:
-        """Where the page is."""
+        """Address of the page, with the access token."""
         return f"http://{HOST}:{self._door.port}/?token={self._door.token}"
 
     def start(self) -> None:
-        """Listen; raises OptionError if the port cannot be had."""
+        """Start listening; raises OptionError if the port is not available."""
         self._thread.start()
         self._begun.wait()
         if self._failure is not None:
@@ -81,7 +81,7 @@ class Server:
     def close(self) -> None:
         """Close all connections and stop listening."""
         if self._loop is not None and self._stop is not None and self._thread.is_alive():
-            with contextlib.suppress(RuntimeError):  # it has stopped by itself
+            with contextlib.suppress(RuntimeError):  # the loop has already stopped
                 self._loop.call_soon_threadsafe(self._stop.set)
         self._thread.join(PATIENCE + 5.0)
 
@@ -105,7 +105,7 @@ class Server:
             compression=None,  # costs more than it saves on one machine
             max_size=protocol.MESSAGE_BYTES,
             write_limit=protocol.MESSAGE_BYTES,
-            open_timeout=None,  # a download may take its time; who says nothing is dropped by `_Socket`
+            open_timeout=None,  # downloads may be slow; `_Socket` drops silent connections
             close_timeout=PATIENCE,
             server_header=None,
             logger=_quiet,
@@ -123,13 +123,13 @@ class Server:
             self._stage.listen(None)
 
     def _ring(self) -> None:
-        """There is news; called by the stage's thread, and not again before the news are taken."""
+        """Schedule the delivery of news; called by the stage's thread once until the news are taken."""
         assert self._loop is not None
         with contextlib.suppress(RuntimeError):  # the loop has ended
             self._loop.call_soon_threadsafe(self._deliver)
 
     def _deliver(self) -> None:
-        """Hand what is new to every client."""
+        """Pass the news to every client."""
         news = self._stage.take_news()
         if news.scene is not None:
             self._scene, self._status, self._frame, self._drawings = news.scene, None, None, None
@@ -167,7 +167,7 @@ class Server:
                 return await self._download(path)
             if path == STATE:
                 return await self._state()
-            raise Refused(HTTPStatus.NOT_FOUND, "There is nothing here.")
+            raise Refused(HTTPStatus.NOT_FOUND, "The lab has no page at this address.")
         except Refused as refused:
             return refusal(refused)
 
@@ -181,13 +181,13 @@ class Server:
         try:
             text = await asyncio.wait_for(asyncio.wrap_future(self._stage.state_text()), PATIENCE)
         except (TimeoutError, asyncio.CancelledError):
-            raise Refused(HTTPStatus.CONFLICT, "The lab has no scene now, or is too busy.") from None
+            raise Refused(HTTPStatus.CONFLICT, "The lab has no open scene, or is too busy to answer.") from None
         return answer(text.encode())
 
     # ------------------------------------------------------------ connections
 
     async def _serve(self, socket: ServerConnection) -> None:
-        """One connection, from its beginning to its end."""
+        """Handle one connection from its start to its end."""
         if len(self._clients) >= MOST_CLIENTS:
             await socket.close(protocol.TOO_MANY_VIEWERS, f"too many viewers: {MOST_CLIENTS} are connected")
             return
@@ -217,7 +217,7 @@ class Server:
                 await writing
 
     def _admit(self, client: Client) -> None:
-        """Greet a new client, which becomes the writer if there is none, and show it what there is."""
+        """Greet a new client, which becomes the writer if there is none, and send it the present scene."""
         if self._writer is None:
             self._give_controls(client)
         else:
@@ -234,10 +234,10 @@ class Server:
         self._stage.watched_by(len(self._clients))
 
     def _part(self, client: Client) -> None:
-        """A client is gone; the writer's keys are up and nothing is dragged any more.
+        """Handle the end of a connection; the writer's keys and dragged bodies are released.
 
-        The place of the writer falls back to whoever had it last. Where nobody who is there ever had it, it stays free
-        for the next to come, who is mostly the same page loaded anew, or for a viewer who takes it.
+        Control returns to the connected client that had it last. If none ever had it, control is free for the next
+        client, usually the same page after a reload, or for a viewer who takes it.
         """
         self._writers = [one for one in self._writers if one is not client]
         if client is self._writer:
@@ -250,12 +250,12 @@ class Server:
         self._stage.watched_by(len(self._clients))
 
     def _let_go(self) -> None:
-        """Whatever the writer held or dragged is let go."""
+        """Release the keys and bodies that the writer holds."""
         self._stage.command(Command("blur"))
         self._stage.command(Command("release"))
 
     def _give_controls(self, client: Client) -> None:
-        """This client is the writer from now on, and told so."""
+        """Make a client the writer and inform it."""
         self._writer, client.role = client, "writer"
         self._writers = [*(one for one in self._writers if one is not client), client]
         client.greet(self._hello(client))
@@ -278,7 +278,7 @@ class Server:
             client.note(protocol.encode(protocol.notice("error", f"The lab is too busy for this: {command.type}.")))
 
     def _bring(self, client: Client, command: Command) -> None:
-        """Files of a model, the wish to see it, or where it lies; what cannot be is told and forgotten."""
+        """Handle the commands that open a model: pieces of files, their end, or a path; errors become notices."""
         try:
             if command.type == "upload":
                 client.upload.add(command.fields["name"], command.fields["data"])
@@ -292,7 +292,7 @@ class Server:
             client.upload = Upload()
 
     def _take(self, client: Client) -> None:
-        """A viewer becomes the writer."""
+        """Make a viewer the writer."""
         before = self._writer
         if before is client:
             return
@@ -304,7 +304,7 @@ class Server:
 
 
 class _Socket(ServerConnection):
-    """A connection that is dropped at once where there are far too many, or after a while if it says nothing."""
+    """A connection that is dropped at once if there are too many, or after SILENCE s without a request."""
 
     def __init__(self, lab: Server, *arguments: Any, **options: Any):
         super().__init__(*arguments, **options)
@@ -320,7 +320,7 @@ class _Socket(ServerConnection):
             self._silence = asyncio.get_running_loop().call_later(SILENCE, transport.abort)
 
     def heard(self) -> None:
-        """It has said what it wants."""
+        """Note that the connection has sent its request."""
         if self._silence is not None:
             self._silence.cancel()
 

@@ -28,17 +28,17 @@ from saltus.lab.messages.protocol import Command
 from saltus.lab.serve.client import Status
 
 PERIOD = 1.0 / protocol.FRAMES_A_SECOND
-IDLE = 0.1  # s between looks where nothing goes on
+IDLE = 0.1  # s between turns of an idle session
 STATUS_PERIOD = 0.1  # s
-MOST_COMMANDS = 2000  # that wait
+MOST_COMMANDS = 2000  # pending commands
 MOST_NOTICES = 50
 
 
 @dataclass
 class News:
-    """What the server has not taken yet; of everything but notices the newest.
+    """Messages that the server has not taken yet: all notices, and the newest of every other kind.
 
-    boards: messages with their revisions, by kind. history: of the scene's signals.
+    boards: messages with their revisions, by kind. history: samples of the scene's signals.
     """
 
     scene: str | None = None
@@ -48,15 +48,14 @@ class News:
     frame: tuple[int, bytes] | None = None
     drawings: str | None = None
     notices: deque[str] = field(default_factory=lambda: deque(maxlen=MOST_NOTICES))
-    others: bool = False  # whether other scenes can be chosen than before
+    others: bool = False  # whether the list of scenes has changed
 
 
 class Stage:
-    """A session in its thread.
+    """The thread that runs a session and exchanges messages with the server.
 
-    `open_scene`: a function (name, downloads) -> session, called in a thread of its own, since it may take a while.
-    `scenes`: what can be chosen, [{name, title, group}]. `take_in`: makes a scene of a model from outside, and returns
-    what the list is to say of it.
+    `open_scene`: a function (name, downloads) -> session, called in its own thread because it may be slow. `scenes`:
+    the list of scenes, [{name, title, group}]. `take_in`: makes a scene of a user's model and returns its list entry.
     """
 
     def __init__(
@@ -69,7 +68,7 @@ class Stage:
         self.scenes = scenes
         self._take_in = take_in
         self._brought: deque[Outside] = deque(maxlen=1)
-        self._asked: deque[Future[str]] = deque()  # who wants the state as text
+        self._asked: deque[Future[str]] = deque()  # pending requests for the state as text
         self.session: Session | None = None
         self._open = open_scene
         self._commands: deque[Command] = deque()
@@ -78,33 +77,33 @@ class Stage:
         self._ring: Callable[[], None] | None = None
         self._rung = False
         self._viewers = 0
-        self._begun = False  # once somebody looks
+        self._begun = False  # True from the first viewer on
         self._number = 0
         self._told: dict[str, object] = {}
         self._told_at = 0.0
-        self._posted: dict[str, int] = {}  # revisions of the boards that were published, by kind
+        self._posted: dict[str, int] = {}  # revisions of the published boards, by kind
         self._wake, self.closed = threading.Event(), threading.Event()
         self._opening: tuple[str, Job[Session]] | None = None
-        self._dropped: list[Job[Session]] = []  # scenes that open and are not wanted any more
+        self._dropped: list[Job[Session]] = []  # cancelled openings of scenes
         self._thread = threading.Thread(target=self._run, name="saltus lab stage", daemon=True)
 
     def start(self, first: str) -> None:
-        """Begin with a scene; raises what opening it raises."""
+        """Open the first scene and start the thread; raises the errors of opening."""
         self._set_scene(self._heard(first))
         self._thread.start()
 
     def close(self) -> None:
-        """End the session and what it has begun."""
+        """End the thread, its session and the rendering of a video."""
         self.closed.set()
         self._wake.set()
         if self._thread.is_alive():
             self._thread.join(3.0)
         self.downloads.close()
 
-    # ------------------------------------------------------------ called by other threads
+    # ------------------------------------------------------------ called from other threads
 
     def command(self, command: Command) -> bool:
-        """Put a command into the queue; False if it is full."""
+        """Queue a command; return False if the queue is full."""
         if len(self._commands) >= MOST_COMMANDS:
             return False
         self._commands.append(command)
@@ -112,30 +111,30 @@ class Stage:
         return True
 
     def bring(self, model: Outside) -> None:
-        """Open a model from outside, the last that was brought."""
+        """Request that a user's model is opened; the last request counts."""
         self._brought.append(model)
         self._wake.set()
 
     def state_text(self) -> Future[str]:
-        """The present state as Python text, once the session has a moment for it; cancelled where there is none."""
+        """Request the present state as Python text; the future is cancelled if there is no session."""
         wanted: Future[str] = Future()
         self._asked.append(wanted)
         self._wake.set()
         return wanted
 
     def listen(self, ring: Callable[[], None] | None) -> None:
-        """Call `ring` when there is news, once until they are taken."""
+        """Set the function to call when there is news, once until the news are taken."""
         with self._lock:
             self._ring, self._rung = ring, False
 
     def take_news(self) -> News:
-        """What is new since the last time."""
+        """Take the news since the last call."""
         with self._lock:
             news, self._news, self._rung = self._news, News(), False
         return news
 
     def watched_by(self, viewers: int) -> None:
-        """How many are connected; nothing moves before the first."""
+        """Set the number of connected clients; time starts with the first."""
         self._viewers = viewers
         self._begun = self._begun or viewers > 0
         self._wake.set()
@@ -150,7 +149,7 @@ class Stage:
             try:
                 self._turn(elapsed, now)
             except Exception:
-                # a mistake in one scene leaves the lab standing: it says so, and another can be chosen
+                # an error in one scene does not end the lab: the user is told and can choose another scene
                 self.say("error", f"This scene has stopped: {traceback.format_exc(limit=-2)}")
                 self.session = None
             if self.session is None or self.session.idle:
@@ -166,7 +165,7 @@ class Stage:
             _drop(job)
 
     def _turn(self, elapsed: float, now: float) -> None:
-        """One time round: commands, motion, news."""
+        """Do one cycle: commands, motion, news."""
         self._change_scene()
         if self._brought:
             self._want_brought(self._brought.popleft())
@@ -220,7 +219,7 @@ class Stage:
             self._publish(status=Status(status))
 
     def say(self, level: str, text: str) -> None:
-        """Tell all who look, or who comes first; from any thread."""
+        """Send a notice to all clients, or the first to connect; from any thread."""
         self._publish(notice=protocol.encode(protocol.notice(level, text)))
 
     def _publish(
@@ -260,7 +259,7 @@ class Stage:
             self._open_beside(name, lambda: self._heard(name))
 
     def _want_brought(self, model: Outside) -> None:
-        """Open a model from outside as a scene of its own; one that cannot be is told, and what is shown stays."""
+        """Open a user's model as a scene; on failure, notify the user and keep the present scene."""
         if self._take_in is not None:
             take_in = self._take_in
             self._open_beside(model.name, lambda: self._taken_in(lambda: take_in(model)))
@@ -278,7 +277,7 @@ class Stage:
             session = self._heard(entry["name"])
         except SaltusError:
             raise
-        except Exception as error:  # whatever is in files from outside
+        except Exception as error:  # files of users may hold anything
             raise ModelError(f"this model cannot be shown: {type(error).__name__}: {error}") from error
         for text in warned:
             session.ear.hear(text)
@@ -287,7 +286,7 @@ class Stage:
         return session
 
     def _heard(self, name: str) -> Session:
-        """A scene's session, which tells what is warned of while it is opened."""
+        """Open a scene's session; warnings issued meanwhile become its notices."""
         warned: list[str] = []
         with Ear(warned.append):
             session = self._open(name, self.downloads)
@@ -296,7 +295,7 @@ class Stage:
         return session
 
     def _change_scene(self) -> None:
-        """Show the scene that was chosen last, if it is ready; those chosen before are closed when they are."""
+        """Switch to the scene chosen last once it is open; close those chosen earlier once they are."""
         for job in [job for job in self._dropped if job.done]:
             self._dropped.remove(job)
             _drop(job)
@@ -321,7 +320,7 @@ class Stage:
 
 
 def _drop(job: Job[Session]) -> None:
-    """Close a session that nobody wants any more, if it was opened."""
+    """Close the session of a cancelled opening, if it is open."""
     if job.done:
         with suppress(SaltusError, OSError):
             job.result().close()

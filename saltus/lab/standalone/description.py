@@ -1,4 +1,4 @@
-"""What a page needs to know of a session to go on without Python: what is shown, moved and plotted, and where it is."""
+"""Description of a session for a standalone page: the scene, controls, signals and their indices in Data."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ NUMBERS = ("restitution", "friction")  # of hard contact
 
 
 def description(session: LiveSession, simulations: Sequence[Simulation]) -> dict[str, Any]:
-    """What the page is told of a session, with the integrators and contact laws of these simulations."""
+    """Describe a session for the page, with the integrators and contact laws of these simulations."""
     setup, sim, model = session.setup, simulations[0], session.sim.model
     scene = session.scene()
     offered = {s.integrator.name for s in simulations}
@@ -68,7 +68,7 @@ def description(session: LiveSession, simulations: Sequence[Simulation]) -> dict
 
 
 def _start(session: LiveSession, sim: Simulation, key: str | None) -> dict[str, list[float]]:
-    """The state after a reset to a keyframe, or to the scene's start."""
+    """The state after a reset to a keyframe, or to the scene's initial state."""
     session.setup.reset(sim, session.setup.key if key is None else key)
     views = sim.engine.d.views
     found = {name: np.ravel(views[name]).tolist() for name in STATE if views[name].size}
@@ -81,7 +81,7 @@ def _handle(handle: Any) -> dict[str, Any]:
 
 
 def _hard(session: LiveSession, simulations: Sequence[Simulation]) -> dict[str, Any]:
-    """Numbers of hard contact, and at which places of its Model each stands, found by changing it."""
+    """Coefficients of hard contact and their indices in the kernels' Model; empty without hard contact."""
     found: dict[str, Any] = {}
     for sim in simulations:
         if isinstance(sim.law, Hard):
@@ -92,7 +92,7 @@ def _hard(session: LiveSession, simulations: Sequence[Simulation]) -> dict[str, 
 
 
 def _places(session: LiveSession, sim: Simulation, name: str) -> list[int]:
-    """Numbers of the kernels' Model that are a number of the law; none where it changes what is compiled."""
+    """Indices in the kernels' Model of a coefficient, found by changing it; none if it changes the compiled code."""
     structs = [_with_number(sim, name, value) for value in (0.25, 0.75)]
     if structs[0].layout.name != structs[1].layout.name or structs[0].real.shape != structs[1].real.shape:
         return []
@@ -110,7 +110,7 @@ def _with_number(sim: Simulation, name: str, value: float) -> Any:
 
 
 def _drawn(session: LiveSession) -> dict[str, Any]:
-    """Where tendons, deformable bodies and cameras are in the kernels' Data."""
+    """Indices of tendons and deformable bodies in the kernels' Data, and the cameras' frames."""
     m = session.sim.model.mujoco
     first = session.sim.model.struct().views["tendon_adr"]
     return {
@@ -124,5 +124,5 @@ def _drawn(session: LiveSession) -> dict[str, Any]:
 
 
 def fixed_cameras(m: mujoco.MjModel) -> list[int]:
-    """Cameras that are fixed to their bodies; a page has no others."""
+    """Indices of the cameras fixed to their bodies, the only ones a page has."""
     return [i for i in range(m.ncam) if m.cam_mode[i] == FIXED]

@@ -1,4 +1,4 @@
-"""Which integrators and contact laws a page of its own offers, and the simulations to compile for it."""
+"""Integrators and contact laws offered by a standalone page, and the simulations to compile for it."""
 
 from __future__ import annotations
 
@@ -14,20 +14,21 @@ if TYPE_CHECKING:
     from saltus.integrate.integrator import Integrator
     from saltus.simulate.simulation import Simulation
 
-# what a page offers where contacts make loops large, beside the scene's own integrator and its ghosts'
+# integrators of a page with contacts, whose loops are large, beside the scene's own and its ghosts'
 WITH_CONTACTS = ("euler", "implicitfast", "rk4")
 HARD = ("dopri5", "moreau_jean")
-LARGE = 100  # degrees of freedom, above which a page has the scene's own integrator and law alone
+LARGE = 100  # degrees of freedom above which a page has only the scene's own integrator and law
 
 
 def simulations(
     setup: Setup, settings: Settings, chosen: Sequence[str] | None, laws: Sequence[str] | None
 ) -> list[Simulation]:
-    """The simulations of a page, at the setup's start, the scene's own integrator and law first.
+    """Create the simulations of a page in their initial state, the scene's own integrator and law first.
 
-    chosen: names of integrators; None: a choice by the model's size. laws: names of contact laws; None: those that go.
+    chosen: names of integrators; None: a choice by the model's size. laws: names of contact laws; None: those that the
+    integrators support.
 
-    Raises OptionError: there is no such integrator or law, or none of them goes with the model.
+    OptionError: there is no such integrator or law, or none of them supports the model.
     """
     for law in laws or ():
         if law not in ("soft", "hard"):
@@ -45,7 +46,7 @@ def simulations(
                 setup.reset(sim, setup.key)
                 found.append(sim)
     if not found:
-        raise OptionError(f"none of the integrators {', '.join(i.name for i in wanted)} goes with this contact law")
+        raise OptionError(f"none of the integrators {', '.join(i.name for i in wanted)} supports this contact law")
     return found
 
 

@@ -1,7 +1,7 @@
-"""A page of its own: the lab's page with the simulation in it, one HTML file that needs no server and no network.
+"""Standalone pages: the lab's page with a simulation in one HTML file that needs no server and no network.
 
-The file holds, compressed and in base64, what the page's worker runs: the description of the session and of the
-module's memory as JSON, the WebAssembly module, the initial contents of memory.
+The file holds, compressed and in base64, the data of the page's worker: the description of the session and of the
+module's memory as JSON, the WebAssembly module, and the initial contents of memory.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from saltus.simulate.simulation import Simulation
 
 PAGE = Path(__file__).resolve().parent.parent / "page.html"
-BEFORE = '<script type="text/plain" id="worker-script">'  # what the simulation stands before in the page
-LARGEST = 20_000_000  # bytes of a page, beyond which it is refused
+BEFORE = '<script type="text/plain" id="worker-script">'  # the simulation is inserted before this
+LARGEST = 20_000_000  # bytes of the largest page
 
 
 def page(
@@ -55,25 +55,26 @@ def page(
     contacts: Sequence[str] | None = None,
     progress: Callable[[float], object] | None = None,
 ) -> Path:
-    """Write one HTML file in which a model moves in the reader's browser, without a server or a network.
+    """Write one HTML file that simulates a model in the reader's browser, without a server or a network.
 
-    It is the lab's page with the model's time loops as WebAssembly: integrators, step, gravity, sliders, keys,
-    dragging, plots and recordings work as there. It takes seconds for a pendulum, a minute or two for a humanoid.
+    The file is the lab's page with the model's time loops as WebAssembly: integrators, step, gravity, sliders, keys,
+    dragging, plots and recordings work as in the lab. Writing takes seconds for a pendulum, a minute or two for a
+    humanoid.
 
     Args:
-        what: the name of a scene of the lab, anything that `saltus.load` takes, or a `saltus.Simulation`, from whose
-            state the page begins.
-        path: of the file to write.
-        integrator, contact, restitution, friction, timestep, key, ignore, speed, playing: as of `saltus.lab.open`.
-        integrators, contacts: names of those that readers may choose, beside the first; None: all where nothing
-            touches, else some (`saltus.lab.standalone.loops`), and of large models the first alone.
-        progress: called with the fraction that is done, 0 to 1.
+        what: the name of a scene of the lab, anything that `saltus.load` takes, or a `saltus.Simulation`, whose present
+            state the page starts from.
+        path: the file to write.
+        integrator, contact, restitution, friction, timestep, key, ignore, speed, playing: see `saltus.lab.open`.
+        integrators, contacts: names that readers can choose besides the first; None: all for models without contacts,
+            else some (see `saltus.lab.standalone.loops`), and for large models the first only.
+        progress: called with the completed fraction, 0 to 1.
 
     Returns the path.
 
     Raises:
-        ModelError, OptionError: this cannot be a page: the model needs functions of MuJoCo's (collisions of meshes), or
-            an integrator or law is unknown.
+        ModelError, OptionError: the model needs functions of MuJoCo (collisions of meshes), which a page does not have,
+            or an integrator or law is unknown.
         RecordError: the file cannot be written.
     """
     check_writable(path_of("path", path), what="page")
@@ -98,12 +99,12 @@ def page_html(
     contacts: Sequence[str] | None = None,
     progress: Callable[[float], object] | None = None,
 ) -> str:
-    """The text of the page of a scene. options: fields of its `Setup` to be replaced; the rest as of `page`."""
+    """HTML text of the page of a scene. options: replaced fields of its `Setup`; for the rest see `page`."""
     session = scene.open(Downloads(), options)
     try:
         if not isinstance(session, LiveSession):
-            raise OptionError("a recording cannot be a page of its own; use saltus replay")
-        session.builder.give_up()  # nothing is compiled for this machine
+            raise OptionError("a recording cannot be exported as a page; use saltus replay")
+        session.builder.give_up()  # no need to compile for this machine
         return _page(session, integrators, contacts, progress)
     finally:
         session.close()

@@ -32,10 +32,10 @@ _HEX = re.compile(r"#[0-9a-fA-F]{6}")
 
 @dataclass(frozen=True)
 class Drawing:
-    """Something to draw: kind "arrow", "sphere", "line" or "text" at points [n, 3] (m).
+    """An object to draw: kind "arrow", "sphere", "line" or "text" at points [n, 3] (m).
 
-    color: "#rrggbb". alpha: 0 to 1. size: radius or width (m), 0 for one that goes with the model. body: in whose frame
-    the points are, None for the world's.
+    color: "#rrggbb". alpha: 0 to 1. size: radius or width (m), 0 for one chosen by the model's size. body: the body in
+    whose frame the points are, None for the world frame.
     """
 
     kind: str
@@ -47,7 +47,7 @@ class Drawing:
     body: str | int | None = None
 
     def message(self, model: Model) -> dict[str, object] | None:
-        """As the `drawings` message has it; None where a coordinate is no number: there is nothing to draw then."""
+        """The object's entry of the `drawings` message; None, and not drawn, if a coordinate is not finite."""
         if not np.isfinite(self.points).all():
             return None
         body = 0 if self.body is None else model.id("body", self.body) if isinstance(self.body, str) else self.body
@@ -61,21 +61,21 @@ class Drawing:
 def arrow(
     start: ArrayLike, end: ArrayLike, color: Color = "red", width: float = 0.0, body: str | int | None = None
 ) -> Drawing:
-    """An arrow from `start` [3] to `end` [3] (m, world axes, or those of a body).
+    """Make an arrow from `start` [3] to `end` [3] (m, in the world frame or that of `body`).
 
-    color: "red", "#d62728", or (r, g, b) or (r, g, b, opacity) from 0 to 1. width (m): of the shaft; 0: one that goes
-    with the model's size. OptionError: not such numbers, or no such color.
+    color: "red", "#d62728", or (r, g, b) or (r, g, b, opacity) from 0 to 1. width (m): width of the shaft; 0: chosen by
+    the model's size. OptionError: an argument has the wrong shape, or there is no such color.
     """
     return Drawing("arrow", _points([start, end], "start and end of an arrow"), *_color(color), _size(width), body=body)
 
 
 def sphere(center: ArrayLike, radius: float, color: Color = "orange", body: str | int | None = None) -> Drawing:
-    """A ball about `center` [3] with a `radius` (m); see `arrow`."""
+    """Make a sphere with a `center` [3] and a `radius` (m); see `arrow` for the other arguments."""
     return Drawing("sphere", _points([center], "center of a sphere"), *_color(color), _size(radius), body=body)
 
 
 def line(points: ArrayLike, color: Color = "blue", width: float = 0.0, body: str | int | None = None) -> Drawing:
-    """A line through `points` [n, 3] (m), two at least; see `arrow`."""
+    """Make a polyline through `points` [n, 3] (m), at least two; see `arrow` for the other arguments."""
     found = _points(points, "points of a line")
     if len(found) < 2:
         raise OptionError(f"a line needs at least two points, got {len(found)}")
@@ -83,13 +83,13 @@ def line(points: ArrayLike, color: Color = "blue", width: float = 0.0, body: str
 
 
 def text(point: ArrayLike, text: object, color: Color = "black", body: str | int | None = None) -> Drawing:
-    """A text at a point [3] (m), as large from near and from far; see `arrow`."""
+    """Make a text at a point [3] (m), with a size on the screen that does not depend on distance; see `arrow`."""
     words = str(text)[:LONGEST_TEXT]
     return Drawing("text", _points([point], "the point of a text"), *_color(color), text=words, body=body)
 
 
 def messages(drawings: Iterable[Drawing], model: Model) -> list[dict[str, object]]:
-    """All drawings of a picture as the `drawings` message has them. OptionError: too many, or none of these."""
+    """Entries of the `drawings` message for all drawings of a frame. OptionError: too many, or not drawings."""
     drawings = list(drawings)
     for drawing in drawings:
         if not isinstance(drawing, Drawing):
@@ -116,7 +116,7 @@ def _size(value: Any) -> float:
 
 
 def _color(color: Any) -> tuple[str, float]:
-    """A colour as "#rrggbb" and how opaque it is."""
+    """Convert a colour to "#rrggbb" and an opacity from 0 to 1."""
     if isinstance(color, str):
         if color not in COLORS and not _HEX.fullmatch(color):
             raise OptionError.unknown("color", color, [*COLORS, "#rrggbb"])

@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 
 def cameras(model: Model) -> list[dict[str, Any]]:
-    """The model's cameras, as in the `scene` message: name, fovy, height, shift.
+    """The model's cameras in the `scene` message: name, fovy, height, shift.
 
-    fovy (degrees): the vertical field of view. height (m): what an orthographic camera sees instead, or None. shift
-    [2]: by which parts of the picture its middle is off to the right and down.
+    fovy (degrees): vertical field of view. height (m): vertical extent of an orthographic camera's picture, else None.
+    shift [2]: offset of the picture's centre to the right and down, as fractions of the picture.
     """
     m = model.mujoco
     found = []
@@ -38,7 +38,7 @@ def cameras(model: Model) -> list[dict[str, Any]]:
 
 
 def camera_poses(pose: Pose) -> NDArray[Any]:
-    """Where the cameras are [ncam, 7]: x y z (m), then w x y z of their frames: right, up, back."""
+    """Poses of the cameras [ncam, 7]: x y z (m), then w x y z of their frames (right, up, back)."""
     out = np.zeros((len(pose.cam_xpos), 7))
     for row, place, frame in zip(out, pose.cam_xpos, pose.cam_xmat, strict=True):
         row[:3] = place
@@ -47,7 +47,7 @@ def camera_poses(pose: Pose) -> NDArray[Any]:
 
 
 def joints(model: Model) -> list[dict[str, Any]]:
-    """The model's joints, as in the `scene` message: name, kind, body."""
+    """The model's joints in the `scene` message: name, kind, body."""
     names = model.names("joint")
     kinds = (JOINT_NAMES[int(kind)] for kind in model.jnt_type)
     bodies = (int(body) for body in model.jnt_bodyid)

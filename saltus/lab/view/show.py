@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Show:
-    """A model's looks and poses. Not to be shared by threads."""
+    """Appearance and poses of a model. Not thread-safe."""
 
     def __init__(self, model: Model):
         self.model = model
@@ -29,7 +29,7 @@ class Show:
         self._mujoco = model.mujoco
         self._poses = Poses(model)
         self.dofs, places = _dofs(model)
-        self.places = places  # of each in qpos and qvel
+        self.places = places  # indices of each in qpos and qvel
         self._q, self._v = np.array(places, int).reshape(-1, 2).T
 
     def message(self, name: str, title: str, kind: str, **more: Any) -> dict[str, Any]:
@@ -67,7 +67,7 @@ class Show:
         }
 
     def pose(self, qpos: NDArray[Any], mocap_pos: NDArray[Any], mocap_quat: NDArray[Any]) -> dict[str, Any]:
-        """Fields bodies, com, tendons, flexes, cameras and joints of a `Frame` at a state."""
+        """The fields bodies, com, tendons, flexes, cameras and joints of a `Frame` at a state."""
         pose = self._poses.at(qpos, mocap_pos, mocap_quat)
         bodies = np.concatenate([pose.xpos, pose.xquat], axis=1)
         tendons = [_tendon(p, t.points) for p, t in zip(pose.tendons, self.scene.tendons, strict=True)]
@@ -80,7 +80,7 @@ class Show:
         return np.stack([qpos[self._q], qvel[self._v]], axis=1)
 
     def between(self, before: NDArray[Any], after: NDArray[Any], fraction: float) -> NDArray[Any]:
-        """Positions [nq] on the shortest way from those before to those after, a fraction of it along."""
+        """Positions [nq] interpolated along the shortest path from `before` to `after`."""
         if fraction >= 1.0:
             return after
         way, found = np.zeros(self.model.nv), before.copy()
@@ -90,9 +90,9 @@ class Show:
 
 
 def _dofs(model: Model) -> tuple[list[dict[str, Any]], list[tuple[int, int]]]:
-    """Coordinates that are one number each, those of joints first, and their places in qpos and qvel.
+    """Scalar coordinates, hinges and slides first, and their indices in qpos and qvel.
 
-    Hinges say whether they turn on and on, and against which moving body they are measured.
+    For hinges, "turns" says whether they have no limits, "relative" names the moving body they are measured from.
     """
     found: list[tuple[dict[str, Any], tuple[int, int]]] = []
     for j, name in enumerate(model.names("joint")):
@@ -112,7 +112,7 @@ def _dofs(model: Model) -> tuple[list[dict[str, Any]], list[tuple[int, int]]]:
 
 
 def _tendon(points: NDArray[Any], room: int) -> NDArray[Any]:
-    """How many points there are, and the points, with zeros for those that there might be."""
+    """A row of the frame for a tendon: its number of points, then their coordinates (m), padded with zeros."""
     row = np.zeros(1 + 3 * room)
     row[0] = len(points)
     row[1 : 1 + points.size] = points.ravel()
@@ -124,5 +124,5 @@ def _packed(array: NDArray[Any], dtype: str) -> str:
 
 
 def stack(rows: Sequence[NDArray[Any]], shape: tuple[int, ...]) -> NDArray[Any]:
-    """Arrays of a shape as one, also where there are none."""
+    """Stack arrays of a shape along a new first axis, which may be empty."""
     return np.stack(rows) if rows else np.zeros((0, *shape))

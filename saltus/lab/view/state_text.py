@@ -11,7 +11,7 @@ FIELDS = ("qpos", "qvel", "act", "ctrl", "mocap_pos", "mocap_quat")
 
 
 def state_text(title: str, time: float, state: Mapping[str, Any]) -> str:
-    """Lines that put a `saltus.Simulation` named `sim` into a state, exactly; fields that are empty are left out."""
+    """Lines of Python that set the exact state of a `saltus.Simulation` named `sim`; empty fields are left out."""
     lines = [f"# {' '.join(title.split())}", f"sim.time = {float(time)!r}"]
     for name in FIELDS:
         value = np.asarray(state[name], float) if name in state else np.zeros(0)

@@ -1,1 +1,1 @@
-"""A model as WebAssembly: its time loops and what is drawn of it, for browsers."""
+"""A model as WebAssembly for browsers: its time loops, and the quantities that a page draws."""

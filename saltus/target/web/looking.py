@@ -1,7 +1,7 @@
-"""What a page asks of a state, as entries: where everything is, what acts, what touches, what a push would move."""
+"""Entries that evaluate a state for a page: poses, forces, contacts, and the mobility of points."""
 
 # pyright: reportCallIssue=false
-# (in kernels, calls of intrinsics leave out the first argument of their definition)
+# (in kernels, calls of intrinsics omit the first argument of their definition)
 
 import math
 
@@ -40,15 +40,15 @@ from saltus.spatial.vectors import (
 )
 
 CONTACT_WIDTH = 14  # columns of a contact, see `write_contacts`
-ARC = 9  # points where a tendon lies on a geom
-PATH_WIDTH = 1 + 3 * (ARC + 2)  # columns of a part of a tendon, see `paths`
+ARC = 9  # points of a tendon on the surface of a geom
+PATH_WIDTH = 1 + 3 * (ARC + 2)  # columns of a segment of a tendon, see `paths`
 
 _accelerations, _energies, _gaps = acceleration.forward, smooth.energy_of_state, event_functions.points
 
 
 @entry
 def pose(m, d, before, after, fraction):
-    """Positions of everything at qpos = before ⊕ fraction (after ⊖ before); both are arrays [nq]. Changes qvel."""
+    """Compute all poses at qpos = before ⊕ fraction (after ⊖ before), both arrays [nq]. Overwrites qvel."""
     if fraction >= 1.0:
         for k in range(m.nq):
             d.qpos[k] = after[k]
@@ -61,9 +61,9 @@ def pose(m, d, before, after, fraction):
 
 @entry(structs=("m", "s", "d"))
 def look(m, s, d, contacts):
-    """Accelerations, forces, energies, contacts and sensors of the state; returns a status and the number of contacts.
+    """Compute accelerations, forces, energies, contacts and sensors; return a status and the number of contacts.
 
-    s: the model with what sensors need. contacts: an array [n, CONTACT_WIDTH], see `write_contacts`.
+    s: the model with the fields that sensors need. contacts: an array [n, CONTACT_WIDTH], see `write_contacts`.
     """
     if rarely(not bad_start(m, d) < 0.5):
         return DIVERGED, 0
@@ -76,14 +76,14 @@ def look(m, s, d, contacts):
 
 @entry
 def energy(m, d):
-    """(potential, kinetic) energy (J) of the state."""
+    """Return (potential, kinetic) energy (J) of the state."""
     _energies(m, d)
     return d.energy[0], d.energy[1]
 
 
 @entry
 def gaps(m, d, contacts):
-    """Where contact points may close, and the number of contacts: those that are open are near to each other."""
+    """Write the contact points of nearby geoms, open ones included; return their number."""
     _gaps(m, d)
     return write_contacts(m, d, contacts)
 
@@ -91,9 +91,10 @@ def gaps(m, d, contacts):
 @only_with("contact", otherwise="0")
 @kernel
 def write_contacts(m, d, out):
-    """The contacts that Data holds, into rows of out [n, CONTACT_WIDTH]; returns how many, n at most.
+    """Write the contacts in Data into rows of out [n, CONTACT_WIDTH]; return their number, at most n.
 
-    Position (m), force on the second geom (N, world axes), distance (m), mode, normal and first tangent (world axes).
+    A row: position (m), force on the second geom (N, world axes), distance (m), mode, normal and first tangent (world
+    axes).
     """
     count = min(d.count[NCON], len(out))
     for k in range(count):
@@ -117,9 +118,9 @@ def write_contacts(m, d, out):
 
 @entry
 def point_forces(m, d, first, out):
-    """Forces (N, world axes) at numbered contact points, into rows of an array [points, 3], zero where they are open.
+    """Write forces (N, world axes) at numbered contact points into an array [points, 3], zero for open ones.
 
-    Points are numbered as in `saltus.sense.point_columns`; first [ncollision]: the first point of each pair.
+    Points are numbered as in `saltus.sense.point_columns`; first [ncollision]: number of the first point of each pair.
     """
     for k in range(len(out)):
         for i in range(3):
@@ -130,7 +131,7 @@ def point_forces(m, d, first, out):
 @only_with("contact")
 @kernel
 def write_forces(m, d, first, out):
-    """See `point_forces`."""
+    """Write the forces of present contacts; see `point_forces`."""
     number = 0
     for k in range(d.count[NCON]):
         c = d.contact_collision[k]
@@ -146,7 +147,7 @@ def write_forces(m, d, first, out):
 
 @kernel
 def write_force(m, d, k, out, place):
-    """The force of contact k."""
+    """Write the force of contact k (N, world axes) into row `place` of out."""
     force, _ = contact_force(m, d, k)
     push = transpose_times_vector(d.contact_frame[k], force)
     for i in range(3):
@@ -155,9 +156,9 @@ def write_force(m, d, k, out, place):
 
 @entry
 def paths(m, d, out):
-    """Paths of tendons, after `pose`: rows of an array [elements, PATH_WIDTH] with the points between two sites.
+    """Write the paths of tendons into an array [elements, PATH_WIDTH], a row for each element; call after `pose`.
 
-    A row: the number of points, then points (m): the first site, those around a geom where it is touched, the last.
+    A row: the number of points, then points (m): the first site, points around a geom if it is touched, the last site.
     """
     write_paths(m, d, out)
 
@@ -165,7 +166,7 @@ def paths(m, d, out):
 @only_with("tendon")
 @kernel
 def write_paths(m, d, out):
-    """See `paths`. Elements that are joints have no points."""
+    """Write the rows of `paths`. Elements that are joints have no points."""
     for t in range(m.ntendon):
         for e in range(m.tendon_adr[t], m.tendon_adr[t] + m.tendon_num[t]):
             out[e, 0] = 0.0
@@ -180,9 +181,9 @@ def write_paths(m, d, out):
 @only_with("wrap")
 @kernel
 def write_around(m, d, e, out):
-    """The row of an element that may go around a sphere or cylinder: with the geodesic on that.
+    """Write the row of an element that may wrap around a sphere or cylinder, including the geodesic.
 
-    About a cylinder the path turns as seen along the axis, and rises in proportion to the angle.
+    About a cylinder, the angle is measured in the plane normal to the axis, and the path rises in proportion to it.
     """
     p, q, centre, touches, _, _, _, arrival, departure = wrapped_path(m, d, e)
     write_point(out, e, 0, p)
@@ -193,7 +194,7 @@ def write_around(m, d, e, out):
         start = add_scaled3(arrival, -round_it * dot3(arrival, axis), axis)
         end = add_scaled3(departure, -round_it * dot3(departure, axis), axis)
         rise = round_it * dot3(sub3(departure, arrival), axis)
-        # the direction in which it comes in says which way round it goes
+        # the direction of arrival determines the direction of the turn
         coming = sub3(arrival, sub3(p, centre))
         coming = add_scaled3(coming, -round_it * dot3(coming, axis), axis)
         first = scale3(1.0 / (length3(start) + MINVAL), start)
@@ -217,15 +218,15 @@ def write_around(m, d, e, out):
 
 @kernel
 def write_point(out, e, k, point):
-    """Point k of a row of `paths`."""
+    """Write point k of row e of `paths`."""
     for i in range(3):
         out[e, 1 + 3 * k + i] = point[i]
 
 
 @entry
 def mobility(m, d, x, y, z, body, jacobian, moved):
-    """What pushes at a world point (m) of a body do: its Jacobian J [3, nv], and M⁻¹ Jᵀ as rows [3, nv]."""
-    rotation = moved  # scratch until then
+    """Compute the Jacobian J [3, nv] of a world point (m) on a body, and M⁻¹ Jᵀ as rows [3, nv]."""
+    rotation = moved  # used as scratch first
     point_jacobian(m, d, (x, y, z), body, jacobian, rotation)
     joint_inertia(m, d)
     factor(m, d)

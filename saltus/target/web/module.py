@@ -1,8 +1,8 @@
-"""Functions in intermediate code as one WebAssembly module.
+"""Compilation of functions in intermediate code to one WebAssembly module.
 
-The code is optimised anew, for 128-bit registers, from what it was before this machine's optimiser saw it. WebAssembly
-has no fused multiply-add: where kernels rely on one rounding (`saltus.number.functions.fma`) the product's error is
-computed (Dekker 1971, Knuth 2), elsewhere product and sum are rounded one after the other.
+The code is optimised for 128-bit registers, from its state before the optimiser of this machine. WebAssembly has no
+fused multiply-add: where kernels rely on a single rounding (`saltus.number.functions.fma`), the product's error is
+computed (Dekker 1971, Knuth 2); elsewhere product and sum are rounded separately.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from saltus.target.web.object_file import linked
 TRIPLE = "wasm32-unknown-unknown"
 LAYOUT = "e-m:e-p:32:32-p10:8:8-p20:8:8-i64:64-i128:128-n32:64-S128-ni:1:10:20"
 FEATURES = "+simd128,+bulk-memory,+sign-ext,+nontrapping-fptoint"
-IMPORTS = ("sin", "cos", "exp", "log", "pow")  # of the engine's Math; sin and cos beyond 1e9 only
-RESULTS = 4  # numbers that a function can return
+IMPORTS = ("sin", "cos", "exp", "log", "pow")  # functions of JavaScript's Math; sin and cos beyond 1e9 only
+RESULTS = 4  # most numbers that a function can return
 
-# Numba's own, which compiled kernels do not need: counts of references
+# Numba's reference counting, which compiled kernels do not need
 NOT_NEEDED = re.compile(r"^define [^\n]*@NRT_(?:inc|dec)ref\(.*?^}\n", re.DOTALL | re.MULTILINE)
 
 SUPPORT = f"""
@@ -71,12 +71,12 @@ define internal double @saltus.fused(double %a, double %b, double %c) alwaysinli
 
 
 def module_of(functions: Mapping[str, Function]) -> bytes:
-    """The module that exports these functions by name, its `memory`, `heap` (the first free byte) and `results_at`.
+    """Make a module that exports these functions by name, its `memory`, `heap` (first free byte) and `results_at`.
 
-    Each takes the addresses of its structs' buffers, then its arguments: integers of 32 bits, doubles, addresses. What
-    it returns are doubles at the address `results_at()`; the module's function returns 0, or Numba's error code.
+    Each function takes the addresses of its structs' buffers, then its arguments: 32-bit integers, doubles, addresses.
+    Its results are stored as doubles at the address `results_at()`; it returns 0, or Numba's error code.
 
-    Raises OptionError where the code calls what a browser does not have.
+    Raises OptionError if the code calls functions that a browser does not have.
     """
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
@@ -97,7 +97,7 @@ def module_of(functions: Mapping[str, Function]) -> bytes:
 
 
 def _for_webassembly(text: str) -> str:
-    """A module in LLVM's language for this machine, for WebAssembly."""
+    """Convert a module in LLVM's language from this machine to WebAssembly."""
     text = re.sub(r"^target datalayout.*$", f'target datalayout = "{LAYOUT}"', text, flags=re.MULTILINE)
     text = re.sub(r"^target triple.*$", f'target triple = "{TRIPLE}"', text, flags=re.MULTILINE)
     text = NOT_NEEDED.sub("", text)
@@ -109,9 +109,9 @@ def _for_webassembly(text: str) -> str:
 
 
 def _with_room(text: str) -> str:
-    """Local variables that hold addresses, with the room that they have on this machine.
+    """Give local variables that hold addresses the size that they have on this machine.
 
-    Numba clears and copies them by that size, which is larger than where addresses have 32 bits.
+    Numba clears and copies them by that size, which is larger than with 32-bit addresses.
     """
     kinds = sorted(set(re.findall(r" = alloca (\{[^\n]*?\}|\[[^\n]*?\])(?:, align \d+)?$", text, re.MULTILINE)))
     holding = [kind for kind in kinds if "ptr" in kind]
@@ -126,7 +126,7 @@ def _with_room(text: str) -> str:
 
 
 def _exported(name: str, function: Function) -> str:
-    """A function that an engine can call: without integers of 64 bits, with its results in memory."""
+    """A wrapper in LLVM's language that JavaScript can call: no 64-bit integers, results in memory."""
     structs = 2 * function.structs
     given, passed, widened = [f"ptr %s{k}" for k in range(structs)], [f"ptr %s{k}" for k in range(structs)], []
     for k, kind in enumerate(function.arguments):
@@ -159,7 +159,7 @@ def _exported(name: str, function: Function) -> str:
 
 
 def _results(function: Function) -> list[str]:
-    """LLVM's types of what a function returns."""
+    """LLVM types of the results of a function."""
     kind = function.result
     if kind == types.none:
         return []

@@ -1,8 +1,7 @@
-"""From the object file that LLVM writes for WebAssembly to a module that an engine runs.
+"""Linker for LLVM's WebAssembly object files: makes a module that browsers can run.
 
-An object file is a module already, but for a linker's work, of which one file needs little: its numbers of functions
-and addresses are right if nothing else is linked. What it imports from a linker (memory, the stack's pointer) becomes
-its own, and functions are exported by name.
+An object file is almost a module: if nothing else is linked, its indices of functions and addresses are final. Its
+imports from a linker (memory, stack pointer) are replaced by definitions, and functions are exported by name.
 
 Source: WebAssembly core specification 2.0, section 5.5 (modules); tool conventions, "WebAssembly Object File Linking".
 """
@@ -15,7 +14,7 @@ from saltus.errors import OptionError
 
 CUSTOM, IMPORT, MEMORY, GLOBAL, EXPORT = 0, 2, 5, 6, 7
 DATA = 11
-ORDER = (1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 10, 11)  # of sections in a module; 12 counts segments of data
+ORDER = (1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 10, 11)  # order of sections in a module; 12 counts segments of data
 FUNCTION, TABLE_KIND, MEMORY_KIND, GLOBAL_KIND = range(4)  # kinds of imports and exports
 I32, MUTABLE, I32_CONST, END = 0x7F, 1, 0x41, 0x0B
 SYMBOL_TABLE = 8
@@ -26,11 +25,11 @@ HEADER = b"\0asm\1\0\0\0"
 
 
 def linked(code: bytes, exports: Iterable[str], functions: Iterable[str]) -> bytes:
-    """The module of an object file: it exports these of its functions, its `memory`, and `heap`, the first free byte.
+    """Link an object file to a module that exports some functions, its `memory`, and `heap`, the first free byte.
 
-    `functions`: what it may import, from "env".
+    `functions`: functions that it may import from "env".
 
-    Raises OptionError where it needs another function, or calls a function by its address.
+    Raises OptionError if it needs another function, or calls a function by its address.
     """
     found = dict(_sections(code))
     sections = {kind: found[kind] for kind in ORDER if kind in found}
@@ -56,7 +55,7 @@ def linked(code: bytes, exports: Iterable[str], functions: Iterable[str]) -> byt
 
 
 class _Reader:
-    """Bytes that are read from the front."""
+    """Sequential reader of bytes."""
 
     def __init__(self, data: bytes):
         self.data, self.at = data, 0
@@ -69,7 +68,7 @@ class _Reader:
         return self.bytes(1)[0]
 
     def number(self) -> int:
-        """An integer in LEB128."""
+        """Read an integer in LEB128."""
         value = shift = 0
         while True:
             byte = self.byte()
@@ -82,7 +81,7 @@ class _Reader:
         return self.bytes(self.number()).decode()
 
     def expression(self) -> int:
-        """A constant address."""
+        """Read an expression that is a constant address."""
         self.byte()
         value = self.number()
         self.byte()
@@ -102,7 +101,7 @@ def _sections(code: bytes) -> Iterator[tuple[int, bytes]]:
 
 
 def _linking(code: bytes) -> _Reader:
-    """What the object file tells linkers, after the version."""
+    """Reader of the object file's linking section, positioned after the version."""
     for kind, content in _sections(code):
         reader = _Reader(content)
         if kind == CUSTOM and reader.name() == "linking":
@@ -112,7 +111,7 @@ def _linking(code: bytes) -> _Reader:
 
 
 def _symbols(reader: _Reader) -> dict[str, int]:
-    """Numbers of the functions that are defined, by name."""
+    """Indices of defined functions, by name."""
     found = {}
     while reader.at < len(reader.data):
         kind, content = reader.byte(), _Reader(reader.bytes(reader.number()))
@@ -136,7 +135,7 @@ def _symbols(reader: _Reader) -> dict[str, int]:
 
 
 def _function_imports(section: bytes) -> tuple[list[str], list[bytes]]:
-    """Names of imported functions, and their types as encoded. OptionError: there is a table of functions."""
+    """Names of imported functions, and their encoded types. OptionError: another import, as a function table."""
     reader = _Reader(section)
     names, types = [], []
     for _ in range(reader.number()):
@@ -155,7 +154,7 @@ def _function_imports(section: bytes) -> tuple[list[str], list[bytes]]:
 
 
 def _data_end(section: bytes) -> int:
-    """The first byte after all segments of data."""
+    """Address of the first byte after all data segments."""
     reader, end = _Reader(section), 0
     for _ in range(reader.number()):
         if reader.number() != 0:
@@ -179,7 +178,7 @@ def _unsigned(value: int) -> bytes:
 
 
 def _signed(value: int) -> bytes:
-    """Of a number that is not negative: a leading bit of 0 says so."""
+    """Encode a non-negative number as signed LEB128, with a leading 0 bit."""
     out = bytearray()
     while value >= 0x40:
         out.append(value & 0x7F | 0x80)

@@ -1,7 +1,7 @@
-"""A model with some integrators and contact laws as one WebAssembly module, and where everything is in its memory.
+"""A model with some integrators and contact laws as one WebAssembly module, and the layout of its memory.
 
 A *loop* is an integrator under a contact law: it has a Model, which loops of a law share, and Datas of its own size.
-What the page reads and writes are fields of these, by the names that kernels have for them.
+The page reads and writes their fields by the kernels' names.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from saltus.simulate.engine.engine import Engine
     from saltus.simulate.simulation import Simulation
 
-MOST_CONTACTS = 1000  # that are shown at once
-MOST_POINTS = 1000  # whose forces can be asked for
+MOST_CONTACTS = 1000  # most contacts shown at once
+MOST_POINTS = 1000  # most contact points with forces
 NOT_OURS = {
     "foreign": "collisions of signed distance fields, of height fields with boxes or meshes, of large faces",
     "flexforeign": "collisions of deformable bodies with these",
@@ -44,10 +44,10 @@ STATUSES = {value: name for name, value in vars(status).items() if name.isupper(
 
 @dataclass(frozen=True, eq=False)
 class Program:
-    """A module and its memory. `wasm`: the module; `image`: initial contents of memory; `about`: where everything is.
+    """A module and its memory. `wasm`: the module; `image`: initial contents of memory; `about`: memory layout.
 
-    about: {"laws": [...], "loops": [...], ...}, see `_law` and `_loop`; what has a place in the image is {"at": bytes,
-    "count": numbers}.
+    about: {"laws": [...], "loops": [...], ...}, see `_law` and `_loop`; arrays in the image are {"at": offset in bytes,
+    "count": count of numbers}.
     """
 
     wasm: bytes
@@ -57,7 +57,7 @@ class Program:
 
 @dataclass
 class _Image:
-    """Arrays one after the other, on boundaries of 8 bytes; equal ones once."""
+    """Memory image of concatenated arrays, aligned to 8 bytes, without duplicates."""
 
     parts: list[bytes] = field(default_factory=list)
     size: int = 0
@@ -73,11 +73,11 @@ class _Image:
 
 
 def program(simulations: Sequence[Simulation], progress: Callable[[float], object] | None = None) -> Program:
-    """The module of simulations of one model with one controller, under different integrators and contact laws.
+    """Compile simulations of one model and controller, under different integrators and contact laws, to a program.
 
-    The first is the one whose state the page begins with. progress: called with the fraction that is done.
+    The page starts from the state of the first simulation. progress: called with the completed fraction.
 
-    Raises OptionError where the model's kernels call MuJoCo's functions, which a browser does not have.
+    Raises OptionError if the model's kernels call functions of MuJoCo, which a browser does not have.
     """
     engines = [sim.engine for sim in simulations]
     check_ours(engines[0])
@@ -99,7 +99,7 @@ def program(simulations: Sequence[Simulation], progress: Callable[[float], objec
 
 
 def check_ours(engine: Engine) -> None:
-    """OptionError where trees may sleep, or kernels call functions of MuJoCo's, by the name of what calls them."""
+    """Raise OptionError if trees may sleep, motions are prescribed, or kernels call functions of MuJoCo."""
     if engine.sleeps:
         raise OptionError(
             f"{engine.model.name or 'the model'} cannot run in a browser: trees do not sleep there; load it with "
@@ -114,18 +114,18 @@ def check_ours(engine: Engine) -> None:
 
 
 def _authored(engine: Engine) -> Struct:
-    """The Model of steps with the soft law's time constants as they are in the file, whatever the timestep."""
+    """The Model of steps with the soft law's time constants from the file, not bounded by the timestep."""
     timestep = engine.law_timestep if engine.integrator.adaptive else 0.0
     return engine.model.struct(timestep=timestep, laws=engine.laws)
 
 
 def _alone(m: Struct) -> str:
-    """The name of a Model's layout for the one thread of a page, where mocap bodies jump from pose to pose."""
+    """Name of a Model's layout without threads and without motions of mocap bodies, which jump in a page."""
     return model_layout(m.layout.features - {"threads", "movers"}).name
 
 
 def _law(engine: Engine, m: Struct, number: int, image: _Image, functions: dict[str, Function]) -> dict[str, Any]:
-    """A contact law: its Model's buffers and fields, which of these the timestep bounds, and functions that look."""
+    """Describe a contact law: buffers and fields of its Model, values bounded by the timestep, and functions."""
     sensing = _alone(engine.model.sensing_struct(timestep=0.0, laws=engine.laws))
     layouts = _alone(engine.m), engine.d.layout.name
     nq, nv = (m.sizes["nq"],), (3, m.sizes["nv"])
@@ -161,9 +161,9 @@ def _law(engine: Engine, m: Struct, number: int, image: _Image, functions: dict[
 
 
 def _bounded(engine: Engine, m: Struct) -> list[list[float]]:
-    """Numbers of the soft law that the timestep bounds: [place, time constant T (s), power p].
+    """Values of the soft law that the timestep bounds: [index, time constant T (s), power p].
 
-    With steps of h they are the file's times (T / max(T, 2 h))ᵖ: see `saltus.model.contact.contact_parameters`.
+    With a step h, they are the file's values times (T / max(T, 2 h))ᵖ: see `saltus.model.contact.contact_parameters`.
     """
     if engine.integrator.adaptive or engine.integrator.authored_laws or not m.opt_refsafe or not m.nlaw:
         return []
@@ -179,7 +179,7 @@ def _bounded(engine: Engine, m: Struct) -> list[list[float]]:
 
 
 def _loop(engine: Engine, law: int, number: int, image: _Image, functions: dict[str, Function]) -> dict[str, Any]:
-    """An integrator under a law: its function, its Data, and what of its state it forgets when that is changed."""
+    """Describe a loop, an integrator under a law: its function, its Data, and properties of the integrator."""
     parameters = engine.integrator.parameters
     layouts = _alone(engine.step_m), engine.d.layout.name
     arguments = (types.int64, types.float64, *(p.shape for p in parameters))
@@ -203,7 +203,7 @@ def _loop(engine: Engine, law: int, number: int, image: _Image, functions: dict[
 
 
 def _fields(struct: Struct) -> dict[str, list[int]]:
-    """Places of fields: [0 real or 1 integer, place, count]; sizes and flags are integers by themselves."""
+    """Positions of fields by name: [0 real or 1 integer, index, count]; sizes and flags are single integers."""
     found = {}
     for name, what in struct.layout.fields.items():
         integer = int(what.kind == "int")
@@ -215,5 +215,5 @@ def _fields(struct: Struct) -> dict[str, list[int]]:
 
 
 def to_json(about: dict[str, Any]) -> str:
-    """`Program.about` as text; numbers keep all digits."""
+    """Encode `Program.about` as JSON; numbers keep all digits."""
     return json.dumps(about, separators=(",", ":"), allow_nan=False)

@@ -94,7 +94,7 @@ def test_steps_that_need_a_reset_say_so():
     with pytest.raises(ResetNeeded, match=r"the episode of simulation \d has ended"):
         for _ in range(13):
             envs.step(actions)
-    with pytest.raises(OptionError, match="reset_mask must be an array of 5 truths"):
+    with pytest.raises(OptionError, match="reset_mask must be a boolean array"):
         envs.reset(options={"reset_mask": [True] * N})
     with pytest.raises(OptionError, match="chooses no simulation"):
         envs.reset(options={"reset_mask": np.zeros(N, bool)})

@@ -101,7 +101,7 @@ def test_parameters_are_attributes_of_single_environments():
     assert ours.get_attr("action_space")[0] == ours.action_space
     with pytest.raises(AttributeError):
         ours.get_attr("upright_wait")
-    with pytest.raises(OptionError, match="num_envs is no parameter"):
+    with pytest.raises(OptionError, match="num_envs is not a parameter"):
         ours.set_attr("num_envs", 3, indices=0)
     ours.seed(0)
     ours.reset()

@@ -85,4 +85,4 @@ def test_a_reset_begins_another_episode(page):
     before = int(page.hud()["Policy: active"][0].split()[1].rstrip(","))
     page.tab.click("#reset")
     page.until(f"lab.hud.includes('episode {before + 1},') && lab.status.time < 5")
-    assert "the one before = " in page.hud()["Policy: active"][2]
+    assert "last episode = " in page.hud()["Policy: active"][2]

@@ -70,7 +70,7 @@ def test_episodes_begin_anew():
     assert session.pilot.episode == 4 and session.sim.time < 0.3
     total, steps = session.pilot.last
     assert steps == 10 and total < 0
-    assert "the one before" in str(session.hud())
+    assert "last episode" in str(session.hud())
     assert session.playing and not notices(session)
 
 

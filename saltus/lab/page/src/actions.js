@@ -38,12 +38,12 @@ export class Actions {
     }
     made.onpointerdown = press;
     made.onkeydown = ({ key: pressed }) => [' ', 'Enter'].includes(pressed) && press();
-    made.oncontextmenu = (event) => event.preventDefault();  // what a long touch asks for
+    made.oncontextmenu = (event) => event.preventDefault();  // opened by a long touch
     for (const end of ['pointerup', 'pointerleave', 'pointercancel', 'keyup', 'blur']) made.addEventListener(end, lift);
     return made;
   }
 
-  /** Those that say a state show it. */
+  /** Show the state of toggling buttons. */
   update(status) {
     for (const { button, when } of this.shown) {
       if (!when) continue;

@@ -1,4 +1,4 @@
-/** How all plots look: axes, labels, colours. */
+/** Appearance of all plots: axes, labels, colours. */
 
 /** A colour of the page by its name in the style sheet. */
 export const style = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();

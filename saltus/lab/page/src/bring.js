@@ -1,11 +1,11 @@
-/** A model that the user brings: files dropped on the page or chosen from a list, or a path on the lab's machine. */
+/** Opening of the user's models: files dropped on the page or chosen from a list, or a path on the lab's machine. */
 
 import { byId } from './dom.js';
 import { notice } from './notices.js';
 
-const PIECE = 45000;  // bytes a message
+const PIECE = 45000;  // bytes per message
 const BURST = 20;  // messages, then a pause
-const PAUSE = 60;  // ms; the server turns away who says too much in a second
+const PAUSE = 60;  // ms; the server closes connections that send too much in a second
 
 const mib = (bytes) => `${Math.round(bytes / 2 ** 20)} MiB`;
 
@@ -52,7 +52,7 @@ export class Bring {
     this.mark(false);
     if (!event.dataTransfer?.files.length && !event.dataTransfer?.items.length) return;
     event.preventDefault();
-    // both must be asked for before anything is waited for
+    // both must be requested before the first await
     const entries = [...event.dataTransfer.items].map((item) => item.webkitGetAsEntry?.()).filter(Boolean);
     const files = [...event.dataTransfer.files].map((file) => [file.name, file]);
     try {
@@ -62,7 +62,7 @@ export class Bring {
     }
   }
 
-  /** Send files [[name, File], ...] and have them opened. */
+  /** Send files [[name, File], ...] and open the model. */
   async open(files) {
     if (!this.mayWrite()) return notice('info', 'You are watching. Take over to open a model.');
     const size = files.reduce((sum, [, file]) => sum + file.size, 0);
@@ -109,7 +109,7 @@ async function within(entry) {
   }
   const reader = entry.createReader();
   const found = [];
-  for (;;) {  // a reader gives its entries in parts
+  for (;;) {  // a reader returns its entries in parts
     const some = await new Promise((take, fail) => reader.readEntries(take, fail));
     if (!some.length) break;
     found.push(...some);

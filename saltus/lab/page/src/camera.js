@@ -1,9 +1,9 @@
-/** The camera by MuJoCo's numbers: a point looked at, distance, azimuth and elevation in degrees; z is up. */
+/** The camera in MuJoCo's parameters: target point, distance, azimuth and elevation in degrees; z is up. */
 
 import { MathUtils, Matrix4, PerspectiveCamera, Vector3 } from 'three';
 
 const STEEP = 89.5;
-const FAR_AWAY = 100;  // extents: from there an orthographic camera's rays are as good as parallel
+const FAR_AWAY = 100;  // extents: distance of an orthographic camera, from which rays are nearly parallel
 
 export class OrbitCamera {
   constructor() {
@@ -33,14 +33,14 @@ export class OrbitCamera {
     this.reframe();
   }
 
-  /** Whoever turns, moves or zooms takes the camera into the hand. */
+  /** Turning, moving or zooming switches to the manual camera. */
   release() {
     if (!this.mounted) return;
     this.mount(null);
     this.left();
   }
 
-  /** Where the model's camera is: a matrix whose axes are right, up and back. */
+  /** Set the pose of the model's camera: a matrix whose axes are right, up and back. */
   carry(pose) {
     const { three } = this;
     three.position.setFromMatrixPosition(pose);
@@ -70,7 +70,7 @@ export class OrbitCamera {
     this.update();
   }
 
-  /** Where it looks: a unit vector. */
+  /** Direction of view: a unit vector. */
   forward(into = new Vector3()) {
     const azimuth = MathUtils.degToRad(this.azimuth);
     const elevation = MathUtils.degToRad(this.elevation);

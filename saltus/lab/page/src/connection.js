@@ -1,4 +1,4 @@
-/** The wire to the server: JSON as text, frames as binary, a new attempt whenever it breaks. */
+/** Connection to the server: JSON as text, frames as binary, reconnecting after a failure. */
 
 const FIRST_WAIT = 500;  // ms
 const LONGEST_WAIT = 5000;
@@ -41,7 +41,7 @@ export class Connection {
   }
 
   closed({ code, reason }) {
-    // the server turned this page away: asking again at once would change nothing
+    // the server refused this page: reconnecting at once would not help
     const refused = code >= 4000 && code < 5000;
     this.to.state(refused ? `The server closed the connection: ${reason || code}` : 'The lab is not answering.', refused);
     if (refused) return;
@@ -54,12 +54,12 @@ export class Connection {
     if (this.socket.readyState === WebSocket.OPEN) this.socket.send(JSON.stringify({ type, ...fields }));
   }
 
-  /** What is to be downloaded: "state.py", or what was recorded. */
+  /** Content of a download: "state.py" or a file of the recording. */
   file(name, options) {
     return fetch(this.address(name), options);
   }
 
-  /** Its address, with the token. */
+  /** Address of a download, with the token. */
   address(name) {
     return `${name === 'state.py' ? '' : '/download'}/${name}${this.query}`;
   }

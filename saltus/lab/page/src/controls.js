@@ -4,10 +4,10 @@ import { byId, element, fill, numberIn, short, show } from './dom.js';
 import { showHud } from './hud.js';
 import { pace } from './quality.js';
 
-const PATIENCE = 2000;  // ms until the server says that it compiles
+const PATIENCE = 2000;  // ms before compiling is shown
 const DIRECTIONS = [['−x', [-1, 0, 0]], ['+x', [1, 0, 0]], ['−y', [0, -1, 0]], ['+y', [0, 1, 0]], ['−z', [0, 0, -1]], ['+z', [0, 0, 1]]];
 
-/** What a field says, as text. */
+/** Text of a field's value. */
 const said = (field) => String(field.type === 'checkbox' ? field.checked : field.value);
 
 export class Controls {
@@ -29,7 +29,7 @@ export class Controls {
     command('speed', 'onchange', (field) => this.speed(field));
     command('scene', 'onchange', (field) => {
       send('scene', { name: field.value });
-      if (this.scene) field.value = this.scene;  // the list names what is shown
+      if (this.scene) field.value = this.scene;  // the list shows the present scene
     });
     command('take', 'onclick', () => send('take'));
     this.chosen = new Map();
@@ -66,21 +66,21 @@ export class Controls {
     else this.send('speed', { value });
   }
 
-  /** A number that was typed: a setting of its own name. */
+  /** Send a typed number as the setting of its name. */
   number(field, name) {
     const value = numberIn(field);
     if (value === null) field.value = short(this.status[name] ?? NaN);
     else this.choose(field, name, { value });
   }
 
-  /** Ask for another setting. It may have to be compiled first; until then the field keeps what was asked for. */
+  /** Request another setting. It may have to be compiled first; until then the field shows the requested value. */
   choose(field, type, fields) {
     this.chosen.set(field, { value: said(field), until: performance.now() + PATIENCE });
     field.classList.add('pending');
     this.send(type, fields);
   }
 
-  /** Show the server's value, unless another was asked for that is still to come. */
+  /** Show the server's value, unless a requested one is still pending. */
   settle(field, value) {
     const asked = this.chosen.get(field);
     if (asked && asked.value !== String(value) && (this.status.building || performance.now() < asked.until)) return;
@@ -90,7 +90,7 @@ export class Controls {
     else show(field, value);
   }
 
-  /** Something was refused: fields go back to what is. */
+  /** After a refusal, let fields show the present values again. */
   refused() {
     for (const field of this.chosen.keys()) field.classList.remove('pending');
     this.chosen.clear();
@@ -102,7 +102,7 @@ export class Controls {
     else this.send('gravity', { value: fields.map((one) => one.valueAsNumber) });
   }
 
-  /** One message a picture while the slider is moved. */
+  /** Send one message per picture while the slider is moved. */
   seek(time) {
     if (this.wanted === undefined) {
       requestAnimationFrame(() => {
@@ -119,7 +119,7 @@ export class Controls {
       const button = element('button', { type: 'button', textContent: label, 'aria-label': `Pull along ${label}` });
       const start = () => byId('body').value !== '' && this.hands.pull(Number(byId('body').value), direction);
       button.onpointerdown = start;
-      button.oncontextmenu = (event) => event.preventDefault();  // what a long touch asks for
+      button.oncontextmenu = (event) => event.preventDefault();  // opened by a long touch
       button.onkeydown = ({ key, repeat }) => !repeat && (key === ' ' || key === 'Enter') && start();
       for (const end of ['pointerup', 'pointerleave', 'pointercancel', 'keyup', 'blur']) {
         button.addEventListener(end, () => this.hands.release());
@@ -145,7 +145,7 @@ export class Controls {
     byId('help-title').textContent = `Saltus lab ${version ?? ''}`.trim();
   }
 
-  /** Scenes of one group stand together in the list. */
+  /** List the scenes by groups. */
   groupScenes(scenes) {
     const select = byId('scene');
     const groups = new Set(scenes.map(({ group }) => group ?? ''));
@@ -189,7 +189,7 @@ export class Controls {
     line.replaceChildren(...(keys.length ? ['Keys of this scene: ', ...shown, '(what they do stands in the view)'] : []));
   }
 
-  /** Take over what a status message says; fields that it lacks stay. */
+  /** Take over a status message; missing fields keep their values. */
   update(status) {
     Object.assign(this.status, status);
     const now = this.status;
@@ -222,7 +222,7 @@ export class Controls {
     byId('hud-fold').setAttribute('aria-expanded', String(wanted));
   }
 
-  /** What is waited for: another scene, or what is compiled, since when and about how long. */
+  /** Show what the page waits for: another scene, or a compilation with its start and expected duration. */
   waits({ building, compiling, opening }) {
     byId('building').hidden = !building && !opening;
     const title = [...byId('scene').options].find(({ value }) => value === opening)?.textContent ?? opening;

@@ -1,10 +1,10 @@
-/** What can be taken along: the state as Python text, a picture of the view. */
+/** Copies of the state as Python text and of the view as a picture. */
 
 import { byId } from './dom.js';
 import { save } from './downloads.js';
 import { notice } from './notices.js';
 
-/** Put the present state into the clipboard; where the browser does not let it, show it to be copied by hand. */
+/** Copy the present state to the clipboard; if the browser does not allow it, show it for manual copying. */
 export async function copyState(connection) {
   let text;
   try {
@@ -25,7 +25,7 @@ export async function copyState(connection) {
   }
 }
 
-/** Download the view as it is, without what lies over it. */
+/** Download a picture of the view, without overlays of the page. */
 export async function savePicture(stage, name) {
   save(await stage.picture(), `${name}.png`);
 }

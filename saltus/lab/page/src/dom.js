@@ -1,8 +1,8 @@
-/** Small help with the document. */
+/** Helpers for the document. */
 
 export const byId = (id) => document.getElementById(id);
 
-/** A new element with properties, or attributes where the name has a dash, and children. */
+/** Make an element with properties, or attributes for names with a dash, and children. */
 export function element(tag, properties = {}, ...children) {
   const made = document.createElement(tag);
   for (const [name, value] of Object.entries(properties)) {
@@ -13,7 +13,7 @@ export function element(tag, properties = {}, ...children) {
   return made;
 }
 
-/** Fill a list box; entries are names, or [value, label] pairs. Keeps the choice where it is still there. */
+/** Fill a list box; entries are names, or [value, label] pairs. Keeps the choice if it still exists. */
 export function fill(select, entries) {
   const kept = select.value;
   const pairs = entries.map((entry) => (Array.isArray(entry) ? entry : [entry, entry]));
@@ -21,18 +21,18 @@ export function fill(select, entries) {
   if (pairs.some(([value]) => value === kept)) select.value = kept;
 }
 
-/** Set a field's value unless the user is busy in it. */
+/** Set a field's value unless the user is editing it. */
 export function show(field, value) {
   const text = String(value);
   if (document.activeElement !== field && field.value !== text) field.value = text;
 }
 
-/** A number as short as it can be said with so many digits. */
+/** The shortest text of a number with a number of digits. */
 export function short(value, digits = 6) {
   return Number.isFinite(value) ? String(Number(value.toPrecision(digits))) : '';
 }
 
-/** Say at a field what is wrong with it, until something else is typed. */
+/** Show an error at a field until its text changes. */
 export function complain(field, text) {
   const place = field.closest('.row, .slider, .speed');
   place.querySelector('.complaint')?.remove();
@@ -52,13 +52,13 @@ export function numberIn(field) {
   return good ? value : null;
 }
 
-/** Is the user typing into this element, so that letters are text and no commands? */
+/** Whether the user is typing into an element, so that letters are text and not commands. */
 export function isTyping(target) {
   if (target.closest?.('select, textarea, [contenteditable]')) return true;
   return target.tagName === 'INPUT' && !['range', 'checkbox', 'button'].includes(target.type);
 }
 
-/** Is it a control that has its own use for the space bar? */
+/** Whether an element uses the space bar itself. */
 export const takesSpace = (target) => Boolean(target.closest?.('button, summary, a, [type=checkbox]'));
 
 /**

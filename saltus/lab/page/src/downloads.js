@@ -1,10 +1,10 @@
-/** Downloads that take a while: what is being made, how much has come, and an end to it where it is not wanted. */
+/** Long downloads: what is being made, the fraction received, and a way to cancel. */
 
 import { byId, element } from './dom.js';
 import { notice } from './notices.js';
 
 const SECOND = 1000;
-const KEPT = 60000;  // ms for which the browser may take the file from memory
+const KEPT = 60000;  // ms for which the file is kept in memory for the browser
 
 const megabytes = (bytes) => (bytes / 1e6).toFixed(1);
 
@@ -15,7 +15,7 @@ export class Downloads {
     byId('download-cancel').onclick = () => this.now?.abort();
   }
 
-  /** Have a link's clicks shown; with a key held, or by its menu, it is the browser's own as before. */
+  /** Show the progress of a link's downloads; clicks with a modifier key, or its menu, are left to the browser. */
   follow(link) {
     link.addEventListener('click', (event) => {
       if (!link.href || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
@@ -64,7 +64,7 @@ export class Downloads {
     return new Blob(parts, { type: response.headers.get('Content-Type') ?? '' });
   }
 
-  /** @param share from 0 to 1, or null where it is not known */
+  /** @param share from 0 to 1, or null if unknown */
   say(text, share) {
     byId('download-text').textContent = text;
     if (share === null) byId('download-progress').removeAttribute('value');

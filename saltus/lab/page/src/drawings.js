@@ -1,4 +1,4 @@
-/** What users of Python draw into the view: arrows, balls, lines and text, in the world or in a body's frame. */
+/** Drawings added from Python: arrows, spheres, lines and text, in the world or in a body's frame. */
 
 import {
   CanvasTexture, ConeGeometry, Group, Mesh, MeshPhongMaterial, SphereGeometry, Sprite, SpriteMaterial, SRGBColorSpace, Vector3,
@@ -8,7 +8,7 @@ import { Rods } from './strands.js';
 
 const LETTER = 15;  // pixels of the page
 const SHARP = 2;  // pixels of the texture a pixel of the page
-const THIN = 0.006;  // of the extent: the width of lines and shafts that have none
+const THIN = 0.006;  // of the extent: default width of lines and shafts
 const ball = new SphereGeometry(1, 28, 18);
 const cone = new ConeGeometry(1, 1, 18);
 
@@ -19,7 +19,7 @@ export class Drawings {
     this.objects = [];
   }
 
-  /** Draw these objects and no others. */
+  /** Replace all drawings by these objects. */
   show(objects) {
     this.objects = objects;
     while (this.items.length > objects.length) this.items.pop().dispose();
@@ -118,7 +118,7 @@ class Line extends Item {
   }
 }
 
-/** Letters of one size wherever they are, over everything, with a rim that sets them off. */
+/** Text of constant size on the screen, over everything, with an outline. */
 class Text extends Item {
   constructor({ text, color }, stage) {
     super(stage);

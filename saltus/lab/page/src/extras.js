@@ -1,11 +1,11 @@
-/** What users of Python have added: their buttons and sliders, in a section of their own. */
+/** Additions from Python: buttons and sliders, in their own section. */
 
 import { byId, element } from './dom.js';
 
 export class Extras {
   /**
    * @param {(type, fields) => void} send
-   * @param sliders the sliders of the page, which make these rows too
+   * @param sliders the sliders of the page, which also make these rows
    */
   constructor(send, sliders) {
     this.send = send;

@@ -6,7 +6,7 @@
 import { ShaderMaterial, Vector3 } from 'three';
 import { isEndless } from './geometry.js';
 
-const LIT = [1.027, 1.009, 0.997];  // what the lights make of a colour, as it is seen (sRGB)
+const LIT = [1.027, 1.009, 0.997];  // factors by which the lights change a colour on the screen (sRGB)
 
 const VERTEX = `
 attribute vec4 color;

@@ -1,14 +1,14 @@
-/** What one binary message says. Its layout follows from the scene. Little endian, as the machines that run browsers. */
+/** Decoding of binary frames. The layout follows from the scene. Little endian, as all machines that run browsers. */
 
 const VERSION = 2;
 const HEADER = 16;  // bytes: version u8, flags u8, contacts u16, number u32, time f64
 export const POSE = 7;  // numbers: position, quaternion w x y z
 export const CONTACT = 8;  // numbers: position, force, distance, mode
-const MOTOR = 2;  // numbers: torque, angle wanted
+const MOTOR = 2;  // numbers: torque, target angle
 const JOINT = 6;  // numbers: anchor, axis
 const AXES = 6;  // numbers: normal, first tangent of a contact
 
-/** Base64 as an array of the type; throws where it is no multiple of the type's size. */
+/** Decode base64 to an array of the type; throws if the length is not a multiple of the type's size. */
 export function unpack(base64, Type) {
   const bytes = Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
   return new Type(bytes.buffer);
@@ -29,7 +29,7 @@ export function checkScene(scene) {
   }
 }
 
-/** How many numbers follow the header, without contacts. */
+/** Count of numbers after the header, without contacts. */
 function fixedLength(scene) {
   const runs = 1 + scene.ghosts.length;
   const tendons = scene.tendons.reduce((sum, { points }) => sum + 1 + 3 * points, 0);

@@ -25,7 +25,7 @@ class Arrows {
     for (const part of this.parts) part.clear();
   }
 
-  /** From a point along a unit vector. */
+  /** Place an arrow from a point along a unit vector. */
   add(from, direction, length) {
     neck.copy(from).addScaledVector(direction, length - 5 * this.thick);
     this.parts[0].add(from, neck, this.thick);
@@ -33,7 +33,7 @@ class Arrows {
   }
 }
 
-/** Three arrows in three colours, as often as asked for. */
+/** Any number of frames of three arrows in three colours. */
 class Triads {
   constructor(most, extent) {
     this.length = 0.12 * extent;

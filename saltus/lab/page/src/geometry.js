@@ -26,7 +26,7 @@ export function meshGeometry({ vertices, faces }) {
 function creased(indexed) {
   const corners = indexed.index.array;
   const geometry = indexed.toNonIndexed();
-  geometry.computeVertexNormals();  // of the faces: no corner is shared any more
+  geometry.computeVertexNormals();  // face normals: corners are no longer shared
   const flat = geometry.attributes.normal.array;
   const around = new Map();
   corners.forEach((vertex, i) => (around.has(vertex) ? around.get(vertex).push(i) : around.set(vertex, [i])));
@@ -66,7 +66,7 @@ export function shapeGeometry({ kind, size, mesh }, meshes, extent, segments = 3
   }
 }
 
-/** Is this plane without an edge? */
+/** Whether a plane is infinite. */
 export const isEndless = ({ kind, size }) => kind === 'plane' && !(size[0] > 0) && !(size[1] > 0);
 
 /** A disc that fades out towards its rim, by the opacity of its corners. */

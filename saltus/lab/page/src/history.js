@@ -1,4 +1,4 @@
-/** What the plots show: a bounded table of samples over time. */
+/** Data of the plots: a bounded table of samples over time. */
 
 const POINTS = 2000;
 
@@ -18,14 +18,14 @@ export class History {
     this.interval = Number.isFinite(this.window) ? this.window / POINTS : 0;
   }
 
-  /** Add a row; a time before the last one takes back what came after it. */
+  /** Add a row; rows at later times are removed first. */
   push(time, row) {
     const times = this.columns[0];
     if (this.count && time < times[this.count - 1]) {
       while (this.count && times[this.count - 1] >= time) this.count -= 1;
       if (this.count === 0) this.clear();
     }
-    // the last row gives way while it is closer than the interval to the one before
+    // the last row is replaced while it is closer than the interval to the row before it
     if (this.count > 1 && time - times[this.count - 2] < this.interval) this.count -= 1;
     if (this.count === times.length) this.makeRoom(time);
     times[this.count] = time;

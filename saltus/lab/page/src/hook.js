@@ -1,5 +1,5 @@
 /**
- * window.saltusLab: what the page knows, to read and not to change; for tests and for the curious in the console.
+ * window.saltusLab: the state of the page, read only; for tests and for use in the console.
  *
  *   ready      a scene and a frame have been drawn
  *   role       "writer" or "viewer"
@@ -8,21 +8,21 @@
  *   drawn      pictures drawn
  *   fps        pictures drawn in the last whole second
  *   firstDraw  ms from the page's start to the first picture, or null
- *   error      what the page did not understand, or null
+ *   error      the last message that could not be understood, or null
  *   hud        the readings as text
  *   status     a copy of the last status
  *   frame      the last frame: {number, time, playing, energy: [[potential, kinetic], ...] J, dofs: [[position,
- *              velocity, ...], ...], bodies: [[7 numbers a body], ...], contacts, com, motors: [[torque, angle wanted], ...],
+ *              velocity, ...], ...], bodies: [[7 numbers a body], ...], contacts, com, motors: [[torque, target angle], ...],
  *              joints: [6 numbers a joint], axes: [6 numbers a contact]};
  *              run 0, then the ghosts
  *   phase      the points of the phase plot of the run itself: [[position, ...], [velocity, ...]]
- *   measured   what the ruler says, m, or null
- *   camera     where the view is from: {position, forward, up} in world axes, and its vertical field of view (degrees)
- *   signals    what is plotted: {chosen: [ids], times: [s], values: {id: [...]}, plots: [{title, labels, data}],
+ *   measured   distance measured by the ruler, m, or null
+ *   camera     the camera of the view: {position, forward, up} in world axes, and its vertical field of view (degrees)
+ *   signals    plotted signals: {chosen: [ids], times: [s], values: {id: [...]}, plots: [{title, labels, data}],
  *              now: of the mark in a recording, s, or null}
- *   drawings   what the user draws: the objects of the last `drawings` message
- *   project(body, point)   where on the page a point is: {x, y} in CSS pixels; body by name or number, point in its
- *              frame, by default the middle of its shapes
+ *   drawings   the user's drawings: the objects of the last `drawings` message
+ *   project(body, point)   position of a point on the page: {x, y} in CSS pixels; body by name or number, point in its
+ *              frame, by default the centre of its shapes
  */
 
 import { Vector3 } from 'three';

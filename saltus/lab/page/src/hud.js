@@ -5,7 +5,7 @@ import { byId, element } from './dom.js';
 /** The text of blocks [[title, [line, ...]], ...], an empty line between two. */
 export const hudText = (blocks) => blocks.map(([title, lines]) => [title, ...lines].join('\n')).join('\n\n');
 
-/** What the colours in the view mean: [color, text] of each part; the colour is empty where there is none. */
+/** Legend of the colours in the view: [color, text] of each part; an empty colour for none. */
 export function showNote(parts) {
   const note = byId('view-note');
   const text = parts.map(([, words]) => words).join('; ');

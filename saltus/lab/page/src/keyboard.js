@@ -1,8 +1,8 @@
-/** Keys of the page and keys of the scene. The scene's are told when they go down and when they come up. */
+/** Keys of the page and keys of the scene. For the scene's keys, both press and release are sent. */
 
 import { isTyping, takesSpace } from './dom.js';
 
-/** The name of a key as the scene lists it: letters small, whatever Shift or Caps Lock say. */
+/** The name of a key in the scene's list: letters in lower case, regardless of Shift and Caps Lock. */
 const named = ({ key }) => (key.length === 1 ? key.toLowerCase() : key);
 
 /**
@@ -10,7 +10,7 @@ const named = ({ key }) => (key.length === 1 ? key.toLowerCase() : key);
  *   own: what the page's keys do, by name, where the scene does not claim them
  */
 export function listenToKeys({ sceneKeys, send, own }) {
-  const down = new Map();  // by the key's place, as its name changes with Shift
+  const down = new Map();  // by the key's code, as its name changes with Shift
 
   function press(event) {
     if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector('dialog[open]')) return;
@@ -32,7 +32,7 @@ export function listenToKeys({ sceneKeys, send, own }) {
     down.delete(event.code);
   }
 
-  /** Nothing comes up any more once the window has lost the keyboard. */
+  /** Release all keys when the window loses the keyboard, which ends key events. */
   function leave() {
     if (down.size) send('blur');
     down.clear();

@@ -1,4 +1,4 @@
-/** The wire to a simulation that runs in this page: the same messages as the server's, from a worker. */
+/** Connection to a simulation in this page: a worker sends the messages of a server. */
 
 export class LocalConnection {
   /**
@@ -18,7 +18,7 @@ export class LocalConnection {
     to.state(null);
   }
 
-  /** Nothing is to be opened again: there is no server. */
+  /** Do nothing: without a server there is no connection to reopen. */
   open() {}
 
   receive({ message, frame, error, id, answer, failed }) {
@@ -49,7 +49,7 @@ export class LocalConnection {
     this.worker.postMessage({ command: { type, ...fields } });
   }
 
-  /** What is to be downloaded: "state.py", or "trajectory.csv". */
+  /** Content of a download: "state.py" or "trajectory.csv". */
   async file(name) {
     const id = this.asked.size + Math.random();
     const text = await new Promise((take, fail) => {
@@ -59,7 +59,7 @@ export class LocalConnection {
     return new Response(text, { headers: { 'Content-Type': 'text/plain;charset=utf-8' } });
   }
 
-  /** Links lead nowhere: a click downloads. */
+  /** Links have no address: a click downloads. */
   address() {
     return '#';
   }

@@ -29,12 +29,12 @@ import { Stage } from './stage.js';
 
 const MARKS = ['show-joints', 'show-frames', 'show-normals'];
 const SMALL = '(max-width: 600px), (max-height: 440px)';
-const EMBEDDED = '(max-width: 760px) and (max-height: 700px)';  // in a frame of another page, where it is narrow
+const EMBEDDED = '(max-width: 760px) and (max-height: 700px)';  // small, as in a frame of another page
 const lab = { role: null, scene: null, frame: null, received: 0, pull: null, error: null };
 lab.stage = makeStage();
 if (!lab.stage || lab.stage.software) spare();
 const plots = new Plots();
-const local = byId('simulation-data') !== null;  // a page of its own: the simulation is in it
+const local = byId('simulation-data') !== null;  // a standalone page, which contains the simulation
 document.body.classList.toggle('local', local);
 const share = new Share(send);
 const heard = { message, frame, state: connected, misunderstood };
@@ -65,13 +65,13 @@ function makeStage() {
   }
 }
 
-/** Commands are the writer's; a viewer hears of it here, and the server is not asked. */
+/** Send a command of the writer; a viewer gets a notice instead. */
 function send(type, fields) {
   if (lab.role === 'viewer' && !['ack', 'take'].includes(type)) notice('info', 'You are watching. Take over to control the simulation.');
   else connection.send(type, fields);
 }
 
-/** A text message of the server. */
+/** Handle a text message of the server. */
 function message(said) {
   const own = { signals: () => signals.list(said), extras: () => extras.load(said), drawings: () => lab.drawings?.show(said.objects) };
   const take = { hello, scene, status, notice: told, ...own }[said?.type];
@@ -133,7 +133,7 @@ function follow(name) {
   lab.stage?.setFollow(body > 0 ? body : null);
 }
 
-/** A binary message: samples, or a frame, which is taken over and acknowledged. */
+/** Handle a binary message: samples, or a frame, which is shown and acknowledged. */
 function frame(buffer) {
   if (!lab.scene) return;
   if (holdsSamples(buffer)) return signals.push(decodeSamples(buffer));
@@ -156,7 +156,7 @@ function connected(text, refused) {
   banner(refused ? text : `${text} Trying again; start it with "saltus lab" if it has ended.`, again);
 }
 
-/** What the server sent makes no sense: say so, keep the page. */
+/** Report a message that cannot be understood, and keep the page running. */
 function misunderstood(error) {
   console.error(error);
   const text = `The server sent something that this page does not understand: ${error.message}.`;
@@ -186,7 +186,7 @@ function drawSpring() {
   if (ends) lab.stage.spring.between(ends.from, ends.to);
 }
 
-/** From the buttons: pull a body's middle half an extent along an axis. */
+/** Pull a body's centre by half an extent along an axis, for the buttons. */
 function pullAlong(body, direction) {
   if (!lab.stage || !lab.frame) return;
   const point = lab.stage.main.middle(body);
@@ -202,7 +202,7 @@ function select(body) {
   byId('body').value = body ?? '';
 }
 
-// what only this page sees
+// settings of this page only
 
 function applyView() {
   const { stage } = lab;
@@ -223,7 +223,7 @@ function applyView() {
 
 for (const id of ['show-contacts', 'show-com', 'show-motors', 'show-sites', 'show-shadow', 'show-hud', ...MARKS]) byId(id).onchange = applyView;
 const covered = matchMedia(SMALL).matches || (window !== window.parent && matchMedia(EMBEDDED).matches);
-byId('show-hud').checked = !covered;  // there they would cover the view
+byId('show-hud').checked = !covered;  // they would cover the view
 byId('hud-fold').onclick = () => byId('show-hud').click();
 byId('home').onclick = () => {
   lab.stage?.camera.goHome();

@@ -9,8 +9,8 @@ import { plainFloor } from './floor.js';
 import { checkerTexture, isEndless, layPattern, meshGeometry, shapeGeometry } from './geometry.js';
 
 const GHOST_OPACITY = 0.42;
-const [SPREAD, MARGIN] = [1.2, 0.3];  // how large a shadow is: of the bodies' ball, and of what the shadow's map covers
-const SHADE = 0.42;  // how dark a shadow is on a floor without lights
+const [SPREAD, MARGIN] = [1.2, 0.3];  // size of a shadow relative to the bodies' bounding ball and to the area of the shadow map
+const SHADE = 0.42;  // darkness of a shadow on a floor without lights
 const ONE = new Vector3(1, 1, 1);
 const at = new Vector3();
 const turn = new Quaternion();
@@ -40,12 +40,12 @@ function material(shape) {
   const [, , , alpha = 1] = shape.rgba;
   return new MeshPhongMaterial({
     color: colour(shape.rgba), specular: 0x1c1c1c, shininess: 50, transparent: alpha < 1, opacity: alpha,
-    shadowSide: BackSide,  // what is lit casts no shadow on itself
+    shadowSide: BackSide,  // lit faces cast no shadow on themselves
     side: shape.kind === 'mesh' || shape.kind === 'hfield' ? DoubleSide : FrontSide,
   });
 }
 
-/** Floors: checkered where the model says so, fading out where they have no end. */
+/** Floors: checkered if the model says so; infinite ones fade out. */
 function floorMaterial(shape, geometry, sharpness) {
   const [, , , alpha = 1] = shape.rgba;
   const endless = isEndless(shape);
@@ -58,7 +58,7 @@ function floorMaterial(shape, geometry, sharpness) {
   return made;
 }
 
-/** Do two lists of poses agree, lengths within a tolerance and quaternions within a thousandth? */
+/** Whether two lists of poses agree, lengths within a tolerance and quaternions within a thousandth. */
 function alike(poses, other, tolerance) {
   for (let i = 0; i < poses.length; i += 1) {
     if (Math.abs(poses[i] - other[i]) > (i % POSE < 3 ? tolerance : 1e-3)) return false;
@@ -125,7 +125,7 @@ export class Mechanism {
     return shade;
   }
 
-  /** Nothing is shown of a run whose poses are no numbers, or that lies upon another. */
+  /** Hide a run whose poses are not finite, or that coincides with another. */
   pose(poses, other = null, tolerance = 0) {
     this.gone = (poses.length > POSE && !Number.isFinite(poses[POSE])) || (other && alike(poses, other, tolerance));
     this.root.visible = !this.gone && !this.off;
@@ -145,7 +145,7 @@ export class Mechanism {
     for (const mesh of this.shapes) if (mesh.userData.source === 'site') mesh.visible = on;
   }
 
-  /** Where all bodies are: the middle of a ball around their origins, and its radius. */
+  /** Bounding ball of the origins of all bodies: its centre and radius. */
   ball() {
     const middle = new Vector3();
     const places = this.bodies.slice(1).map(({ matrix }) => new Vector3().setFromMatrixPosition(matrix));
@@ -176,7 +176,7 @@ export class Mechanism {
     }
   }
 
-  /** Let one body shine, or none. */
+  /** Highlight one body, or none. */
   highlight(body) {
     for (const mesh of this.shapes) {
       const lit = body !== null && body > 0 && mesh.userData.body === body;

@@ -1,4 +1,4 @@
-/** Drawn over the mechanism for each motor: an arrow around its hinge for the torque, a mark for the angle wanted. */
+/** Drawn over the mechanism for each motor: an arrow around its hinge for the torque, a mark for the target angle. */
 
 import { ConeGeometry, Group, Matrix4, MeshBasicMaterial, Vector3 } from 'three';
 import { poseMatrix } from './mechanism.js';
@@ -7,12 +7,12 @@ import { Rods } from './strands.js';
 
 const TORQUE = '#7b3fb5';
 const WANTED = '#1f8f9c';
-const PARTS = 24;  // straight pieces of a whole arrow
+const PARTS = 24;  // straight segments of a full arrow
 const SWEEP = 1.5 * Math.PI;  // of an arrow at full torque
 const look = (color) => new MeshBasicMaterial({ color, depthTest: false, transparent: true, opacity: 0.85 });
 
 export class Motors {
-  /** @param main the mechanism, whose shapes say how far a link reaches */
+  /** @param main the mechanism, whose shapes determine the reach of a link */
   constructor(scene, main) {
     this.extent = scene.extent;
     this.motors = scene.motors.map(({ anchor, axis, ...motor }) => {
@@ -53,7 +53,7 @@ export class Motors {
     if (count) this.heads.add(at(count), at(count + 2), 0.025 * this.extent);
   }
 
-  /** Where the link would end, turned by the angle that is missing. */
+  /** The end of the link at the target angle. */
   mark(ball, centre, axis, arm, missing) {
     ball.visible = Number.isFinite(missing);
     if (!ball.visible) return;

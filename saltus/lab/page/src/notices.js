@@ -1,4 +1,4 @@
-/** What the user should know: toasts that go by themselves, a list that stays, and a banner for the connection. */
+/** Notices for the user: toasts that disappear, a list that stays, and a banner for the connection. */
 
 import { byId, element } from './dom.js';
 
@@ -16,7 +16,7 @@ export function notice(level, text, actions = []) {
   toast(kind, text, actions);
 }
 
-/** Only for the list: what is shown elsewhere. */
+/** Add a notice to the list only, because it is shown elsewhere. */
 export function keepNotice(level, text) {
   count += 1;
   byId('notice-count').textContent = `(${count})`;
@@ -24,12 +24,12 @@ export function keepNotice(level, text) {
   keep(level, text);
 }
 
-/** What is said of a scene goes with it; the list keeps it. */
+/** Remove the toasts of a scene with it; the list keeps them. */
 export function clearToasts() {
   byId('toasts').replaceChildren();
 }
 
-/** The list in the panel; the same again is counted and not listed twice. */
+/** Add a notice to the list in the panel; repeated ones are counted. */
 function keep(level, text) {
   const list = byId('notices');
   const first = list.firstElementChild;
@@ -66,7 +66,7 @@ function toast(level, text, actions) {
   while (area.children.length > MOST_TOASTS) area.firstElementChild.remove();
 }
 
-/** A bar over the page, or none; with a button where there is something to do. */
+/** Show a bar over the page, or none; with a button if there is an action. */
 export function banner(text, action = null) {
   const bar = byId('banner');
   bar.hidden = !text;

@@ -41,7 +41,7 @@ export class Contacts {
     this.group.add(...this.parts.map((part) => part.mesh));
   }
 
-  /** @returns {[color, text][]} what colours and lengths mean; the colour is empty where there is none */
+  /** @returns {[color, text][]} legend of colours and lengths; an empty colour for none */
   update(contacts) {
     for (const part of this.parts) part.clear();
     let most = 0;
@@ -85,7 +85,7 @@ export class Contacts {
   }
 }
 
-/** A ball that shows through everything. */
+/** A ball that is visible through everything. */
 export function marker(color, size) {
   const look = new MeshBasicMaterial({ color, depthTest: false, transparent: true, opacity: 0.9 });
   const ball = new Mesh(new SphereGeometry(size, 20, 14), look);
@@ -106,7 +106,7 @@ export class CentreOfMass {
   }
 }
 
-/** A rod between two points: from the grabbed one to where the mouse wants it, or what is measured. */
+/** A rod between two points: from the grabbed point to the mouse, or a measured distance. */
 export class Spring {
   constructor(extent, color = SPRING) {
     this.extent = extent;

@@ -12,7 +12,7 @@ const TURN = 2 * Math.PI;
 const LOST = 8;  // times the usual time between samples
 const look = { main: '--main', kinetic: '--kinetic', potential: '--potential' };
 
-/** Numbers where all are finite, null where a line must break. */
+/** A column with null for numbers that are not finite, where a line breaks. */
 const plain = (column) => Array.from(column, (value) => (Number.isFinite(value) ? value : null));
 
 /** Positions with the angles in (-π, π], and velocities. */
@@ -20,7 +20,7 @@ function wrapped([angles, velocities]) {
   return [plain(angles.map((angle) => angle - TURN * Math.ceil((angle - Math.PI) / TURN))), plain(velocities)];
 }
 
-/** Where frames are missing before a sample: it is many times later than samples usually are. */
+/** For each gap between samples, whether frames are missing: it is many times the usual one. */
 function missed(times) {
   const waits = Array.from(times.subarray(1), (time, i) => time - times[i]);
   const usual = waits.toSorted((a, b) => a - b)[Math.floor(waits.length / 2)];

@@ -2,9 +2,9 @@
 
 import { Plane, Vector3 } from 'three';
 
-const TURN = 0.35;  // degrees a pixel
+const TURN = 0.35;  // degrees per pixel
 const CLICK = 4;  // pixels: less is no drag
-const FINGER = { drag: 8, around: 24, again: 30 };  // pixels: less is no drag; how far beside a body; from tap to tap
+const FINGER = { drag: 8, around: 24, again: 30 };  // pixels: shorter moves are no drag; reach around a body; distance between two taps
 const AGAIN = 350;  // ms between the two taps of a double tap
 
 export class Pointer {
@@ -38,7 +38,7 @@ export class Pointer {
     this.fingers.set(event.pointerId, { x: event.clientX, y: event.clientY });
     this.touch = event.pointerType === 'touch';
     if (this.fingers.size > 1) {
-      this.start.moved = true;  // no tap any more
+      this.start.moved = true;  // no longer a tap
       return this.letGo();
     }
     this.start = { x: event.clientX, y: event.clientY, moved: false };
@@ -104,7 +104,7 @@ export class Pointer {
     if (this.touch && still) this.tap(event);
   }
 
-  /** The second tap at a place in a short time looks at it. Browsers differ in what they make of it themselves. */
+  /** A double tap at a place looks at it. Browsers' own double-tap events differ. */
   tap(event) {
     const first = this.tapped;
     const { clientX: x, clientY: y, timeStamp: time } = event;
@@ -113,7 +113,7 @@ export class Pointer {
     if (again) this.centre(event);
   }
 
-  /** One message a picture, with the newest target. */
+  /** Send one message per picture, with the newest target. */
   sendPull() {
     if (this.pull.asked) return;
     this.pull.asked = true;
@@ -162,7 +162,7 @@ export class Pointer {
   }
 }
 
-/** Where a pull's spring begins and ends in the world, or null. */
+/** World positions of both ends of a pull's spring, or null. */
 export function springEnds(stage, { body, point, target }) {
   const from = stage.worldPoint(body, point);
   return from && { from, to: new Vector3().copy(target) };

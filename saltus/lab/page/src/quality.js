@@ -1,13 +1,13 @@
-/** How finely to draw: as finely as the machine can at a smooth rate, and always finely what stands still. */
+/** Resolution of the view: the finest at which motion is smooth, and full resolution for still pictures. */
 
-// ms between pictures: draw coarser, or finer again; drawn pixels to the screen's, along a side, at least
+// ms between pictures at which to draw coarser, or finer again; least ratio of drawn pixels to the screen's, along a side
 const LIMITS = { slow: 45, fast: 24, least: 0.6 };
-const SOFTWARE = { slow: 21, fast: 0, least: 0.6 };  // a finer picture would miss every other of the screen's again
+const SOFTWARE = { slow: 21, fast: 0, least: 0.6 };  // a finer picture would again miss every other screen refresh
 const PATIENCE = 700;  // ms between two changes
-const PAUSE = 400;  // ms in which nothing was asked for: what is seen stands still
-const LONG = 300;  // ms: a longer wait says no more
+const PAUSE = 400;  // ms without a request, after which the picture counts as still
+const LONG = 300;  // ms: longer waits are not counted
 
-/** Does this machine draw without a graphics processor? */
+/** Whether this machine draws without a graphics processor. */
 export function drawsInSoftware() {
   const context = document.createElement('canvas').getContext('webgl2');
   const info = context?.getExtension('WEBGL_debug_renderer_info');
@@ -16,7 +16,7 @@ export function drawsInSoftware() {
   return /swiftshader|llvmpipe|software|basic render/i.test(name);
 }
 
-/** How often numbers and plots beside the view change, ms: without a graphics processor the browser paints them slowly. */
+/** Period of numbers and plots beside the view, ms: without a graphics processor the browser paints them slowly. */
 export const pace = { numbers: 0, plots: 80 };
 
 /** Spare a machine without a graphics processor: plots are kept in memory, all beside the view changes less often. */
@@ -47,7 +47,7 @@ export class Quality {
     this.last = this.changed = performance.now();
   }
 
-  /** Call when a picture is asked for: something moves. */
+  /** Call when a picture is requested because something moves. */
   active() {
     clearTimeout(this.timer);
     this.timer = setTimeout(() => this.rest(), PAUSE);
@@ -64,7 +64,7 @@ export class Quality {
     this.last = now;
     this.use(this.moving);
     this.size(this.shadows.moving);
-    // where drawing is slow, the shadow follows at every third picture
+    // if drawing is slow, the shadow is updated in every third picture
     this.count = (this.count + 1) % 3;
     this.renderer.shadowMap.autoUpdate = this.count === 0 || this.moving === this.full;
   }
@@ -89,7 +89,7 @@ export class Quality {
     this.redraw();
   }
 
-  /** Another size of the shadow's map means another map. */
+  /** Set the size of the shadow map, which needs a new map. */
   size(pixels) {
     if (this.shadow.mapSize.x === pixels) return;
     this.shadow.mapSize.set(pixels, pixels);

@@ -1,4 +1,4 @@
-/** Record, make a video of it, download. */
+/** Controls to record, render a video, and download. */
 
 import { byId } from './dom.js';
 import { Downloads } from './downloads.js';
@@ -45,7 +45,7 @@ export class Recording {
   }
 }
 
-/** A link that leads somewhere only while there is something to get. */
+/** A link that is active only while there is a file to download. */
 function offer(id, there) {
   const link = byId(id);
   if (there) link.href = link.dataset.address;

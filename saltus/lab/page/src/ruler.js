@@ -1,4 +1,4 @@
-/** A ruler: two points clicked on the mechanism, which stay on their bodies, and how far apart they are. */
+/** A ruler: two points clicked on the mechanism, which stay on their bodies, and their distance. */
 
 import { Vector3 } from 'three';
 import { byId } from './dom.js';
@@ -38,7 +38,7 @@ export class Ruler {
     this.stage.ask();
   }
 
-  /** Bring up to date where the points are now. */
+  /** Update the positions of the points. */
   update() {
     const label = byId('ruler-label');
     label.hidden = !this.on;

@@ -1,9 +1,9 @@
-/** Samples of the signals that are plotted: a binary message, and all that came so far. Little endian. */
+/** Samples of the plotted signals: decoding of binary messages, and the samples received so far. Little endian. */
 
 const SAMPLES = 128;
 const HEAD = 12;  // bytes: 128 u8, flags u8, signals u16, revision u32, samples u32
 
-/** Is this message one with samples? */
+/** Whether a message holds samples. */
 export const holdsSamples = (buffer) => buffer.byteLength > 0 && new Uint8Array(buffer, 0, 1)[0] === SAMPLES;
 
 /** @returns {{anew, revision, places, times, values}} values: an array for each signal */
@@ -28,7 +28,7 @@ export function decodeSamples(buffer) {
  * where it was not computed, which the curve passes over.
  */
 export class Samples {
-  /** @param room how many are kept at least */
+  /** @param room number of samples that are kept at least */
   constructor(room, places = []) {
     this.room = room;
     this.places = places;

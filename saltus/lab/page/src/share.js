@@ -1,4 +1,4 @@
-/** Links to a page with what was chosen on it: settings and sliders that are others than at first, after the #. */
+/** Links to a page with its changed settings and sliders, after the #. */
 
 import { byId } from './dom.js';
 import { notice } from './notices.js';
@@ -14,7 +14,7 @@ export class Share {
     byId('share').onclick = () => this.copy();
   }
 
-  /** The first status of a page is what its links are compared with; then what this one's link says is done. */
+  /** Keep the first status of the page, against which links are made, then apply the page's own link. */
   begin(status) {
     if (this.first) return;
     this.first = structuredClone(status);
@@ -43,14 +43,14 @@ export class Share {
     this.send('keyup', { key: 'c' });
   }
 
-  /** The settings of a status that are others than at first. */
+  /** Settings of a status that differ from the first one. */
   settings(status) {
     const found = new URLSearchParams();
     for (const name of SETTINGS) {
       if (JSON.stringify(status[name]) !== JSON.stringify(this.first[name])) found.set(name, String(status[name] ?? ''));
     }
     for (const [id, value] of Object.entries(status.sliders)) {
-      const moves = id.startsWith('qpos[') || id.startsWith('ctrl[');  // with the motion, or by a controller
+      const moves = id.startsWith('qpos[') || id.startsWith('ctrl[');  // changed by the motion or a controller
       if (!moves && value !== this.first.sliders[id]) found.set(`slider.${id}`, String(value));
     }
     return found;

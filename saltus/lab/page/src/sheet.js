@@ -1,8 +1,8 @@
-/** The panel as a sheet under the view, where the window is narrow: its grip is dragged, tapped, or moved by the arrows. */
+/** The panel as a sheet under the view in narrow windows: its grip is dragged, tapped, or moved by the arrow keys. */
 
 import { byId } from './dom.js';
 
-const [USUAL, TALL, MOST] = [44, 70, 85];  // % of the room for view and panel
+const [USUAL, TALL, MOST] = [44, 70, 85];  // % of the height of view and panel
 const FOLDS = 12;  // %: a sheet that is dragged lower is folded
 const STEP = 8;  // % by an arrow
 const TAP = 6;  // pixels: less is no drag
@@ -25,14 +25,14 @@ export class Sheet {
     byId('fold').setAttribute('aria-expanded', String(!folded));
   }
 
-  /** So many percent high. */
+  /** Set the height in percent. */
   resize(height) {
     this.height = Math.min(Math.max(height, 0), MOST);
     this.panel.style.setProperty('--sheet', `${this.height}%`);
     this.grip.setAttribute('aria-valuenow', Math.round(this.height));
   }
 
-  /** Fold a sheet that is too low to be of use; it unfolds as high as usual. */
+  /** Fold a sheet that is too low to be useful; it unfolds to the usual height. */
   settle() {
     if (this.height >= FOLDS) return;
     this.fold(true);
@@ -40,7 +40,7 @@ export class Sheet {
   }
 
   down(event) {
-    event.preventDefault();  // no click on what comes under the finger
+    event.preventDefault();  // no click on elements that move under the finger
     this.grip.setPointerCapture(event.pointerId);
     this.start = { y: event.clientY, height: this.height, moved: false };
   }

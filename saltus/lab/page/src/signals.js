@@ -1,4 +1,4 @@
-/** Signals over time: those that are chosen, of one unit on the same axes, and the list to choose from. */
+/** Plots of the chosen signals over time, with equal units on the same axes, and the list to choose from. */
 
 import uPlot from 'uplot';
 import { axis, beside, padded, style, tick } from './axes.js';
@@ -7,7 +7,7 @@ import { pace } from './quality.js';
 import { firstFrom, Samples } from './samples.js';
 
 const HEIGHT = 150;
-const MOST_ROWS = 200;  // of a list at once
+const MOST_ROWS = 200;  // rows shown of a list
 const TURN = 2 * Math.PI;
 const QUANTITIES = {
   rad: 'angle', m: 'position', 'rad/s': 'velocity', 'm/s': 'velocity', 'N m': 'torque', N: 'force', J: 'energy', 'm/s²': 'acceleration',
@@ -31,7 +31,7 @@ export class Signals {
     this.clear();
   }
 
-  /** Another scene: nothing is known yet. */
+  /** Clear everything for another scene. */
   clear(replay = false) {
     Object.assign(this, { revision: -1, signals: [], preset: [], room: 1, hidden: new Set(), replay, now: null, built: '' });
     if (replay) this.window.value = 'all';
@@ -41,7 +41,7 @@ export class Signals {
     this.fillList();
   }
 
-  /** The list of what there is. */
+  /** Take over the list of signals. */
   list({ revision, signals, preset, room, most }) {
     Object.assign(this, { revision, signals, preset, room, most });
     this.byId = new Map(signals.map((signal) => [signal.id, signal]));
@@ -49,7 +49,7 @@ export class Signals {
     this.fillList();
   }
 
-  /** Samples of those that are chosen. */
+  /** Take over samples of the chosen signals. */
   push(made) {
     if (made.revision !== this.revision) throw new Error(`samples of list ${made.revision}, where ${this.revision} is known`);
     if (made.anew) {
@@ -65,7 +65,7 @@ export class Signals {
     this.soon();
   }
 
-  /** The time that is shown: in a recording a mark stands there. */
+  /** Set the displayed time, which a mark shows in a recording. */
   time(now) {
     if (!this.replay || this.now === now) return;
     this.now = now;
@@ -80,7 +80,7 @@ export class Signals {
     }, pace.plots);
   }
 
-  /** The ids of what is plotted. */
+  /** Ids of the plotted signals. */
   get chosen() {
     return this.samples.places.map((place) => this.signals[place]?.id).filter((id) => id !== undefined);
   }
@@ -205,7 +205,7 @@ export class Signals {
     }));
   }
 
-  /** Boxes to tick, no more than one can look through. */
+  /** Check boxes of the signals, at most MOST_ROWS. */
   rows(signals) {
     const chosen = new Set(this.chosen);
     const made = signals.slice(0, MOST_ROWS).map(({ id, label, unit }) => {
@@ -224,7 +224,7 @@ export class Signals {
   toggle(id, box) {
     const others = this.chosen.filter((other) => other !== id);
     this.ask(box.checked ? [...others, id] : others);
-    box.checked = this.chosen.includes(id);  // until the server has done it
+    box.checked = this.chosen.includes(id);  // until the server confirms
   }
 
   markChosen() {
@@ -232,7 +232,7 @@ export class Signals {
     for (const box of byId('signal-list').querySelectorAll('[data-signal]')) box.checked = chosen.has(box.dataset.signal);
   }
 
-  /** Everything that is plotted: for tests. */
+  /** All plotted data, for tests. */
   read() {
     return {
       chosen: this.chosen,

@@ -1,4 +1,4 @@
-/** What is behind everything: a soft gradient in the colours of the page's theme. */
+/** The background: a soft gradient in the colours of the page's theme. */
 
 import { CanvasTexture, SRGBColorSpace } from 'three';
 

@@ -7,7 +7,7 @@ const SETTLE = 600;  // ms
 const OPEN = ['control', 'input', 'servo'];
 
 export class Sliders {
-  /** @param {(id, value) => void} send called once a picture at most for each slider */
+  /** @param {(id, value) => void} send called at most once per picture for each slider */
   constructor(send) {
     this.send = send;
     this.rows = new Map();
@@ -51,7 +51,7 @@ export class Sliders {
     else this.change(id, value, range);
   }
 
-  /** Sends at most once a picture; what the server says meanwhile is older and is left aside for a moment. */
+  /** Send at most once per picture; values from the server are older meanwhile and ignored for a moment. */
   change(id, value, other) {
     other.value = short(value);
     if (!this.waiting.size) requestAnimationFrame(() => this.flush());
@@ -64,7 +64,7 @@ export class Sliders {
     this.waiting.clear();
   }
 
-  /** What the server says a slider's value is. */
+  /** Show a slider's value from the server. */
   set(id, value) {
     const row = this.rows.get(id);
     if (!row || this.waiting.has(id) || performance.now() - row.changed < SETTLE) return;

@@ -1,4 +1,4 @@
-/** What is unstable about integrator, step and gains, for as long as it is; with a step that is not. */
+/** Warning about an instability of integrator, step and gains while it lasts, with a stable step. */
 
 import { byId, element } from './dom.js';
 import { keepNotice } from './notices.js';
@@ -10,7 +10,7 @@ export class Stability {
     this.text = null;
   }
 
-  /** @param verdict {text, timestep} of a status, or null where all is well */
+  /** @param verdict {text, timestep} of a status, or null if stable */
   update(verdict) {
     const text = verdict?.text ?? null;
     if (text === this.text) return;

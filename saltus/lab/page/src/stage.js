@@ -17,11 +17,11 @@ import { makeFlex, Tendon } from './strands.js';
 Object3D.DEFAULT_UP.set(0, 0, 1);
 const SUN = new Vector3(-0.45, -0.6, 1.3).normalize();  // towards the light
 const [FINE, COARSE] = [32, 16];  // segments of a circle; without a graphics processor every corner counts
-const RING = 6;  // pixels between the rings that are searched around a finger
-const SAME = 1e-3;  // of the extent: a ghost that is so near is not seen for itself
+const RING = 6;  // pixels between the rings searched around a finger
+const SAME = 1e-3;  // of the extent: distance within which a ghost is hidden
 
 export class Stage {
-  /** Throws where the browser has no WebGL. */
+  /** Throws if the browser has no WebGL. */
   constructor(canvas) {
     this.software = drawsInSoftware();
     this.renderer = new WebGLRenderer({ canvas, antialias: !this.software, alpha: this.software, powerPreference: 'high-performance' });
@@ -33,7 +33,7 @@ export class Stage {
     this.light();
     this.quality = new Quality(this.renderer, this.sun.shadow, this.software, () => this.draw());
     this.sky = sky(() => this.ask());
-    // without a graphics processor the page has the same sky behind the canvas, which costs nothing
+    // without a graphics processor, the page shows the same sky behind the canvas at no cost
     this.three.background = this.software ? null : this.sky;
     canvas.classList.toggle('before-sky', this.software);
     this.scene = null;
@@ -53,7 +53,7 @@ export class Stage {
     this.sun = new DirectionalLight(0xfff4e6, 2.0);
     this.sun.castShadow = true;
     this.sun.shadow.radius = 3;
-    // a little from where one looks, so that nothing is dark whichever way the camera turns
+    // a weak light from the camera, so that nothing is dark from any direction
     const lamp = new DirectionalLight(0xffffff, 0.7);
     lamp.position.set(0, 0, 1);
     this.camera.three.add(lamp, lamp.target);
@@ -61,7 +61,7 @@ export class Stage {
     this.three.add(around, this.sun, this.sun.target, this.camera.three);
   }
 
-  /** Take over a scene; what was there goes. */
+  /** Show a scene in place of the last one. */
   load(scene) {
     this.clear();
     const geometries = sceneGeometries(scene, this.software ? COARSE : FINE);
@@ -127,7 +127,7 @@ export class Stage {
     this.camera.carry(poseMatrix(this.frame.cameras[this.mounted], 0, new Matrix4()));
   }
 
-  /** Bring up to date what a toggle changed. */
+  /** Update the view after a toggle. */
   refresh() {
     if (this.frame) this.show(this.frame);
   }
@@ -137,7 +137,7 @@ export class Stage {
     this.ask();
   }
 
-  /** Keep a body in the middle, or none (null). */
+  /** Keep a body in the centre of the view, or none (null). */
   setFollow(body) {
     this.following = body;
     this.follow();
@@ -161,12 +161,12 @@ export class Stage {
     return point.clone().applyMatrix4(poseMatrix(this.frame.bodies[0], body, new Matrix4()).invert());
   }
 
-  /** Can this body move at all? */
+  /** Whether a body can move. */
   moves(body) {
     return body > 0 && (this.scene.moving?.[body] ?? true);
   }
 
-  /** Where on the page a point of the world is: {x, y} in CSS pixels. */
+  /** Position of a world point on the page: {x, y} in CSS pixels. */
   pixel(point) {
     const { left, top, width, height } = this.canvas.getBoundingClientRect();
     const seen = point.clone().project(this.camera.three);
@@ -205,7 +205,7 @@ export class Stage {
     return under;
   }
 
-  /** So many pixels at the left are under the readings, and at the bottom under buttons. */
+  /** Set the pixels covered at the left by readings and at the bottom by buttons. */
   cover(left, bottom) {
     if (left === this.covered.left && bottom === this.covered.bottom) return;
     this.covered = { left, bottom };
@@ -221,7 +221,7 @@ export class Stage {
     this.draw();  // at once: a resized canvas is empty
   }
 
-  /** Draw at the browser's next picture. */
+  /** Draw in the browser's next animation frame. */
   ask() {
     this.quality.active();
     if (this.asked) return;
@@ -232,7 +232,7 @@ export class Stage {
     });
   }
 
-  /** The view as a PNG. What was drawn is only there until the browser has shown it. */
+  /** The view as a PNG. The canvas keeps a picture only until the browser has shown it. */
   picture() {
     const { background } = this.three;
     this.three.background = this.sky;
@@ -250,14 +250,14 @@ export class Stage {
     this.drawn += 1;
   }
 
-  /** The shadow's map covers what the camera looks at, no more than the scene needs; returns how far, m. */
+  /** Fit the shadow map to the visible part of the scene; returns its reach, m. */
   aimSun() {
     const { extent, distance, lookat } = this.camera;
     const reach = Math.min(Math.max(0.9 * distance, 0.5 * extent), 2.5 * extent);
     this.sun.target.position.copy(lookat);
     this.sun.position.copy(lookat).addScaledVector(SUN, 4 * reach);
     const { camera } = this.sun.shadow;
-    // as far as a pixel of the map is wide, so that nothing shades itself
+    // offset by a pixel of the map, so that surfaces do not shade themselves
     this.sun.shadow.normalBias = (4 * reach) / this.sun.shadow.mapSize.x;
     if (camera.right !== reach) {
       Object.assign(camera, { left: -reach, right: reach, top: reach, bottom: -reach, near: 0.5 * reach, far: 9 * reach });

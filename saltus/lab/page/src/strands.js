@@ -1,4 +1,4 @@
-/** What changes its form: tendons as tubes, flexes as surfaces, and straight rods between two points. */
+/** Deformable parts: tendons as tubes, flexes as surfaces, and straight rods between two points. */
 
 import {
   BufferAttribute, BufferGeometry, CylinderGeometry, DoubleSide, InstancedMesh, Matrix4, Mesh, MeshPhongMaterial,
@@ -23,7 +23,7 @@ export function between(a, b, radius, into) {
   return into.compose(middle, turn, scale.set(radius, length, radius));
 }
 
-/** Rods in one colour, as many as asked for. */
+/** Any number of rods in one colour. */
 export class Rods {
   constructor(most, look, geometry = rod) {
     this.mesh = new InstancedMesh(geometry, look, Math.max(most, 1));

@@ -1,4 +1,4 @@
-/** What stands in a page of its own; written by saltus/lab/standalone/page.py. */
+/** The contents of a standalone page; written by saltus/lab/standalone/page.py. */
 
 /** The parts of a page's contents: a length and text, a length and a module, and the memory's image. */
 export async function contents(bytes) {

@@ -2,8 +2,8 @@
  * Dragging a body by a spring with critical damping; the formula is in saltus/lab/controls/drag.py.
  */
 
-const PULL = 100;  // m/s², of a tree that is pulled by the length l
-const HOLD = 0.002;  // s that a force is held, or a step where that is longer
+const PULL = 100;  // m/s², acceleration of a tree pulled from the distance l
+const HOLD = 0.002;  // s that a force is held; one step if that is longer
 
 export class Drag {
   /** A body held by a point (m, in its frame), pulled towards a target (m, world axes). treeMass: kg, extent: m. */
@@ -11,17 +11,17 @@ export class Drag {
     Object.assign(this, { body, point, target, treeMass, extent });
   }
 
-  /** For how many steps a force is held. */
+  /** Number of steps during which a force is held constant. */
   steps(timestep) {
     return Math.max(1, Math.floor(HOLD / timestep));
   }
 
-  /** Whether the point can move at all. */
+  /** Whether the point can move. */
   canMove(sim) {
     return this.lightest(sim) !== null;
   }
 
-  /** Where the point is, its mobility and its Jacobian. */
+  /** Position of the point, its mobility and its Jacobian. */
   held(sim) {
     const view = sim.copy();
     view.pose(sim.get('qpos'), sim.get('qpos'), 1);
@@ -36,7 +36,7 @@ export class Drag {
     return largest > 1e-12 ? 1 / largest : null;
   }
 
-  /** Put the force of the present state into xfrc_applied, in place of what was there. */
+  /** Overwrite xfrc_applied with the spring force at the present state. */
   apply(sim) {
     const { place, centre, matrix, J } = this.held(sim);
     const largest = largestEigenvalue(matrix);
@@ -56,7 +56,7 @@ export class Drag {
   }
 }
 
-/** Put a mocap body where its point (m, in its frame) is at the target (m, world axes). */
+/** Move a mocap body so that its point (m, in its frame) coincides with the target (m, world axes). */
 export function moveMocap(sim, mocap, point, target) {
   const quat = sim.get('mocap_quat').subarray(4 * mocap, 4 * mocap + 4);
   const turned = rotated(quat, point);
@@ -66,7 +66,7 @@ export function moveMocap(sim, mocap, point, target) {
 const add = (a, b) => b.map((x, i) => a[i] + x);
 const cross = (a, b) => [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]];
 
-/** A vector turned by a unit quaternion (w, x, y, z). */
+/** Rotate a vector by a unit quaternion (w, x, y, z). */
 export function rotated([w, ...v], a) {
   const t = cross(v, a).map((x) => 2 * x);
   const u = cross(v, t);

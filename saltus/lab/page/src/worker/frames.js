@@ -1,11 +1,11 @@
-/** What is to be seen of a motion, as the binary frames of saltus/lab/messages/protocol.py. */
+/** Frames of a motion in the binary format of saltus/lab/messages/protocol.py. */
 
 import { rotated } from './drag.js';
 
 const VERSION = 2;
 const HEAD = 16;  // bytes
 
-/** Numbers one after the other. */
+/** A growing list of numbers. */
 class Numbers {
   constructor() {
     this.parts = [];
@@ -17,7 +17,7 @@ class Numbers {
     this.count += values.length;
   }
 
-  /** A buffer with so many bytes before them. */
+  /** A buffer with the numbers after a number of free bytes. */
   buffer(head) {
     const out = new Float32Array(head / 4 + this.count);
     let at = head / 4;
@@ -30,7 +30,7 @@ class Numbers {
 }
 
 /**
- * @param {object} page what the page knows of the model
+ * @param {object} page description of the model
  * @param {Motion} motion
  * @param {{number, playing, ghosts: [names], desired: (actuator) => number}} now
  * @returns {ArrayBuffer}
@@ -38,7 +38,7 @@ class Numbers {
 export function encodeFrame(page, motion, { number, playing, ghosts, desired }) {
   const { sim } = motion;
   const runs = [run(page, motion, sim, motion), ...ghosts.map((name) => ghostRun(page, motion, name))];
-  const poses = drawn(page, motion);  // of the run itself: what is looked at last
+  const poses = drawn(page, motion);  // the run itself is evaluated last
   const out = new Numbers();
   const energies = [sim.energy(), ...ghosts.map((name) => ghostOf(motion, name)?.sim.energy() ?? [NaN, NaN])];
   for (const energy of energies) out.put(energy);
@@ -64,7 +64,7 @@ export function encodeFrame(page, motion, { number, playing, ghosts, desired }) 
 
 const ghostOf = (motion, name) => motion.ghosts.find((ghost) => ghost.name === name && ghost.alive);
 
-/** Poses of bodies and coordinates of one of the simulations, between its last two states. */
+/** Poses of bodies and coordinates of a simulation, interpolated between its last two states. */
 function run(page, motion, sim, { before, beforeRate }) {
   const { fraction } = motion;
   const qvel = sim.get('qvel').map((after, k) => beforeRate[k] + fraction * (after - beforeRate[k]));
@@ -84,7 +84,7 @@ function ghostRun(page, motion, name) {
   return { bodies: new Float32Array(7 * page.scene.bodies.length).fill(NaN), dofs: page.dofs.flatMap(() => [NaN, NaN]) };
 }
 
-/** Where all else is: tendons, deformable bodies, cameras, joints, the centre of mass. */
+/** Poses of all other parts: tendons, deformable bodies, cameras, joints, the centre of mass. */
 function drawn(page, motion) {
   const { sim, before, fraction } = motion;
   const view = sim.pose(before, sim.get('qpos').slice(), fraction);
@@ -101,7 +101,7 @@ function drawn(page, motion) {
   };
 }
 
-/** A tendon's points: how many, then as many as there may be. */
+/** Points of a tendon: their number, then the largest possible number of points. */
 function path(table, width, first, count, room) {
   const points = [];
   for (let e = first; e < first + count; e += 1) {
@@ -132,7 +132,7 @@ function centre(page, view) {
   return mass > 0 ? sum.map((x) => x / mass) : sum;
 }
 
-/** What turns a motor's hinge, N m: the motor, and the user's force. */
+/** Torque about a motor's hinge, N m: the motor's plus the user's force. */
 function torque({ control, dof, range, factor }, sim) {
   let given = sim.get('ctrl')[control];
   if (range) given = Math.min(Math.max(given, range[0]), range[1]);

@@ -1,17 +1,17 @@
 /**
- * Several simulations side by side, and the time that is shown: it goes on by wall time, and lies between the last two
- * states. The same as saltus/lab/motion.py.
+ * Several simulations side by side, and the displayed time, which follows wall time and lies between the last two
+ * states. JavaScript version of saltus/lab/motion.py.
  */
 
 import { Drag, moveMocap } from './drag.js';
 import { Trouble } from './simulation.js';
 
-const BUDGET = 12;  // ms that steps may take before there is a picture again
+const BUDGET = 12;  // ms for steps before the next picture
 const CHUNK = 4;  // ms of steps in one call
-const GLIDE = 0.1;  // s in which the time shown comes to the end of a step once it is paused
+const GLIDE = 0.1;  // s in which the displayed time reaches the end of a step after a pause
 const ROUNDING = 1e-6;  // of a step
 
-/** The same mechanism under another integrator, from the same state, with the same controls. */
+/** A copy of the main simulation under another integrator, with the same initial state and controls. */
 class Ghost {
   constructor(name, sim) {
     Object.assign(this, { name, sim, alive: true });
@@ -29,13 +29,13 @@ class Ghost {
 }
 
 export class Motion {
-  /** @param {object} page what the page knows of the model, see saltus/lab/standalone/description.py */
+  /** @param {object} page description of the model, see saltus/lab/standalone/description.py */
   constructor(page, sim, warn) {
     Object.assign(this, { page, sim, warn, ghosts: [], drag: null, recorder: null, signals: null, cost: 0.1 });
     this.snap();
   }
 
-  /** Go on with other simulations; ghosts: [[name, simulation], ...]. Returns what begins anew, in words. */
+  /** Continue with other simulations; ghosts: [[name, simulation], ...]. Returns descriptions of what starts anew. */
   takeOver(sim, ghosts) {
     const lost = sim === this.sim ? [] : sim.carry(this.sim);
     const there = new Map(this.ghosts.filter(({ alive }) => alive).map((ghost) => [ghost.name, ghost.sim]));
@@ -51,7 +51,7 @@ export class Motion {
     return lost;
   }
 
-  /** The state is another: ghosts begin anew from it. */
+  /** After a jump of the state: restart all ghosts from it. */
   jump() {
     for (const ghost of this.ghosts) {
       ghost.sim.carry(this.sim);
@@ -60,7 +60,7 @@ export class Motion {
     this.snap();
   }
 
-  /** Show the present state, whatever came before it. */
+  /** Show the present state without interpolation from the previous one. */
   snap() {
     this.shown = this.sim.time;
     this.before = this.sim.get('qpos').slice();
@@ -73,7 +73,7 @@ export class Motion {
     return behind < ROUNDING ? 1 : Math.max(0, 1 - behind);
   }
 
-  /** Pull a body; returns whether it is there now. Throws where it cannot move. */
+  /** Pull a body; returns whether it was moved to the target. Throws if it cannot move. */
   pull(body, point, target) {
     const { mocap, root } = this.page.bodyIds;
     if (mocap[body] >= 0) {
@@ -96,7 +96,7 @@ export class Motion {
     this.sim.get('xfrc_applied').fill(0);
   }
 
-  /** Let the time shown go on by simulated seconds; returns those for which there was no time. */
+  /** Advance the displayed time by simulated seconds; returns the part for which the computer was too slow (s). */
   run(seconds) {
     const h = this.sim.timestep;
     const until = this.shown + seconds;
@@ -110,7 +110,7 @@ export class Motion {
     return 0;
   }
 
-  /** Bring the time shown to the end of the step; whether there was anything to do. */
+  /** Move the displayed time to the end of the step; returns whether it had to move. */
   glide(elapsed) {
     const rest = this.sim.time - this.shown;
     if (rest <= ROUNDING * this.sim.timestep) return false;
@@ -119,7 +119,7 @@ export class Motion {
     return true;
   }
 
-  /** Take n steps, or as many as there is time for; returns how many. Throws Trouble at the last good step. */
+  /** Take n steps, or as many as there is time for; returns the number taken. Throws Trouble at the last good step. */
   advance(n) {
     const began = performance.now();
     let [clock, taken] = [began, 0];
@@ -139,7 +139,7 @@ export class Motion {
     return taken;
   }
 
-  /** How many steps to take at once; the last is one by itself, to lie between two states. */
+  /** Number of steps to take in one call; the last step is taken singly, for interpolation. */
   chunk(n) {
     let most = Math.max(1, Math.floor(CHUNK / Math.max(this.cost, 1e-6)));
     if (this.drag) most = Math.min(most, this.drag.steps(this.sim.timestep));

@@ -8,13 +8,13 @@ export class Pendularm extends ServoSession {
     return this.own.joints;
   }
 
-  // ------------------------------------------------------------ integrators, and none
+  // ------------------------------------------------------------ integrators, "none" included
 
   integratorName() {
     return this.kinematic ? 'none' : super.integratorName();
   }
 
-  /** None holds the pendulum, to be let go at rest by another. */
+  /** Choose an integrator; "none" stops the dynamics, and any other then starts from rest. */
   do_integrator({ name }) {
     if (name === 'none') {
       this.kinematic = true;
@@ -41,7 +41,7 @@ export class Pendularm extends ServoSession {
     this.turn(n, n * this.sim.timestep);
   }
 
-  /** Turn the links against each other, as a program does that has no dynamics yet. */
+  /** Turn the links in opposite directions, without dynamics. */
   turn(frames, seconds) {
     const qpos = this.sim.get('qpos');
     for (let k = 0; k < this.joints; k += 1) qpos[k] += this.own.turn * frames * (k ? -1 : 1);

@@ -1,4 +1,4 @@
-/** The module of a model: its memory, and its functions by the names that `about` has for them. */
+/** The module of a model: its memory, and its functions by their names in `about`. */
 
 const ALIGN = 64;
 const LONG = 8;  // bytes of a number
@@ -10,7 +10,7 @@ export class Program {
   /**
    * @param {BufferSource} wasm
    * @param {Uint8Array} image initial contents of memory
-   * @param {object} about where everything is, see saltus/target/web/program.py
+   * @param {object} about layout of memory, see saltus/target/web/program.py
    */
   static async load(wasm, image, about) {
     const { instance } = await WebAssembly.instantiate(wasm, { env: MATH });
@@ -26,7 +26,7 @@ export class Program {
     this.laws = about.laws.map((law) => new Law(this, law));
   }
 
-  /** The address of so many free bytes. */
+  /** Allocate bytes; returns their address. */
   room(bytes) {
     const at = Math.ceil(this.end / ALIGN) * ALIGN;
     this.end = at + bytes;
@@ -36,7 +36,7 @@ export class Program {
     return at;
   }
 
-  /** The address of a copy of a part of the image. */
+  /** Copy a part of the image; returns the copy's address. */
   copy({ at, count }) {
     const place = this.room(count * LONG);
     new Uint8Array(this.exports.memory.buffer).set(this.image.subarray(at, at + count * LONG), place);
@@ -47,7 +47,7 @@ export class Program {
     return new Float64Array(this.exports.memory.buffer, at, count);
   }
 
-  /** Call a function; its results, which are at most four numbers. */
+  /** Call a function; returns its results, at most four numbers. */
   call(name, ...given) {
     const code = this.exports[name](...given);
     if (code) throw new Error(`${name} failed with code ${code}`);
@@ -66,7 +66,7 @@ class Struct {
     return name in this.fields;
   }
 
-  /** The numbers of a field; none where it has none. */
+  /** The numbers of a field; empty if it has none. */
   get(name) {
     const { buffer } = this.program.exports.memory;
     let found = this.known.get(name);
@@ -79,7 +79,7 @@ class Struct {
     return found;
   }
 
-  /** Whole numbers of a field: those of 64 bits that fit into 32, every second of these. */
+  /** Whole numbers of a field: 64-bit integers that fit into 32 bits, every second word. */
   words(name) {
     const [, at, count] = this.fields[name];
     return new Int32Array(this.program.exports.memory.buffer, this.ints + at * LONG, 2 * count);
@@ -96,14 +96,14 @@ class Struct {
   }
 }
 
-/** A contact law: the Model that its loops share, and functions that look at a state. */
+/** A contact law: the Model that its loops share, and functions that evaluate a state. */
 class Law extends Struct {
   constructor(program, law) {
     super(program, law);
     this.contact = law.contact;
     this.functions = law.functions;
     this.most = law.contacts;
-    this.given = this.all.slice();  // as it is in the file
+    this.given = this.all.slice();  // values of the file
     this.bounded = law.bounded.map(([place, constant, power]) => [place, constant, power, this.all[place]]);
     this.width = program.about.contactWidth;
     this.table = program.room(Math.max(1, this.most * this.width) * LONG);
@@ -117,12 +117,12 @@ class Law extends Struct {
     this.jacobian = [program.room(3 * nv * LONG), program.room(3 * nv * LONG)];
   }
 
-  /** All its real numbers. */
+  /** All real numbers of the Model. */
   get all() {
     return this.program.reals(this.reals, this.count);
   }
 
-  /** The timestep (s) bounds time constants of soft contacts and constraints from below. */
+  /** Set the timestep (s), which bounds time constants of soft contacts and constraints from below. */
   setTimestep(h) {
     const { all } = this;
     for (const [place, constant, power, given] of this.bounded) all[place] = given * (constant / Math.max(constant, 2 * h)) ** power;
@@ -140,18 +140,18 @@ export class Data extends Struct {
     this.state = loop.state[1] - loop.state[0];
   }
 
-  /** All that steps go on from, as one array that sees it. */
+  /** A view of all numbers that steps continue from. */
   get all() {
     return this.program.reals(this.reals + this.loop.state[0] * LONG, this.state);
   }
 
-  /** n steps of h seconds: how many were taken, and a status. */
+  /** Take n steps of h seconds; returns the number taken and a status. */
   advance(n, h) {
     const [taken, status] = this.program.call(this.loop.function, ...this.law.addresses, ...this.addresses, n, h, ...this.parameters);
     return [taken, status];
   }
 
-  /** Everything that `saltus/target/web/looking.py` says of the state: a status, and how many contacts there are. */
+  /** Evaluate the state by `saltus/target/web/looking.py`; returns a status and the number of contacts. */
   look() {
     const m = this.law.addresses;
     const [status, contacts] = this.program.call(this.law.functions.look, ...m, ...m, ...this.addresses, this.law.table);
@@ -168,7 +168,7 @@ export class Data extends Struct {
     return [potential, kinetic];
   }
 
-  /** Where everything is at a fraction of the way between two positions. Changes qpos and qvel. */
+  /** Compute all poses at a fraction of the way between two positions. Overwrites qpos and qvel. */
   pose(before, after, fraction) {
     const [from, to] = this.law.between;
     this.program.reals(from, before.length).set(before);

@@ -1,6 +1,6 @@
 /** A recording: samples of the state every 1/60 s, or every step if those are longer, as a table to download. */
 
-const RATE = 60;  // samples a simulated second
+const RATE = 60;  // samples per simulated second
 const MOST_SAMPLES = 216_000;  // an hour
 const FIELDS = { qpos: 'qpos', qvel: 'qvel', act: 'act', ctrl: 'ctrl' };
 
@@ -12,7 +12,7 @@ export class Recorder {
     this.append(sim);
   }
 
-  /** The step is another: the next sample is a whole period from here. */
+  /** Adapt to a new time step: the next sample follows one whole period later. */
   restart(sim) {
     this.every = Math.max(1, Math.round(1 / (RATE * sim.timestep)));
     this.stepsLeft = this.every;

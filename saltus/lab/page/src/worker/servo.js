@@ -6,7 +6,7 @@ import { clipped, readHandle, wrapped, writeHandle } from './sliders.js';
 export class ServoSession extends Session {
   constructor(program, page) {
     super(program, page);
-    this.held = new Map();  // keys that are down: frames that they were held for
+    this.held = new Map();  // frames since each pressed key went down
     this.switch(page.own.on);
   }
 
@@ -18,7 +18,7 @@ export class ServoSession extends Session {
     return this.page.own;
   }
 
-  /** On with its integrals at zero, or off with its motors without control. */
+  /** Switch the servo on or off; its integrals and controls become zero. */
   switch(on) {
     for (const sim of [this.sim, ...this.motion.ghosts.map((ghost) => ghost.sim)]) {
       for (const place of this.own.switches) sim.get('control_prm')[place] = on ? 1 : 0;
@@ -51,7 +51,7 @@ export class ServoSession extends Session {
     this.pressed(pressed);
   }
 
-  /** A key went down; one that is held repeats no press. */
+  /** Act on the first press of a key; a held key does not repeat. */
   pressed(key) {
     if (key === 'c' || key === 'x') this.switch(!this.servo());
     else if (key === 's') this.switch(false);
@@ -76,7 +76,7 @@ export class ServoSession extends Session {
     if (this.own.push) this.sim.get('qfrc_applied')[this.own.push[0]] = this.pushing();
   }
 
-  /** The user's force, N m or N. */
+  /** Present force of the user's keys, N m or N. */
   pushing() {
     const size = this.own.push ? this.own.push[1] : 0;
     return size * (Number(this.held.has('d')) - Number(this.held.has('a')));

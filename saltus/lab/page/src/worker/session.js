@@ -1,6 +1,6 @@
 /**
- * A model in motion, controlled by commands: what the page's buttons do without a server. Commands and messages are
- * those of saltus/lab/messages/protocol.py; what it does is what saltus/lab/session.py does.
+ * A live session without a server: a simulated model controlled by the page's commands. Commands and messages are
+ * those of saltus/lab/messages/protocol.py; the behaviour is that of saltus/lab/session.py.
  */
 
 import { encodeFrame } from './frames.js';
@@ -10,15 +10,15 @@ import { Signals } from './signals.js';
 import { AGAIN, Simulation, Trouble } from './simulation.js';
 import { clipped, readHandle, writeHandle } from './sliders.js';
 
-const LONGEST = 0.25;  // s that may pass at once; of more, the rest is late
-const LATE = 0.2;  // share of the time that may be missing before the user is told
-const PATIENCE = 2;  // s of that
+const LONGEST = 0.25;  // s of wall time simulated at once; the rest counts as late
+const LATE = 0.2;  // fraction of the time that may be late before the user is warned
+const PATIENCE = 2;  // s of lateness before the warning
 const STATE_FIELDS = ['qpos', 'qvel', 'act', 'ctrl', 'mocap_pos', 'mocap_quat'];
 
 export class Session {
   /**
    * @param {Program} program
-   * @param {object} page what saltus/lab/standalone/description.py says of it
+   * @param {object} page description by saltus/lab/standalone/description.py
    */
   constructor(program, page) {
     Object.assign(this, { program, page, notices: [], changed: true, steps: 0, number: 0, follow: null, late: 0 });
@@ -41,7 +41,7 @@ export class Session {
     this.notices.push({ type: 'notice', level, text });
   }
 
-  /** The simulation of an integrator under a law with a step; memory for each is made once. */
+  /** The simulation of an integrator under a law with a step; each gets its memory once. */
   simulation(integrator, contact, timestep) {
     const key = `${integrator} ${contact}`;
     if (!this.known.has(key)) {
@@ -54,7 +54,7 @@ export class Session {
     return found;
   }
 
-  // ------------------------------------------------------------ for those who look
+  // ------------------------------------------------------------ display
 
   hello() {
     return this.page.hello;
@@ -83,7 +83,7 @@ export class Session {
     return Object.fromEntries(Object.entries(this.page.handles).map(([id, handle]) => [id, readHandle(sim, handle)]));
   }
 
-  /** What is to be seen, or null if that is what was seen before. */
+  /** The present frame, or null if nothing has changed. */
   frame() {
     if (!this.changed) return null;
     this.changed = false;
@@ -106,7 +106,7 @@ export class Session {
     return `${lines.join('\n')}\n`;
   }
 
-  // ------------------------------------------------------------ what kinds of sessions differ in
+  // ------------------------------------------------------------ overridden by kinds of sessions
 
   integratorName() {
     return this.sim.integrator;
@@ -153,7 +153,7 @@ export class Session {
     if (motion.recorder?.stopped) this.endRecording('Recording stopped because it is full.');
   }
 
-  /** Steps for so many seconds of wall time; returns for how many of them there was no time. */
+  /** Simulate seconds of wall time; returns the part for which the computer was too slow (s). */
   play(elapsed) {
     this.changed = true;
     return this.motion.run(elapsed * this.speed) / this.speed;
@@ -166,9 +166,9 @@ export class Session {
     this.notify('warning', `This computer is too slow for ${this.speed} times real time with this step: it is slower on the screen.`);
   }
 
-  // ------------------------------------------------------------ other simulations
+  // ------------------------------------------------------------ new simulations
 
-  /** Go on with another integrator, law or step. */
+  /** Continue with another integrator, law or step. */
   change({ integrator = this.sim.integrator, contact = this.sim.contact, timestep = this.sim.timestep }) {
     const { motion } = this;
     if (contact !== this.sim.contact) this.endRecording('Recording stopped because the contact law changed.');
@@ -181,7 +181,7 @@ export class Session {
     this.changed = true;
   }
 
-  /** Simulations of ghosts: each has memory of its own, beside that of the run itself. */
+  /** Simulations of ghosts, each with its own memory. */
   ghosts(names, timestep) {
     return names.map((name) => {
       const key = `ghost ${name} ${this.sim.contact}`;
@@ -205,7 +205,7 @@ export class Session {
 
   // ------------------------------------------------------------ commands
 
-  /** Do what a command says; what cannot be done is told in a notice. */
+  /** Execute a command; a failure becomes a notice. */
   handle({ type, ...fields }) {
     const act = this[`do_${type}`];
     if (!act) {
@@ -248,7 +248,7 @@ export class Session {
     this.afterJump();
   }
 
-  /** The state is another, with nothing between it and the one before; `smooth`: but for the curves of plots. */
+  /** Adapt display, ghosts and plots to a jump of the state; `smooth`: the curves of plots stay connected. */
   afterJump(smooth = false) {
     this.motion.jump();
     if (smooth) this.signals.sample(this.sim);
@@ -282,7 +282,7 @@ export class Session {
     this.setHard('friction', value);
   }
 
-  /** A number of hard contact; null: the model's. */
+  /** Set a coefficient of hard contact; null: the model's. */
   setHard(name, value) {
     const places = this.page.hard.places?.[name] ?? [];
     if (!places.length) throw new Error(`${name} cannot be changed on this page`);

@@ -1,12 +1,12 @@
 /**
- * Samples of all signals since the reset, and messages with those that are plotted; as saltus/lab/data/signals.py.
+ * Samples of all signals since the reset, and messages with the plotted ones; see saltus/lab/data/signals.py.
  */
 
-const RATE = 2000;  // samples a second of wall time, at most
-const SHARE = 0.25;  // of wall time that computing them may take
+const RATE = 2000;  // most samples per second of wall time
+const SHARE = 0.25;  // of wall time for computing samples
 const MOST_SAMPLES = 100_000;
 const MOST_BYTES = 64 * 2 ** 20;
-const LEAST_PAST = 20;  // s of wall time that samples reach back
+const LEAST_PAST = 20;  // s of wall time covered by the samples
 const MOST_CHOSEN = 24;
 const SAMPLES = 128;  // the first byte of a message
 const HEAD = 12;  // bytes
@@ -19,7 +19,7 @@ export class Signals {
     this.room = Math.max(2, Math.min(MOST_SAMPLES, Math.floor(MOST_BYTES / (ROOM_FOR_MORE * (8 + 4 * page.signals.length)))));
     let place = 0;
     const sources = page.sources.map((source) => ({ ...source, place: (place += source.count) - source.count }));
-    // looking for energies takes the place of what was looked at before
+    // evaluating energies overwrites the last evaluation
     this.sources = [...sources.filter(({ field }) => field !== 'energy'), ...sources.filter(({ field }) => field === 'energy')];
     this.choose(page.preset);
     this.clear();
@@ -30,7 +30,7 @@ export class Signals {
     return { type: 'signals', revision: this.revision, preset, most: MOST_CHOSEN, room: this.room, signals };
   }
 
-  /** Plot these signals. Throws where there is no such signal, or there are too many. */
+  /** Plot these signals. Throws if there is no such signal, or there are too many. */
   choose(ids) {
     const known = [...new Set(ids)];
     for (const id of known) if (!this.places.has(id)) throw new Error(`there is no signal ${id}`);
@@ -53,7 +53,7 @@ export class Signals {
     return Math.max(1, this.every - this.since);
   }
 
-  /** How fast time goes by: the step (s), and simulated seconds a second. */
+  /** Set the time step (s) and the speed (simulated seconds per second). */
   pace(timestep, speed) {
     const rate = Math.min(RATE, this.room / LEAST_PAST);
     this.every = Math.max(1, Math.ceil(speed / (timestep * rate) - 1e-9));
@@ -71,7 +71,7 @@ export class Signals {
     this.sample(sim);
   }
 
-  /** The state is another: nothing lies between it and the one before. */
+  /** Break the curves at a jump of the state. */
   jump(sim) {
     const last = this.times.findLast(Number.isFinite);
     if (last !== undefined && sim.time < last) {
@@ -109,7 +109,7 @@ export class Signals {
     this.sent = Math.max(0, this.sent - gone);
   }
 
-  /** A message with the samples that the page does not have yet; null where it has all. */
+  /** A message with the samples that the page does not have yet; null if it has all. */
   news() {
     if (this.anew) this.sent = 0;
     const count = this.times.length - this.sent;
@@ -134,7 +134,7 @@ export class Signals {
   }
 }
 
-/** The numbers of a source; what is computed is in the view that was looked at. */
+/** The numbers of a source; computed ones are in the evaluated view. */
 export function read(sim, { count, field, places, computed }) {
   if (field === 'energy') {
     const [potential, kinetic] = sim.energy();
@@ -146,7 +146,7 @@ export function read(sim, { count, field, places, computed }) {
   return places ? places.map((k) => numbers[k]) : numbers.subarray(0, count);
 }
 
-/** How strong the forces at contact points are, then their components where there is room for them. */
+/** Magnitudes of the forces at contact points, then their components if there is room for them. */
 function contactForces(sim, count) {
   const forces = sim.view.pointForces();
   const points = forces.length / 3;

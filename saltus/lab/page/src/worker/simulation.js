@@ -1,4 +1,4 @@
-/** One simulation of a model in its module: the Data that steps, and another one that is looked at. */
+/** A simulation in the module of a model: the Data for steps, and another one for display. */
 
 import { Data } from './program.js';
 
@@ -7,10 +7,10 @@ const LOST = 1;
 const UNDONE = 5;
 const NUNSOLVED = 8;  // place in count, see saltus/contact/counts.py
 const OPEN = 0;  // mode of a contact
-const NEAR = 0.03;  // of the model's extent: how near an open point is shown
+const NEAR = 0.03;  // of the model's extent: distance up to which open points are shown
 const CARRIED = ['time', 'qpos', 'qvel', 'mocap_pos', 'mocap_quat', 'ctrl', 'qfrc_applied', 'xfrc_applied', 'control_prm', 'actuation_state'];
 
-/** Steps that ended otherwise than they should; `status` is the name of the reason. */
+/** An error of steps; `status` is the name of the reason. */
 export class Trouble extends Error {
   constructor(status, text) {
     super(text);
@@ -29,14 +29,14 @@ const TEXTS = {
   TOO_DENSE: 'has events too dense to be located',
 };
 const MILD = ['OK', 'NOT_CONVERGED', 'UNSOLVED', 'ENDED'];
-export const AGAIN = ['DIVERGED', 'STEP_TOO_SMALL'];  // what a reset or a shorter step may end
+export const AGAIN = ['DIVERGED', 'STEP_TOO_SMALL'];  // errors that a reset or a shorter step may resolve
 
 export class Simulation {
   /**
    * @param {Program} program
    * @param {object} loop one of `program.about.loops`
    * @param {number} timestep s
-   * @param {(text) => void} warn is told of steps that are not what they should be, once
+   * @param {(text) => void} warn called once with a description of inaccurate steps
    */
   constructor(program, loop, timestep, warn) {
     Object.assign(this, { program, loop, timestep, warn, events: [], left: null, warned: false });
@@ -59,7 +59,7 @@ export class Simulation {
     return this.d.get(name);
   }
 
-  /** Go to a state with these fields, with no past. */
+  /** Set the state to these fields, without history. */
   start(fields) {
     const parameters = this.get('control_prm').slice();
     this.d.all.fill(0);
@@ -69,7 +69,7 @@ export class Simulation {
     this.events = [];
   }
 
-  /** Go on from the state of another simulation of the model; returns in words what begins anew. */
+  /** Continue from the state of another simulation of the model; returns descriptions of what starts anew. */
   carry(from) {
     const lost = [];
     for (const name of CARRIED) fit(this.get(name), from.get(name));
@@ -86,7 +86,7 @@ export class Simulation {
     return lost;
   }
 
-  /** Whether positions or velocities are others than those that the last step left. */
+  /** Whether positions or velocities were changed since the last step. */
   wasMoved() {
     return this.left === null || !same(this.d.all, this.left);
   }
@@ -96,7 +96,7 @@ export class Simulation {
     return this.program.about.statuses[code] ?? `status ${code}`;
   }
 
-  /** n steps. Throws Trouble where they end otherwise, with the state left at the last good one. */
+  /** Take n steps. Throws Trouble on failure, leaving the last good state. */
   step(n) {
     this.prepare();
     const before = this.d.all.slice();
@@ -131,7 +131,7 @@ export class Simulation {
     return this.loop.locates || this.loop.stepsOver;
   }
 
-  /** What an integrator remembers of its last step does not belong to a state that was set by hand. */
+  /** Clear the integrator's memory of the last step after the state was changed. */
   prepare() {
     this.noteForces(this.d);
     const moved = this.wasMoved();
@@ -168,9 +168,9 @@ export class Simulation {
     this.d.setInt('event_count', 0, LOST);
   }
 
-  // ------------------------------------------------------------ looking
+  // ------------------------------------------------------------ evaluation for display
 
-  /** Have the state in `view`, to be looked at. */
+  /** Copy the state to `view` for evaluation. */
   copy() {
     this.view.all.set(this.d.all);
     this.view.get('timestep').set(this.get('timestep'));
@@ -179,8 +179,8 @@ export class Simulation {
   }
 
   /**
-   * Everything that is computed of the present state, in `view`, and its contacts: rows of 14 numbers, see
-   * saltus/target/web/looking.py. extent: of the model, m.
+   * Evaluate the present state in `view`; returns its contacts: rows of 14 numbers, see
+   * saltus/target/web/looking.py. extent: the model's, m.
    */
   look(extent) {
     const view = this.copy();
@@ -198,7 +198,7 @@ export class Simulation {
     return this.copy().energy();
   }
 
-  /** Positions of everything between two states, in `view`. */
+  /** Compute all poses between two states in `view`. */
   pose(before, after, fraction) {
     this.copy().pose(before, after, fraction);
     return this.view;
@@ -210,7 +210,7 @@ function rows(view, count) {
   return Array.from({ length: count }, (_, k) => table.slice(k * width, (k + 1) * width));
 }
 
-/** Copy as many numbers as both have. */
+/** Copy numbers up to the shorter length. */
 function fit(target, values) {
   const count = Math.min(target.length, values.length);
   for (let k = 0; k < count; k += 1) target[k] = values[k];

@@ -1,4 +1,4 @@
-/** What sliders move: a number of a field of the simulation. */
+/** The number that a slider sets: an element of a field of the simulation. */
 
 /** An angle in (-π, π]. */
 export function wrapped(angle) {

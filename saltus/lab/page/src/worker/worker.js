@@ -1,7 +1,7 @@
 /**
  * The simulation's thread. The page posts {page: bytes} once, the contents of its file (see
  * saltus/lab/standalone/page.py), then {command}s and {ask, id}s; it gets {message}s, {frame}s of bytes, {answer, id}s,
- * and {error} where nothing can go on.
+ * and {error} if it cannot continue.
  */
 
 import { contents } from './contents.js';
@@ -43,7 +43,7 @@ function tellStatus() {
   say(status);
 }
 
-/** One time round: motion, news. */
+/** Do one cycle: motion, news. */
 function turn() {
   const now = performance.now();
   try {
