@@ -105,7 +105,7 @@ def start_of(setup: Setup, ignore: Iterable[str], key: int | str | None) -> Star
 
 @dataclasses.dataclass(frozen=True)
 class Work:
-    """Who runs a sweep, whether with the same bits, where results are kept, and who is told; as `sweep` takes them."""
+    """Workers of a sweep, whether their results must be reproducible, where they are kept, and who is told of progress."""
 
     workers: Workers = None
     reproducible: bool = True

@@ -17,7 +17,7 @@ SIZE = len(MARK) + checksum.LENGTH  # bytes of a seal
 
 
 def write_sealed(path: str | os.PathLike[str], content: bytes | memoryview) -> None:
-    """As `write_whole`, with a seal behind the content."""
+    """Write a file whole or not at all, as `write_whole` does, with a seal behind the content."""
     with written_whole(path) as temporary, open(temporary, "wb") as file:
         file.write(content)
         file.write(checksum.seal(MARK, content))

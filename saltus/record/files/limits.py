@@ -15,7 +15,7 @@ RATIO = 100  # and this many times its size
 
 
 class Allowance:
-    """What a file of `size` bytes may take in memory."""
+    """Budget of memory (bytes) for reading a file of `size` bytes."""
 
     def __init__(self, size: int):
         self.size, self._left = size, max(LEAST, RATIO * size)

@@ -78,7 +78,7 @@ class Cluster:
 
     @property
     def slots(self) -> int:
-        """How many calls run at once, with the workers that are there now. Gone: no scheduler answers."""
+        """Number of calls that run at once on the present workers. Gone: no scheduler answers."""
         if time.monotonic() - self._counted > LOOK:
             with self._answering():
                 threads: Any = self.client.nthreads()
@@ -217,7 +217,7 @@ class Gone(SaltusError, ConnectionError):
 
 
 def ours() -> dict[str, str]:
-    """What the bits of results depend on, of this process."""
+    """Properties of this process on which the bits of results depend."""
     from saltus.number.processor import cpu_name
     from saltus.version import __version__
 
@@ -225,7 +225,7 @@ def ours() -> dict[str, str]:
 
 
 def difference(found: dict[str, str], expected: dict[str, str]) -> str:
-    """What a worker has that is not as here; nothing where all is."""
+    """Differences of a worker from this process; empty if there are none."""
     other = [f"{what} ({found.get(what)}, here {own})" for what, own in expected.items() if found.get(what) != own]
     return " and another ".join(other)
 
@@ -238,12 +238,12 @@ def _packed(content: Any) -> bytes:
 
 
 def _kept(packed: bytes) -> bytes:
-    """On a worker: what many calls need and each worker gets once."""
+    """Objects that many calls need, which each worker receives once."""
     return packed
 
 
 class _Work:
-    """On a worker: a function that many calls have in common, and whether what it needs has been compiled."""
+    """Function that many calls on a worker share, and whether its kernels have been compiled."""
 
     def __init__(self, function: Callable[..., Any]):
         self.function, self.ready = function, not hasattr(function, "compile")
@@ -259,7 +259,7 @@ def _unpacked(common: bytes) -> _Work:
 
 
 def _call(common: bytes, packed: bytes) -> Any:
-    """On a worker."""
+    """Call the shared function with a job, on a worker."""
     work, job = _unpacked(common), pickle.loads(packed)
     if not work.ready:
         with one_compiles():

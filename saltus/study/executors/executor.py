@@ -1,4 +1,4 @@
-"""Who runs jobs: this process, processes of this computer, or a Dask cluster."""
+"""Executors of jobs: this process, processes of this computer, or a Dask cluster."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Executor(Protocol):
 
     @property
     def slots(self) -> int:
-        """How many calls it runs at once."""
+        """Number of calls that it runs at once."""
         ...
 
     def submit(self, tag: Any, work: Callable[..., Any], *job: Any) -> None:
