@@ -105,7 +105,7 @@ def start_of(setup: Setup, ignore: Iterable[str], key: int | str | None) -> Star
 
 @dataclasses.dataclass(frozen=True)
 class Work:
-    """Workers of a sweep, whether its results must be reproducible, where they are kept, and the display of progress."""
+    """Workers of a sweep, whether results must be reproducible, where they are kept, and the display of progress."""
 
     workers: Workers = None
     reproducible: bool = True
