@@ -10,6 +10,7 @@ import sys
 from typing import Annotated, Any
 
 import typer
+from typer.main import get_command
 
 from saltus.cli import (
     cache,
@@ -28,6 +29,7 @@ from saltus.cli import (
     warm,
 )
 from saltus.cli.bench import bench_app
+from saltus.cli.shared.brackets import keep_brackets
 from saltus.errors import SaltusError
 from saltus.terminal.screen import INTERRUPTED
 from saltus.version import __version__
@@ -59,7 +61,7 @@ def main(arguments: list[str] | None = None) -> None:
     for stream in (sys.stdout, sys.stderr):
         _tolerate(stream)
     try:
-        app(arguments, prog_name="saltus")
+        keep_brackets(get_command(app))(arguments, prog_name="saltus")
     except SaltusError as error:
         print(f"error: {_in_options(str(error))}", file=sys.stderr)
         sys.exit(1)

@@ -60,12 +60,12 @@ def derive(
         str,
         typer.Option(
             metavar="numbers|symbols|textbook|F.json",
-            help='Parameters as numbers, symbols, textbook symbols, or a file like {"body_mass\\[bob]": "m"}.',
+            help='Parameters as numbers, symbols, textbook symbols, or a file like {"body_mass[bob]": "m"}.',
         ),
     ] = "numbers",
     let: Annotated[
         list[str] | None,
-        typer.Option(metavar="KEY=LETTER", help='Use a symbol for a number, e.g. "body_mass\\[bob]=m"; repeatable.'),
+        typer.Option(metavar="KEY=LETTER", help='Use a symbol for a number, e.g. "body_mass[bob]=m"; repeatable.'),
     ] = None,
     html: Annotated[Path | None, typer.Option(metavar="F", help="Write the derivation as a web page (.html).")] = None,
     latex: Annotated[Path | None, typer.Option(metavar="F", help="Write the derivation as LaTeX (.tex).")] = None,
