@@ -53,3 +53,13 @@ def test_many_failures_are_not_tried_again(first_try, tmp_path, monkeypatch):
     assert first_try(UNSTEADY + BROKEN) == 1
     assert second_try.second_try(tmp_path / "cache", ["-q"]) == 1
     assert len(second_try.failed(tmp_path / "cache")) == 2
+
+
+def test_what_was_not_collected_has_no_second_try(tmp_path, monkeypatch, capsys):
+    """pytest-xdist notes a worker that found other tests than the rest; with that name alone all tests would run."""
+    noted = tmp_path / "cache" / "v" / "cache" / "lastfailed"
+    noted.parent.mkdir(parents=True)
+    noted.write_text('{"gw0": true}')
+    monkeypatch.setattr(second_try.subprocess, "run", None)
+    assert second_try.second_try(tmp_path / "cache", []) == 1
+    assert "not collected: gw0" in capsys.readouterr().out

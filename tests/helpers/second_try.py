@@ -26,6 +26,9 @@ def second_try(cache, arguments):
     before = failed(cache)
     if not before:
         return 0
+    if others := [name for name in before if "::" not in name]:
+        print(f"not collected: {', '.join(others)}")  # whole files, or what a worker of pytest-xdist found
+        return 1
     if len(before) > MOST:
         print(f"{len(before)} tests failed, more than the {MOST} that are tried again")
         return 1

@@ -260,7 +260,9 @@ def test_values_that_look_alike(pair):
 
 
 @pytest.mark.parametrize(
-    "value", [functools.partial(math.pow, 2.0), np.vectorize(math.sin), type("Gains", (), {"GAIN": 1.0})], ids=str
+    "value",
+    [functools.partial(math.pow, 2.0), np.vectorize(math.sin), type("Gains", (), {"GAIN": 1.0})],
+    ids=["partial", "vectorize", "class"],
 )
 def test_what_cannot_be_told_says_so(value):
     def law(x):
