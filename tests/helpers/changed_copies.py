@@ -22,7 +22,7 @@ PROGRAMS = Path(__file__).with_name("changed_programs.py")
 OTHERS = ("numpy", "scipy.linalg", "scipy.special", "mujoco", "numba.cpython.unicode", "numba.np.arrayobj")
 MORE = ("llvmlite.binding", "sympy", "symengine", "gymnasium", "gymnasium.vector", "websockets.frames")
 STEPS = ("euler", "implicitfast", "moreau_jean")  # integrators whose loops are asked for
-LAYOUTS = ("Model", "Data", "ConeProblem", "ImpactProblem")
+LAYOUTS = ("Model", "Model_hill", "Data", "ConeProblem", "ImpactProblem")
 
 
 class Copy:
@@ -127,6 +127,7 @@ def all_keys(names):
     for name in names:
         importlib.import_module(name)
 
+    from saltus.model.layout import model_layout
     from saltus.number.cache.fingerprint import base_key, fingerprint
     from saltus.number.compile.dispatchers import LateDispatcher
     from saltus.number.features import Choice
@@ -140,6 +141,7 @@ def all_keys(names):
             return fingerprint(value.function(tuple(value._short), view=lambda s: 0))
         return fingerprint(value.py_func) + vars(value)["options"]
 
+    model_layout(frozenset({"hill"}))  # a feature that adds fields
     found = {"": base_key()}
     for module in [sys.modules[name] for name in names]:
         for name, value in vars(module).items():
