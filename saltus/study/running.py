@@ -12,6 +12,7 @@ from typing import Any
 
 from saltus.errors import SaltusError
 from saltus.record.io.sweep_zarr import SweepStore
+from saltus.simulate.setup import Sampling
 from saltus.study.executors.executor import TRIES, Executor
 from saltus.study.executors.workers import Lost
 from saltus.study.jobs import Row, Task, run_one, short_run
@@ -65,7 +66,7 @@ class Runner:
         with contextlib.suppress(SaltusError):  # the row of this run will report the error
             sim = self.task.start.simulation(values)
             if self.task.together:
-                step = replace(self.task, duration=sim.timestep, sample=sim.timestep, whole=False)
+                step = replace(self.task, sampling=Sampling(sim.timestep, sim.timestep), whole=False)
                 run_side_by_side(step, [values])
             else:
                 short_run(sim)
