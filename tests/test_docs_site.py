@@ -105,7 +105,7 @@ def test_tables_have_every_field_command_and_integrator():
     for text, kind in ((made.data_fields(), DataFields), (made.model_fields(), ModelFields)):
         assert set(re.findall(r"^\| `(\w+)` \|", text, re.M)) == set(kind.__annotations__)
     assert "| `qvel` | [nv] | rad/s, m/s; of free and ball joints in body axes | Velocities. |" in made.data_fields()
-    assert "| `xpos` | [nbody, 3] | m | Frames' origins. |" in made.data_fields()
+    assert "| `xpos` | [nbody, 3] | m | Origins of body frames. |" in made.data_fields()
     assert set(re.findall(r"^\| `(\w+)` \| \d", made.integrators(), re.M)) == set(saltus.integrators())
     assert "| `dopri5` | 5 | adaptive | ✓ |  |  |" in made.integrators()
     assert "| `implicit_midpoint` | 2 | symplectic |  | ✓ | ✓ |" in made.integrators()

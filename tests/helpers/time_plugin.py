@@ -40,7 +40,9 @@ class Clock:
 
     def end(self):
         """This thread goes on with what it did before."""
-        self._charge().pop()
+        open_ = self._charge()
+        if open_:  # an exception can end what never began
+            open_.pop()
 
     def _charge(self):
         """Count the time since the last change; what this thread is at, the innermost last."""

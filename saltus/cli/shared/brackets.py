@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from rich.markup import escape
-
 
 def keep_brackets(command: Any) -> Any:
     """Escape the brackets in all help texts of a Click command, its options and subcommands; return the command."""
+    from rich.markup import escape
+
     command.help = command.help and escape(command.help)
     for parameter in command.params:
         if getattr(parameter, "help", None):
