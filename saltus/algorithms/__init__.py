@@ -69,16 +69,7 @@ def rnea(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
     Raises:
         OptionError: arrays are not of these shapes.
     """
-    space = workspace(model)
-    nv = space.nv
-    q, v, a = _numbers(q), _numbers(v), _numbers(a)
-    if q.ndim == 1:
-        if q.shape != (space.nq,) or v.shape != (nv,) or a.shape != (nv,):
-            raise _shapes(space, q=q, v=v, a=a)
-        out = np.empty(nv)
-        space.rnea.one(q, v, a, out)
-        return out
-    return _rows(space, space.rnea, (nv,), q=q, v=v, a=a)
+    return _of_motion(model, "rnea", q, v, "a", a)
 
 
 def aba(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike) -> Array:
@@ -96,16 +87,7 @@ def aba(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike) -> Array:
     Raises:
         OptionError: arrays are not of these shapes.
     """
-    space = workspace(model)
-    nv = space.nv
-    q, v, tau = _numbers(q), _numbers(v), _numbers(tau)
-    if q.ndim == 1:
-        if q.shape != (space.nq,) or v.shape != (nv,) or tau.shape != (nv,):
-            raise _shapes(space, q=q, v=v, tau=tau)
-        out = np.empty(nv)
-        space.aba.one(q, v, tau, out)
-        return out
-    return _rows(space, space.aba, (nv,), q=q, v=v, tau=tau)
+    return _of_motion(model, "aba", q, v, "tau", tau)
 
 
 def crba(model: Model, q: ArrayLike) -> Array:
@@ -216,6 +198,21 @@ def centroidal(model: Model, q: ArrayLike, v: ArrayLike) -> Centroidal:
     else:
         out = _rows(space, space.centroidal, (6, space.nv + 2), q=q, v=v)
     return Centroidal(out[..., :3, 0], out[..., 1], out[..., 2:])
+
+
+def _of_motion(model: Model, name: str, q: ArrayLike, v: ArrayLike, third: str, x: ArrayLike) -> Array:
+    """A vector [..., nv] of positions, velocities and a third array, by the loop of this name."""
+    space = workspace(model)
+    nv = space.nv
+    loop: Loop = getattr(space, name)
+    q, v, x = _numbers(q), _numbers(v), _numbers(x)
+    if q.ndim == 1:
+        if q.shape != (space.nq,) or v.shape != (nv,) or x.shape != (nv,):
+            raise _shapes(space, **{"q": q, "v": v, third: x})
+        out = np.empty(nv)
+        loop.one(q, v, x, out)
+        return out
+    return _rows(space, loop, (nv,), **{"q": q, "v": v, third: x})
 
 
 def _of_positions(model: Model, name: str, q: ArrayLike) -> Array:

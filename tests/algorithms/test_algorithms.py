@@ -45,10 +45,23 @@ EVERYTHING = """
 """
 
 
-@pytest.fixture(scope="module", params=["humanoid", "everything"])
+SHEET = """
+<mujoco>
+  <worldbody>
+    <flexcomp name="sheet" type="grid" count="3 3 1" spacing=".1 .1 .1" pos="0 0 1" dim="2" mass="1" radius=".01">
+      <elasticity young="1e4" poisson=".2" thickness="1e-2"/>
+      <contact selfcollide="none"/>
+    </flexcomp>
+    <body pos="1 0 1"><freejoint/><geom size=".1"/></body>
+  </worldbody>
+</mujoco>
+"""
+
+
+@pytest.fixture(scope="module", params=["humanoid", EVERYTHING, SHEET], ids=["humanoid", "everything", "sheet"])
 def case(request):
     """A model, and MuJoCo's model and data at a random state."""
-    model = saltus.load(EVERYTHING if request.param == "everything" else request.param)
+    model = saltus.load(request.param)
     m = model.mujoco
     d = mujoco.MjData(m)
     random = np.random.default_rng(1)
