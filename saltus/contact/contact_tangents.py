@@ -1,4 +1,4 @@
-"""Forward-mode tangents of contacts from functions without derivatives: those of points fixed to geoms or elements."""
+"""Forward-mode tangents of contacts from functions without derivatives, as of points fixed to geoms or elements."""
 
 from numba.extending import overload
 
@@ -49,7 +49,7 @@ def _carried(m, d, g1, g2, dist, pos, normal):
 def carried_dual(m, d, g1, g2, dist, pos, normal):
     """dist = n · (p₂ - p₁) and pos = (p₁ + p₂)/2, with the nearest points p₁ and p₂ fixed to their geoms.
 
-    They are pos ∓ n dist/2. On a plane p₁ stays below p₂.
+    The nearest points are pos ∓ n dist/2. On a plane p₁ stays below p₂.
     """
     p2 = fixed_to(d, g2, add_scaled3(pos, 0.5 * dist, normal))
     if m.geom_type[g1] == PLANE:

@@ -1,4 +1,4 @@
-"""Controllers inside the time loop: kernels that set the controls from the state and may have states of their own.
+"""Controllers inside the time loop: kernels that set the controls from the state, optionally with states.
 
 A controller is a kernel law(m, d, z), see `saltus.dynamics.user_laws`: it sets ctrl; its states are act[z:], whose
 rates it writes to act_dot[z:].

@@ -48,7 +48,7 @@ def _choose_bias(m, d):
 @only_with(EQUATIONS)
 @kernel
 def given_inertia(m, d):
-    """Replace M [nC] by that of user-given equations; without any, M stays."""
+    """Replace M [nC] by that of user-given equations; without any, M does not change."""
     _inertia(m, d)
 
 

@@ -1,5 +1,6 @@
-"""User-supplied kernels of the time loop: controllers (`saltus.dynamics.control`) and equations of motion
-(`saltus.dynamics.equations`).
+"""User-supplied kernels of the time loop, such as controllers and equations of motion.
+
+See `saltus.dynamics.control` and `saltus.dynamics.equations`.
 
 Feature keys in a model's layout name them (see `saltus.model.layout`), so that each step is compiled with its own user
 kernels, or without any. A key changes with everything that its kernels depend on.
@@ -20,7 +21,7 @@ CHANGED = "a value that it refers to has changed since its first use; what chang
 
 
 def user_kernel(what: str, form: str, function: Any, inline: bool = False) -> Any:
-    """The kernel of a user's function or method; what a method reads of its object becomes constants.
+    """The kernel of a user's function or method; values that a method reads from its object become constants.
 
     `what` (the role) and `form` (the required signature) appear in error messages. OptionError for anything else, and
     for a method that cannot be compiled.
@@ -43,7 +44,7 @@ def user_kernel(what: str, form: str, function: Any, inline: bool = False) -> An
 def feature_key(*kernels: Any) -> str:
     """Feature key of kernels: their names and a fingerprint of everything that their code depends on.
 
-    Raises OptionError where that cannot be determined.
+    Raises OptionError if that cannot be determined.
     """
     functions = [law.py_func for law in kernels]
     names = [f.__name__ if f.__name__.isidentifier() else "law" for f in functions]

@@ -25,7 +25,7 @@ def digest(content: bytes | memoryview, before: bytes = b"") -> bytes:
 
 
 def seal(mark: bytes, content: bytes | memoryview, before: bytes = b"") -> bytes:
-    """What to write behind `content`: a mark, by which readers know that there is a seal, and the checksum."""
+    """Seal to write behind `content`: a mark, by which readers know that there is a seal, and the checksum."""
     return mark + digest(content, before)
 
 

@@ -39,20 +39,20 @@ CONDITIONS: tuple[Callable[..., bool], ...] = (has, has_tangents, has_lanes)
 
 
 def met(present: Features, features: tuple[str, ...]) -> Features:
-    """Those of a layout's features that `has` finds."""
+    """Features of a layout, `present`, that `has` finds."""
     begun = tuple(word for word in features if word.endswith("_"))
     return frozenset(word for word in present if word in features or word.startswith(begun))
 
 
 class LiveCode(NamedTuple):
-    """What of a function is compiled for a struct: the global names in it, and the features by which it was chosen."""
+    """Part of a function that is compiled for a struct: its global names, and the features by which it was chosen."""
 
     names: frozenset[str]
     met: Features
 
 
 def live_code(function: FunctionType, features: Features) -> LiveCode:
-    """What is compiled of a function for structs with these features; all of it where its source is not at hand."""
+    """Part of a function that is compiled for structs with these features; all of it where its source is missing."""
     names = frozenset(name for name in function.__code__.co_names if name in function.__globals__)
     if not any(function.__globals__[name] is has for name in names):
         return LiveCode(names, frozenset())

@@ -1,4 +1,4 @@
-"""Which features of a struct the code of a kernel depends on: structs that differ in others share what is compiled.
+"""Features of a struct on which the code of a kernel depends: structs that differ in others share what is compiled.
 
 Features are words of a struct's layout. A kernel depends on one where it, or what it calls, asks for it by
 `saltus.number.conditions.has`, is left out without it (see `saltus.number.kernels.only_with`), or is a function that

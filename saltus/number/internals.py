@@ -104,7 +104,7 @@ def keep_in(cache: Any, dispatcher: Any) -> None:
 
 
 def code_options(dispatcher: Any) -> str:
-    """How a dispatcher compiles its function, as text: options, given types of variables and of arguments."""
+    """Options of a dispatcher as text, with the types of variables and of arguments that were given."""
     options = [(k, sorted(x) if isinstance(x, set | frozenset) else x) for k, x in dispatcher.targetoptions.items()]
     types = [(k, str(x)) for k, x in dispatcher.locals.items()]
     given = [] if dispatcher._can_compile else [str(x) for x in dispatcher.nopython_signatures]
@@ -384,7 +384,7 @@ class FileCacheOfFunction(FunctionCache):
 
     @property
     def base_name(self) -> str:
-        """How files of this function begin."""
+        """Beginning of the names of this function's files."""
         return self._impl.filename_base
 
     @property

@@ -297,7 +297,7 @@ def only_with(*features, otherwise="None"):
 
 
 class _KernelChoice(Choice):
-    """In compiled code the choice is by the type of the first argument, and what is not chosen is not compiled."""
+    """Choice by the type of the first argument; the kernel that is not chosen is not compiled."""
 
     def __init__(self, kernel, features, expression):
         super().__init__(kernel, features)

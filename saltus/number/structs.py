@@ -147,13 +147,13 @@ class Struct:
         raise AttributeError(name)
 
     def duplicate(self):
-        """Another Struct with the same values in memory of its own."""
+        """Copy with memory of its own."""
         other = Struct(self.layout, self.sizes, self.kind)
         other.real[...], other.ints[...] = self.real, self.ints
         return other
 
     def sharing(self, own, values):
-        """Another Struct that sees the same memory, but for its own fields of some names and values of some integers.
+        """View of the same memory, with fields of its own under the names `own`, and with integers of other `values`.
 
         Kernels find fields by offsets from the buffers' starts; those of shared integers lead out of its own buffer.
         """
@@ -185,7 +185,7 @@ class Struct:
         return other
 
     def __copy__(self):
-        """Another Struct that sees the same memory."""
+        """View of the same memory."""
         other = object.__new__(type(self))
         other.__dict__.update(self.__dict__)
         return other

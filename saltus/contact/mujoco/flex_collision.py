@@ -7,7 +7,7 @@ then matched by their elements, and sorted by these. For numbers without lanes t
 
 Kernels call a Python function by its address, which is valid in one process only; it is therefore an integer in a Data
 and no part of compiled code (see `saltus.contact.mujoco.collision.attach`). The call holds the GIL except while MuJoCo
-works. An error in MuJoCo is an exception there, and its contacts are counted as lost.
+works. An error in MuJoCo is an exception in that function, and the contacts are counted as lost.
 """
 
 import _thread
@@ -32,9 +32,9 @@ from saltus.number.kernels import kernel, only_with
 from saltus.number.kinds import dual
 from saltus.spatial.vectors import add3, add_scaled3, dot3, scale3, sub3
 
-MOST_FLEXES = 31  # bits of a mask
+MOST_FLEXES = 31  # number of usable bits of a mask
 FAR = -1e10  # m: margin of pairs that the copy leaves out
-AGAIN = 0.05  # s: delay after which an interrupt that came during a call is raised again
+AGAIN = 0.05  # s: delay before an interrupt during a call is raised again
 FUNCTION = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)
 
 
@@ -48,7 +48,7 @@ class FlexForeign:
         """`table`: the kernels' Model; `struct`: the Data."""
         pairs = np.stack([table.collision_geom1, table.collision_flex1, table.collision_flex2], 1)
         ours = (pairs[:, 2] >= 0) & (table.collision_foreign != 0)
-        self._vertices = table.nflexvert  # and nodes
+        self._vertices = table.nflexvert  # vertices and nodes
         self.model = _copy_of(mj_model, pairs[ours])
         self.data = _data_of(self.model)
         self._struct = struct
@@ -66,7 +66,7 @@ class FlexForeign:
         """Find the contacts of a lane and write them to the Data; returns their number."""
         try:
             return self._find(lane)
-        except KeyboardInterrupt:  # meant for the caller of the kernel
+        except KeyboardInterrupt:  # the interrupt is meant for the caller of the kernel
             timer = threading.Timer(AGAIN, _thread.interrupt_main)
             timer.daemon = True
             timer.start()
@@ -109,7 +109,7 @@ class FlexForeign:
         return view[..., lane] if kind.startswith("lane") else view[..., 0, 0] if kind == "dual" else view
 
     def _keep(self, lane: int) -> int:
-        """Write the contacts that were found to the Data; returns how many had room."""
+        """Write the contacts that were found to the Data; returns the number that fits."""
         m, found, struct = self.model, self.data.contact, self._struct
         geom, flex, elem = found.geom, found.flex, found.elem
         adr = np.append(m.flex_elemadr, 0)
@@ -134,7 +134,7 @@ def _copy_of(mj_model, pairs) -> mujoco.MjModel:
     """A copy whose masks select these pairs only, and whose vertices are at `flex_vert`."""
     m = copy.copy(mj_model)
     if m.nflex > MOST_FLEXES:
-        raise ModelError(f"{m.nflex} deformable bodies touch what MuJoCo collides; at most {MOST_FLEXES} can")
+        raise ModelError(f"{m.nflex} deformable bodies with contacts from MuJoCo; at most {MOST_FLEXES} are supported")
     for kind in ("geom", "flex", "body"):
         getattr(m, f"{kind}_contype")[:] = 0
         getattr(m, f"{kind}_conaffinity")[:] = 0
@@ -269,7 +269,7 @@ def carried_dual(m, d, c, elem1, elem2, vert, dist, pos, normal):
     """dist = n · (p₂ - p₁) and pos = (p₁ + p₂)/2; the nearest points p₁, p₂ are fixed to geom, element or vertex."""
     p1, p2 = add_scaled3(pos, -0.5 * dist, normal), add_scaled3(pos, 0.5 * dist, normal)
     g = m.collision_geom1[c]
-    if vert >= 0:  # on a plane: the point below it
+    if vert >= 0:  # on a plane: the point below the vertex
         p2 = with_tangents(p2, d.flexvert_xpos[vert])
         p1 = add_scaled3(p2, -dot3(normal, sub3(p2, d.geom_xpos[g])), normal)
     else:

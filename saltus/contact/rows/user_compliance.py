@@ -1,8 +1,8 @@
 """User-defined compliant contact: a force for each contact as a function of gap and relative velocity.
 
 A law is a kernel force(m, d, gap, velocity): `gap` is the gap (m), below zero; `velocity` (m/s) is that of the second
-geom relative to the first, along the normal, which points to the second, and two tangents. It returns the force (N) on
-the second geom along the same axes. The model's feature key for it begins with `GIVEN` (see
+geom relative to the first, along the normal, which points to the second, and two tangents. The kernel returns the force
+(N) on the second geom along the same axes. The model's feature key for it begins with `GIVEN` (see
 `saltus.dynamics.user_laws`).
 """
 
@@ -21,7 +21,7 @@ GIVEN = "touch_"
 
 @looks_at(GIVEN)
 def _force(m, d, gap, velocity):
-    """Force (N) of the user's law."""
+    """Force (N) of the user-defined law."""
 
 
 @overload(_force, strict=False, jit_options=CHOICE)
@@ -33,7 +33,7 @@ def _choose_force(m, d, gap, velocity):
 @only_with(GIVEN)
 @kernel
 def given_forces(m, d):
-    """Forces of all contacts that are within their margin, and their generalised forces.
+    """Add the forces of all contacts within their margin, and their generalised forces.
 
     Writes contact_touch [nconmax, 3] (N), in the contact frames, and qfrc_compliant [nv] (N, N m). Reads the contacts
     and qvel; leaves no blocks.
@@ -50,7 +50,7 @@ def given_forces(m, d):
 
 @kernel
 def given_force(m, d, k, law, gap, active):
-    """The same for contact k, which acts in the lanes where `active` holds."""
+    """Compute the force of contact k, which acts in the lanes where `active` holds, and its generalised forces."""
     zero = 0.0 * d.time
     dim = 1 if m.law_dim[law] == 1 else 3
     clear_blocks(m, d)
@@ -59,7 +59,7 @@ def given_force(m, d, k, law, gap, active):
     contact_jacobian(m, d, k, b, dim)
     contact_velocity(m, d, k, b, dim)
     row = d.block_row[b]
-    # the user's law, in lanes where the contact acts
+    # user-defined law, in lanes where the contact acts
     across1 = d.row_velocity[row + 1] if dim == 3 else zero
     across2 = d.row_velocity[row + 2] if dim == 3 else zero
     force = _force(m, d, where(active, gap, zero), (d.row_velocity[row], across1, across2))

@@ -1,8 +1,8 @@
 """Dense output of any one-step method, for event location inside a step.
 
-dopri5 has dense output of its own. For any other method a shorter step from the same start serves as dense output, of
-the method's own order. Such a method is named by a feature key in the Model's layout (see `saltus.model.layout`); it
-begins each step without memory of earlier ones.
+dopri5 has its own dense output. For any other method a shorter step from the same start serves as dense output, of the
+method's order. Such a method is named by a feature key in the Model's layout (see `saltus.model.layout`); it begins
+each step without memory of earlier ones.
 """
 
 from typing import Any
@@ -22,7 +22,7 @@ METHODS: dict[str, Any] = {}  # feature key without its prefix -> kernel step(m,
 
 
 def method_word(step: Any) -> str:
-    """The feature key of a method's kernel, which is registered for the compilation of loops."""
+    """Register a method's kernel for the compilation of loops; returns its feature key."""
     function = step.py_func
     parts = function.__module__.rsplit(".", 1)[-1].strip("_"), fingerprint(function)[:12]
     word = "_".join(part for part in parts if part)

@@ -1,6 +1,6 @@
 """User-defined events: sign changes of functions of the state, with actions.
 
-A function g(m, d) has a side, 1 above zero and -1 below; its event is where it reaches the other side. Where it starts
+A function g(m, d) has a side, 1 above zero and -1 below; its event occurs when it reaches the other side. If it starts
 from zero, as after its own event, its side is the one towards which it moves. Functions and actions are kernels, named
 by a feature key in the Model's layout (see `saltus.dynamics.user_laws`).
 """
@@ -27,12 +27,12 @@ NOISE = 1e-13  # rounding of a function, relative to its largest value in the st
 
 @looks_at(EVENTS)
 def _functions(m, d):
-    """event_value of the user's functions at the current state."""
+    """event_value of the user-defined functions at the current state."""
 
 
 @looks_at(EVENTS)
 def _actions(m, d, e):
-    """The action of the user's event e."""
+    """Run the action of user-defined event e."""
 
 
 def _compiled(source: str, name: str, kernels: dict[str, Any]) -> Any:
@@ -60,7 +60,7 @@ def _choose_actions(m, d, e):
 
 @kernel
 def no_action(m, d):
-    """The action of an event that has none."""
+    """Action of an event without one."""
     return
 
 
@@ -77,13 +77,13 @@ def observe(m, d):
 @only_with(EVENTS)
 @kernel
 def user_values(m, d):
-    """event_value [nuserevent, after those of the modes] of the user's functions; needs `observe`."""
+    """event_value [nuserevent, after those of the modes] of the user-defined functions; needs `observe`."""
     _functions(m, d)
 
 
 @kernel
 def above(m, d, e, value):
-    """Distance of a value of event function e from zero, on the function's side; 1 where it has none."""
+    """Distance of a value of event function e from zero, on the function's side; 1 if it has no side."""
     if e < 2 * m.nmode:
         return value
     side = d.event_side[e - 2 * m.nmode]
@@ -129,7 +129,7 @@ def pass_sides(m, d, any_side):
 @only_with(EVENTS)
 @kernel
 def find_sides(m, d, h, start, method):
-    """The sides of functions that start at zero, from their signs at the beginning of a step of h seconds."""
+    """Find the sides of functions that start at zero, from their signs at the beginning of a step of h seconds."""
     open_sides = 0
     for u in range(m.nuserevent):
         d.event_seen[u] = (0.0 * h, 0.0 * h)
@@ -163,7 +163,7 @@ def grows(now, before):
 @only_with(EVENTS)
 @kernel
 def look(m, d):
-    """Evaluate the user's functions at the current state, into event_value."""
+    """Evaluate the user-defined functions at the current state, into event_value."""
     observe(m, d)
     user_values(m, d)
 
@@ -171,7 +171,7 @@ def look(m, d):
 @only_with(EVENTS, otherwise="False")
 @kernel
 def mark_passed(m, d):
-    """Mark in event_hit the user's events passed by a time step; returns whether there are any."""
+    """Mark in event_hit the user-defined events passed by a time step; returns whether there are any."""
     for e in range(m.nevent):
         d.event_hit[e] = 0
     look(m, d)
@@ -189,7 +189,7 @@ def mark_passed(m, d):
 @only_with(EVENTS, otherwise="False")
 @kernel
 def act(m, d):
-    """Log the user's events marked in event_hit and run their actions; returns whether one ends the run.
+    """Log the user-defined events marked in event_hit and run their actions; returns whether one ends the run.
 
     Stores the values of the functions before the actions in event_seen.
     """

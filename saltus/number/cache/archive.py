@@ -17,7 +17,7 @@ MACHINE_CODE = ("entry_", "unit_")  # how names of such files begin
 
 
 def archive_path(key: str) -> Path:
-    """Where the archive of sources with this key would be."""
+    """Path of the archive of the sources with this key, whether it exists or not."""
     return DIRECTORY / f"kernels-{key}.zip"
 
 
@@ -49,7 +49,7 @@ def _has(archive: zipfile.ZipFile, name: str) -> bool:
 
 
 def _name_inside(name: str) -> str:
-    """What a file is called in the archive."""
+    """Name in the archive of a file of the cache."""
     return f"{family()}/{name}" if name.startswith(MACHINE_CODE) else name
 
 

@@ -14,7 +14,7 @@ MARK = b"\nSaltus kernel, BLAKE2b-256:\n"
 
 
 def sealed(name: str, content: bytes) -> bytes:
-    """What to write into the file of that name so that `read_sealed` can check it."""
+    """Content with its seal, to be written into the file of that name, which `read_sealed` checks."""
     return content + seal(MARK, content, _before(name))
 
 

@@ -325,7 +325,7 @@ def _nonlocals(function) -> dict[str, Any]:
 
 
 def _options(dispatcher: Any) -> str:
-    """How a dispatcher compiles its function: kernels that differ in it differ in their code."""
+    """Options with which a dispatcher compiles its function; other options make other code."""
     if "options" in vars(dispatcher):
         return vars(dispatcher)["options"]
     return code_options(dispatcher)

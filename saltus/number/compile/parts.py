@@ -129,7 +129,7 @@ class PartLibrary(Library):
         self.module = _EMPTY  # Numba looks for environments here
 
     def _get_module_for_linking(self):
-        """With all that it calls, for code that is not the package's."""
+        """Module with all kernels that it calls, for code that is not the package's."""
         self.finish()
         module = llvm.parse_bitcode(self.bitcode)
         link(module, callers_first(self.calls, units_too=True))

@@ -1,4 +1,4 @@
-"""How long compiling takes: from earlier runs, told to those who wait (see `saltus.terminal.compiling`).
+"""Durations of compilations, from earlier runs, for the display of those under way (`saltus.terminal.compiling`).
 
 What took seconds on this machine is kept beside the compiled kernels; before anything was compiled here, what it took
 where the package was made has to do. Code for other features takes about as long as that for the most similar ones.
@@ -105,5 +105,5 @@ class _CompileClock(event.Listener):
 
 
 def watch_the_compiler():
-    """From now on it is told what compiles, and remembered how long it took."""
+    """Start to report compilations, and to remember their durations."""
     event.register("numba:compile", _CompileClock(tell))

@@ -84,7 +84,7 @@ def finish(m, d):
 @only_with("threads", otherwise="0")
 @kernel(inline=True)
 def helpers(m, d):
-    """How many threads help the leader."""
+    """Number of threads that help the leader."""
     return d.team[HELPERS]
 
 
@@ -121,7 +121,7 @@ def share(m, d, n):
 @only_with("threads", otherwise="things")
 @kernel(inline=True)
 def share_of(m, d, things):
-    """This thread's part of a range (first, one past the last)."""
+    """Part of a range (first, one past the last) that is this thread's."""
     first, last = share(m, d, things[1] - things[0])
     return things[0] + first, things[0] + last
 
@@ -129,7 +129,7 @@ def share_of(m, d, things):
 @only_with("threads", otherwise="1")
 @kernel(inline=True)
 def acting(m, d):
-    """How many threads act together now."""
+    """Number of threads that act together now."""
     return d.acting[0]
 
 
@@ -171,7 +171,7 @@ def next_turn(m, d):
 @only_with("threads")
 @kernel(inline=True)
 def act_alone(m, d):
-    """This thread has all of the work, until it takes part in a task again."""
+    """Give this thread all of the work, until it takes part in a task again."""
     d.acting[0] = 1
 
 
