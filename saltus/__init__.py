@@ -44,7 +44,7 @@ _HOME = {
     "Integrator": "saltus.integrate.integrator",
     "integrators": "saltus.integrate.registry",
     "integrate_ode": "saltus.simulate.ode",
-    "OdeSolution": "saltus.simulate.ode",
+    "OdeSolution": "saltus.simulate.ode_steps",
     "derive": "saltus.symbolic.equations",
     "page": "saltus.lab.standalone.page",
     "Equations": "saltus.symbolic.equations",
