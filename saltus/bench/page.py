@@ -82,6 +82,7 @@ def measure(name: str, repeats: int, browser: bool = False) -> PageRow | str:
     from saltus.errors import OptionError
     from saltus.lab.scene.choose import find_scene
     from saltus.lab.standalone.page import page_html
+    from saltus.simulate.engine.snapshot import checkpoint, go_to
 
     scene = find_scene(name, {}, [])
     sim = _native(scene)
@@ -92,9 +93,9 @@ def measure(name: str, repeats: int, browser: bool = False) -> PageRow | str:
         return str(error)
     with PageProcess(html) as page:
         steps = _steps(sim)
-        begin = sim.engine.checkpoint()
+        begin = checkpoint(sim.engine)
         contenders = [
-            Contender("native", lambda: sim.engine.go_to(begin), lambda: sim.step(steps), steps),
+            Contender("native", lambda: go_to(sim.engine, begin), lambda: sim.step(steps), steps),
             Contender("page", lambda: _begin(page, sim, contact), lambda: page.advance(steps), steps),
         ]
         taken = in_turn(contenders, repeats=repeats, least=WORK)
@@ -148,12 +149,13 @@ def _steps(sim: Simulation) -> int:
     import time
 
     from saltus.errors import DivergenceError
+    from saltus.simulate.engine.snapshot import checkpoint, go_to
 
-    begin, steps, spent = sim.engine.checkpoint(), 1, 0.0
+    begin, steps, spent = checkpoint(sim.engine), 1, 0.0
     sim.step(1)
     while spent < WORK:
         steps *= 2
-        sim.engine.go_to(begin)
+        go_to(sim.engine, begin)
         started = time.perf_counter()
         try:
             sim.step(steps)
@@ -161,7 +163,7 @@ def _steps(sim: Simulation) -> int:
             steps = max(1, steps // 4)
             break
         spent = time.perf_counter() - started
-    sim.engine.go_to(begin)
+    go_to(sim.engine, begin)
     return steps
 
 

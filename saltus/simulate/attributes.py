@@ -64,7 +64,7 @@ def mocap_velocities() -> ArrayProperty[np.float64]:
     """The velocities of mocap bodies as an attribute; OptionError under soft contact, which does not have them."""
 
     def found(self: Any) -> NDArray[np.float64]:
-        if self.engine.model.nmocap and not self.engine.has_movers:
+        if self.engine.model.nmocap and not self.engine.guidance.has_movers:
             what = "soft contact takes mocap bodies for bodies at rest, as MuJoCo does; use hard contact"
             raise OptionError(f"mocap_vel: {what}")
         return self.engine.d.views["mocap_vel"]

@@ -14,6 +14,7 @@ from saltus.model.load import ModelSource, load
 from saltus.record.io.store import COMPLETE, DIVERGED, Store
 from saltus.record.io.stream import Stream
 from saltus.record.trajectory import StreamedTrajectory, Trajectory
+from saltus.simulate.engine.snapshot import go_to
 from saltus.simulate.laws.contact import Compliant
 from saltus.simulate.laws.control import PID, Controller
 from saltus.simulate.laws.dynamics import Dynamics
@@ -88,7 +89,7 @@ def resume(
     stream.attrs.pop("interrupted_at", None)
     with controlled_by(sim.engine, given):
         apply = control_function(sim, given, plan.steps)
-        sim.engine.go_to(committed.part("state"))
+        go_to(sim.engine, committed.part("state"))
         sim.engine.prepare()
         sim.engine.unconverged = committed.position["unconverged"]
         book = Ledger(sim.engine) if setup.get("ledger") else None

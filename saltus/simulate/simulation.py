@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from saltus.arguments import positive, whole_number
-from saltus.errors import OptionError
 from saltus.integrate.integrator import Integrator
 from saltus.integrate.registry import IntegratorChoice
 from saltus.model.load import ModelSource
@@ -21,7 +20,7 @@ from saltus.simulate.diagnosis import divergence
 from saltus.simulate.engine.data import Data
 from saltus.simulate.engine.engine import Engine
 from saltus.simulate.engine.sensing import sensor_place, sensordata
-from saltus.simulate.engine.snapshot import marked, unmarked
+from saltus.simulate.engine.snapshot import checkpoint, go_to, marked, unmarked
 from saltus.simulate.engine.threads.turn import Turn, in_turn
 from saltus.simulate.laws.contact import ContactChoice, Law
 from saltus.simulate.laws.control import Controller
@@ -105,7 +104,7 @@ class Simulation(StateAttributes):
         kept = {"timestep": self.timestep, "unconverged": self.unconverged, "events": self.events.copy()}
         step = float(self.engine.d.views["timestep"])
         own = {name: value for name, value in vars(self).items() if name not in self._made_attributes}
-        return _restored, (type(self), made, kept, self.engine.checkpoint(), self.control, step, own)
+        return _restored, (type(self), made, kept, checkpoint(self.engine), self.control, step, own)
 
     def __repr__(self) -> str:
         return f"Simulation({self.model.name!r}, {self.integrator.name}, h = {self.timestep:g} s, t = {self.time:g} s)"
@@ -285,12 +284,8 @@ class Simulation(StateAttributes):
         `duration`, `sample`, `control`, `progress`: the arguments of `run`; `run(..., certify=True)` does both. The
         simulation's state does not change. Returns None if interrupted.
         """
-        from saltus.record.trajectory import Trajectory
         from saltus.simulate.running.certify import certify_run
 
-        if not isinstance(trajectory, Trajectory):
-            raise OptionError(f"trajectory must be a recording, got {type(trajectory).__name__}")
-        duration, sample = positive("duration", duration), positive("sample", sample)
         return certify_run(self.engine, self._again, start, trajectory, duration, sample, control, progress)
 
     def _again(self, **changes: Any) -> "Simulation":
@@ -390,13 +385,13 @@ class Simulation(StateAttributes):
         return linearize(self.engine)
 
 
-def _restored(kind, made, kept, checkpoint, control, step, own) -> Simulation:
+def _restored(kind, made, kept, saved, control, step, own) -> Simulation:
     """Rebuild a simulation from what `Simulation.__reduce__` returned."""
     sim = kind.__new__(kind)
     Simulation.__init__(sim, **made)
     if control is not sim.control:
         sim.control = control
-    sim.engine.go_to(checkpoint)
+    go_to(sim.engine, saved)
     sim.engine.d.views["timestep"][...] = step
     for name, value in kept.items():
         setattr(sim.engine, name, value)

@@ -10,6 +10,7 @@ from saltus.record.table.contact_forces import contact_axes, contact_table
 from saltus.simulate import stepping
 from saltus.simulate.engine import loops
 from saltus.simulate.engine.engine import Engine
+from saltus.simulate.engine.snapshot import peeking
 
 NEAR = 0.03  # distance up to which open points are shown, relative to the model's extent
 
@@ -42,7 +43,7 @@ def _located(engine: Engine) -> tuple[NDArray[Any], NDArray[Any]]:
 
     The state of the engine does not change: modes that were found for the tables are forgotten again.
     """
-    with engine.peeking():
+    with peeking(engine):
         engine.note_forces()
         engine.settle()
         status = loops.forward(engine.m, engine.d)

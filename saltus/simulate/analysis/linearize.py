@@ -10,6 +10,7 @@ from saltus.model.layout import DATA
 from saltus.number.structs import Struct
 from saltus.simulate.engine import loops
 from saltus.simulate.engine.engine import Engine
+from saltus.simulate.engine.snapshot import peeking
 
 STATE = (
     *("time", "qpos", "qvel", "act", "ctrl", "qacc_warmstart", "mocap_pos", "mocap_quat", "history", "userdata"),
@@ -73,7 +74,7 @@ class Linearization:
         """
         engine, dual = self._engine, self._dual
         engine.prepare()
-        with engine.peeking():
+        with peeking(engine):
             data = self._data()
             memory = data.views["memory"]
             memory[:] = 0.0

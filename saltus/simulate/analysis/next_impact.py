@@ -8,6 +8,7 @@ from saltus.record.table.events import contact_label
 from saltus.simulate.analysis.impact_report import ImpactReport, impact_report
 from saltus.simulate.engine.engine import Engine
 from saltus.simulate.engine.events.located import mode_names
+from saltus.simulate.engine.snapshot import peeking
 from saltus.solve.status import AT_IMPACT
 
 
@@ -16,7 +17,7 @@ def report_of_next_impact(engine: Engine, duration: float) -> ImpactReport:
     if not engine.locates_events:
         raise OptionError("impact_report: requires located events (contact='hard', dopri5)")
     count = engine.d.views["event_count"]
-    with engine.peeking():
+    with peeking(engine):
         count[PAUSED] = 1
         try:
             engine.prepare()

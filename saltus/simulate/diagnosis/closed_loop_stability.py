@@ -6,6 +6,7 @@ from saltus.contact.counts import NROW
 from saltus.dynamics.tree.manifold import difference, displace
 from saltus.number.kernels import entry
 from saltus.simulate.engine.engine import Engine
+from saltus.simulate.engine.snapshot import peeking
 
 PERTURBATION = 1e-6  # rad, m, and rates: size of the deviations whose growth is measured
 GROWS = 1e-3  # per step: less growth than this counts as none
@@ -33,7 +34,7 @@ def growth(engine: Engine, h: float) -> float:
     n = 2 * nv + len(engine.act)
     ends = np.zeros((2, n, n))
     base: tuple[np.ndarray, ...] | None = None
-    with engine.peeking():
+    with peeking(engine):
         for column in range(-1, n):
             for side in (0, 1):
                 engine.state[:] = here
@@ -69,7 +70,7 @@ def is_constrained(engine: Engine) -> bool:
     """Whether constraint rows act at the end of a step from the present state, which is kept."""
     if not engine.m.nblockmax:
         return False
-    with engine.peeking():
+    with peeking(engine):
         engine.d.views["memory"][:] = 0.0
         engine.advance(1, engine.timestep)
     return bool(engine.d.views["count"][NROW])
@@ -98,7 +99,7 @@ def stable_step_at_start(engine: Engine) -> float:
     if engine.integrator.adaptive or engine.event_reader is not None or not engine.model.nflex:
         return np.inf
     low, high = engine.timestep, np.inf
-    with engine.peeking():
+    with peeking(engine):
         engine.place(None)
         while _fastest_growth(engine, low) > 1.0 + CLEARLY:
             low, high = low / 2.0, low

@@ -18,6 +18,7 @@ from saltus.simulate.diagnosis.event_failure import EVENT_STATUSES, event_error
 from saltus.simulate.diagnosis.linear_stability import modes, stable_timestep
 from saltus.simulate.engine.constraint_rows import most_at_once
 from saltus.simulate.engine.engine import Engine
+from saltus.simulate.engine.snapshot import peeking
 from saltus.simulate.laws.control import OF_JOINTS
 from saltus.simulate.laws.dynamics import full_inertia, inertia_fault
 from saltus.solve.status import CONTACTS_FULL, DIVERGED, NOT_CONVERGED, STEP_TOO_SMALL
@@ -49,7 +50,7 @@ def handle(engine: Engine, before: np.ndarray, taken: int, status: int) -> None:
         raise _error(engine, bad, status)
     if failed:
         # iterations of the hard law depend on the number of contacts
-        most = "" if engine.contact == "hard" else f" in {engine.model.opt.iterations} iterations"
+        most = "" if engine.law.name == "hard" else f" in {engine.model.opt.iterations} iterations"
         _warn_once(engine, f"the constraint solver did not reach its tolerance{most}")
         engine.unconverged += failed
     if status == NOT_CONVERGED:
@@ -147,10 +148,10 @@ def lost_motion(engine: Engine, time: float) -> str:
     """Description of a prescribed motion that is not finite within a timestep of a time (s); "" if all are finite."""
     if not engine.motions:
         return ""
-    with engine.peeking():
+    with peeking(engine):
         for now in time + engine.timestep * np.linspace(-1.0, 1.0, 65):
             engine.d.views["time"][...] = now
-            for name, numbers in zip(engine.motions.names, engine.motion_values(), strict=True):
+            for name, numbers in zip(engine.motions.names, engine.guidance.motion_values(), strict=True):
                 if not np.isfinite(numbers).all():
                     return f"motions[{name!r}] or a derivative of it is not finite near t = {now:.6g} s"
     return ""

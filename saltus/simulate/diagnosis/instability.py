@@ -9,6 +9,7 @@ from saltus.errors import warn
 from saltus.model.actuator_enums import PID_KD, PID_KP, PID_PARAMETERS
 from saltus.simulate.diagnosis.closed_loop_stability import GROWS, growth, is_constrained, stable_step
 from saltus.simulate.engine.engine import Engine
+from saltus.simulate.engine.snapshot import peeking
 from saltus.simulate.laws.control import PID
 
 if TYPE_CHECKING:
@@ -97,7 +98,7 @@ def _stable_share(engine) -> float | None:
 @contextmanager
 def _settled(engine) -> Iterator[str | None]:
     """Put the engine at its rest state within the block; yields a description of it, or None if it cannot be judged."""
-    with engine.peeking():
+    with peeking(engine):
         yield _put_at_rest(engine)
 
 

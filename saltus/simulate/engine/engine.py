@@ -1,22 +1,20 @@
 """The engine: memory and compiled time loop of one simulation."""
 
 import copy
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from saltus.arguments import positive
-from saltus.contact.counts import NUNSOLVED
 from saltus.contact.mujoco.collision import attach
 from saltus.contact.mujoco.rays import attach_sense
-from saltus.errors import OptionError, warn
+from saltus.errors import OptionError
 from saltus.integrate.adaptive.memory import GOING
 from saltus.integrate.event.event_driven import event_driven, step_word
 from saltus.integrate.registry import find_integrator
-from saltus.model.actuator_enums import PID_PARAMETERS
 from saltus.model.compile.kernel_model import UserLaws
 from saltus.model.event_enums import UNDONE
 from saltus.model.layout import DATA, model_layout
@@ -24,24 +22,24 @@ from saltus.model.load import load
 from saltus.model.model import Model
 from saltus.number.structs import Struct
 from saltus.record.table.events import EVENT_DTYPE, EventTable, event_table
-from saltus.simulate.engine import constraint_rows, loops, movers
+from saltus.simulate.engine import constraint_rows, loops
 from saltus.simulate.engine.events.located import EventReader, warn_of_unproved
 from saltus.simulate.engine.events.passed import PassedReader
 from saltus.simulate.engine.events.start import check_start
 from saltus.simulate.engine.events.stepped import StepEventReader
+from saltus.simulate.engine.guidance import Guidance
 from saltus.simulate.engine.initial_state import check_discrete, check_sampling, check_sleep, start_asleep, start_state
 from saltus.simulate.engine.sensing import BODY_FIELDS, compute_bodies
 from saltus.simulate.engine.threads.team import Team, room, threads_for
 from saltus.simulate.laws.contact import Compliant, find_contact_law, hard_numbers
-from saltus.simulate.laws.control import Controller, check_control, user_laws
+from saltus.simulate.laws.control import Controller, check_control, fits, room_of, user_laws
 from saltus.simulate.laws.dynamics import equations_key, full_inertia
 from saltus.simulate.laws.events import Actuation, UserEvents, start_values
-from saltus.simulate.laws.motions import MotionLaws, check_motions, check_values
+from saltus.simulate.laws.motions import MotionLaws, check_motions
 from saltus.simulate.laws.step_bounds import check_bounds, laws_of_time
 from saltus.simulate.setup import Setup
 from saltus.solve.status import DIVERGED, EVENTS_FULL
 
-OTHER = 1e-9  # relative to 1 and to the value: larger differences are changes by users
 _HAS_XFRC = DATA.slot["has_xfrc"]
 
 
@@ -87,8 +85,6 @@ class Engine:
         self._touch = law.feature_key if isinstance(law, Compliant) else ""
         given = {"user-defined equations of motion (dynamics=...)": dynamics is not None and bool(self.motions.joints)}
         check_motions(self.motions, self.model, self.model.struct(), self.integrator, given, self.hard is not None)
-        self._prescribed_at: float | None = None  # when prescribed motions were last set
-        self._jumped = False  # whether a mocap body has been moved instantly since the last step
         found: dict[str, Any] = {"model": self.model, "integrator": self.integrator, "contact": self.law}
         found |= {"timestep": self._timestep, "tolerance": None, "motions": self.motions.laws}
         self.setup = replace(setup, **found)
@@ -103,7 +99,7 @@ class Engine:
         # takes the steps in place of `loop`, if set
         self.other_loop: Callable[[Engine, int, float], tuple[int, int]] | None = None
         self.set_control(control)
-        self._take_motions()
+        self.guidance.take_motions()
         self.reset(None)
 
     def _allocate(self, control: Controller | None, threads: int) -> None:
@@ -112,7 +108,7 @@ class Engine:
         self.m = self.model.struct(timestep=self.law_timestep, laws=laws)
         stepped = event_driven(self.integrator) if self.locates_events else self.integrator
         self.threads = threads_for(self.model, self.m, threads, hard=self.hard is not None)
-        sizes = stepped.data_sizes(self.m.sizes, **_room(self.model, control))
+        sizes = stepped.data_sizes(self.m.sizes, **room_of(self.model, control))
         self.d = Struct(DATA, room(sizes, self.threads) if self.threads > 1 else sizes)
         self.d.fill("timestep", self.timestep)
         attach(self.model, self.d)
@@ -128,7 +124,7 @@ class Engine:
         self.loop = loops.advance(stepped)
         self._method = step_word(self.integrator) if self.locates_events else ""
         self._motion = self.rows_of("qpos", "qvel")
-        self.has_movers = "movers" in self.m.layout.features
+        self.guidance = Guidance(self.model, self.motions, self.m, self.d, self.locates_events)
         self.remembers = views["memory"].size > 0  # whether steps depend on the ones before them
         if self.sleeps:
             loops.whole(self.m, self.d)
@@ -142,29 +138,10 @@ class Engine:
         if self.d.sizes["npassed"] and (self.locates_events or not self.integrator.adaptive):
             self.passed_reader = PassedReader(self.model, self.m, self.d, self.locates_events)
 
-    def _take_motions(self) -> None:
-        """Compile the functions of prescribed motions; OptionError if one cannot be compiled or is not finite."""
-        if not self.motions:
-            return
-        for name, addresses in self.motions.addresses().items():
-            self.d.views[name][:] = addresses
-        check_values(self.motions, self.time, self.motion_values)
-        if self.motions.bodies:
-            self._warn_of_unfelt()
-
-    def motion_values(self) -> list[np.ndarray]:
-        """Values of all prescribed motions at the present time, one row each."""
-        loops.prescribe(self.m, self.d)
-        views, m = self.d.views, self.m
-        at, dof, k = m.motion_qposadr, m.motion_dofadr, m.carrier_mocapid
-        rows = [np.stack([views["qpos"][at], views["qvel"][dof], views["qacc_prescribed"][dof]], 1)] if len(at) else []
-        bodies = [views[name][k] for name in ("mover_pos", "mover_quat", "mover_vel", "mover_acc")]
-        return [*(rows[0] if rows else ()), *(np.concatenate(bodies, 1) if len(k) else ())]
-
     def set_control(self, control: Controller | None) -> None:
         """Set the controller, with its states as `act` has them; OptionError if there is no room for it."""
         check_control(control)
-        if control is not None and not _fits(self.d.sizes, _room(self.model, control)):
+        if control is not None and not fits(self.d.sizes, room_of(self.model, control)):
             raise OptionError("no room for this controller; pass it to Simulation(..., control=...)")
         if isinstance(control, Actuation) and control.events != self.user_events.all[: len(control.events)]:
             raise OptionError("this Actuation has events; pass it to Simulation(..., control=...)")
@@ -182,6 +159,8 @@ class Engine:
             self.control_prm[: len(parameters)] = parameters
         self.computed = None
         self.memo.clear()
+        self.guidance.m = self.m
+        self.guidance.allow_warnings()
 
     def laws_of_time(self, control: Any = None) -> list[str]:
         """Names of the user's laws that read the time; `control`: a Controller to consider instead of the engine's."""
@@ -226,11 +205,6 @@ class Engine:
         """Sleep state of kinematic trees [ntree], MuJoCo's tree_asleep; [0] if no tree may sleep."""
         return self.d.views["tree_asleep"]
 
-    @property
-    def contact(self) -> str:
-        """The name of the contact law."""
-        return self.law.name
-
     def rows_of(self, name: str, last: str | None = None) -> slice:
         """Rows of the state that hold a field and all fields after it up to `last`."""
         rows, first = self.d.span(name, last or name), self.d.span("time", "time").start
@@ -249,7 +223,6 @@ class Engine:
     def place(self, key: int | str | None) -> None:
         """Put the state at a keyframe or the model's start."""
         parameters = self.control_prm.copy()
-        self._prescribed_at = None
         self.state[:] = 0.0
         self.control_prm[:] = parameters
         for name, value in start_state(self.model, key, self.timestep).items():
@@ -259,68 +232,12 @@ class Engine:
         if self.sleeps:
             for name, value in start_asleep(self.model).items():
                 self.d.views[name][...] = value
-        if self.has_movers:
-            movers.place(self.d.views)
-        self.prescribe()
-
-    def prescribe(self, by_users: bool = False) -> None:
-        """Put joints and mocap bodies with prescribed motions at their values for the present time.
-
-        `by_users`: users may have changed the state since; one warning names changes that are not used.
-        """
-        if self.motions:
-            before, time = self._moved_by_motions(), self.time
-            loops.prescribe(self.m, self.d)
-            after = self._moved_by_motions()
-            was_set = (
-                by_users and self._prescribed_at == time and not np.allclose(before, after, rtol=OTHER, atol=OTHER)
-            )
-            if was_set and "overwritten" not in self.memo:
-                self.memo["overwritten"] = True
-                names = ", ".join(map(repr, self.motions.names))
-                warn(
-                    f"positions and velocities of {names} are those of their motions; values that were set are ignored"
-                )
-            self._prescribed_at = time
-
-    def _moved_by_motions(self) -> np.ndarray:
-        """The part of the state that prescribed motions set."""
-        views, m = self.d.views, self.m
-        bodies = views["mocap_pos"][m.carrier_mocapid], views["mocap_vel"][m.carrier_mocapid if m.nmover else []]
-        return np.concatenate(
-            [views["qpos"][m.motion_qposadr], views["qvel"][m.motion_dofadr], *(part.ravel() for part in bodies)]
-        )
+        self.guidance.place()
 
     def was_moved(self) -> bool:
         """Whether positions or velocities differ from those that the last step left."""
         rows = self._motion
         return self.left is None or not np.array_equal(self.state[rows], self.left[rows])
-
-    def checkpoint(self) -> dict[str, np.ndarray]:
-        """A copy of all that further steps depend on: state, inputs, memory of the methods, and the last step's end."""
-        return {"state": self.state.copy()} | ({} if self.left is None else {"left": self.left.copy()})
-
-    def go_to(self, checkpoint: dict[str, np.ndarray]) -> None:
-        """Go to a checkpoint of an engine with the same model, integrator and controller; later steps are identical."""
-        state = checkpoint["state"]
-        if state.shape != self.state.shape:
-            raise OptionError(f"the checkpoint has {state.size} numbers, this state has {self.state.size}")
-        self.state[:] = state
-        self.left = checkpoint["left"].copy() if "left" in checkpoint else None
-        self.computed = None
-
-    @contextmanager
-    def peeking(self) -> Iterator[None]:
-        """Restore the state, the log of events and the count of failed solves after a block that may change them."""
-        state, left, events = self.state.copy(), self.left, self.events
-        count = self.d.views["count"]
-        unsolved = int(count[NUNSOLVED])
-        try:
-            yield
-        finally:
-            self.state[:], self.left, self.events = state, left, events
-            count[NUNSOLVED] = unsolved
-            self.computed = None
 
     # ------------------------------------------------------------ motion
 
@@ -379,11 +296,12 @@ class Engine:
         Adaptive integrators also discard slopes if an input changed. Mocap bodies start to move to their new poses.
         """
         self.note_forces()
-        self.prescribe(by_users=True)
+        self.guidance.prescribe(by_users=True)
         if self.locates_events and not self.modes_are_known():
-            check_start(self.model, self.m, self.d, started=self._jumped)
-        if self.has_movers:
-            self._move_mocap(duration)
+            check_start(self.model, self.m, self.d, started=self.guidance.jumped)
+        if self.guidance.has_movers:
+            self.place_if_new()
+            self.guidance.move_mocap(duration)
         if self.steps_over_events and self.was_moved():
             self.d.views["past_known"][...] = 0.0
         if self.remembers:
@@ -393,48 +311,24 @@ class Engine:
             elif self.integrator.adaptive and not np.array_equal(self.state, self.left):
                 memory[GOING] = 0.0
 
-    def _move_mocap(self, duration: float) -> None:
-        """Set velocities of mocap bodies for the next `duration` s; changed velocities make contact modes unknown."""
-        self.place_if_new()
-        if duration > 0.0:
-            changed, jumped = movers.set_out(self.d.views, duration)
-            if changed or jumped:
-                self.d.views["modes_known"][:] = 0.0
-                self._warn_of_unfelt()
-            if jumped and self.locates_events:
-                check_start(self.model, self.m, self.d, started=True)
-
-    def _warn_of_unfelt(self) -> None:
-        """Warn once of objects that do not feel the velocities of mocap bodies."""
-        if "unfelt" not in self.memo:
-            self.memo["unfelt"] = movers.unfelt(self.model)
-            if self.memo["unfelt"]:
-                names = ", ".join(self.memo["unfelt"])
-                warn(f"velocities of mocap bodies act on contacts, connects and welds, not on {names}")
-
     def place_if_new(self) -> None:
         """Move mocap bodies to their poses instantly, in a state that no step has left."""
         rows = self.rows_of("time", "qvel")
-        if self.has_movers and (self.left is None or not np.array_equal(self.state[rows], self.left[rows])):
-            movers.place(self.d.views)
+        if self.guidance.has_movers and not (
+            self.left is not None and np.array_equal(self.state[rows], self.left[rows])
+        ):
+            self.guidance.place_mocap()
 
     def place_mocap(self) -> None:
-        """Move mocap bodies to their poses instantly."""
-        if self.has_movers and movers.place(self.d.views):
+        """Move mocap bodies to their poses instantly, at the start of a run."""
+        if self.guidance.place_mocap():
             self.d.views["modes_known"][:] = 0.0
-            self._jumped = self.left is not None
-
-    def mocap_poses(self) -> tuple[np.ndarray, np.ndarray]:
-        """Poses of mocap bodies at the present time: positions [nmocap, 3] (m), orientations [nmocap, 4]."""
-        return movers.poses(self.d.views) if self.has_movers else (self.mocap_pos, self.mocap_quat)
+            self.guidance.jumped = self.left is not None
 
     def keep_left(self) -> None:
         """Keep the state after steps, if changes from outside have to be noticed."""
-        self._jumped = False
-        self.prescribe()
-        if self.has_movers:
-            movers.advance(self.d.views)
-        if self.remembers or self.event_reader is not None or self.has_movers:
+        self.guidance.end_step()
+        if self.remembers or self.event_reader is not None or self.guidance.has_movers:
             self.left = self.state.copy()
 
     def note_forces(self) -> None:
@@ -462,7 +356,7 @@ class Engine:
     def forward(self) -> int:
         """Compute everything from the present state and inputs; returns a status. The solver's warm start is kept."""
         self.note_forces()
-        self.prescribe(by_users=True)
+        self.guidance.prescribe(by_users=True)
         self.place_if_new()
         before = self.state.copy()
         if self.locates_events:
@@ -501,16 +395,3 @@ class Engine:
     def inertia(self) -> np.ndarray:
         """The joint-space inertia matrix [nv, nv] of the last computed state."""
         return full_inertia(self.m, self.d.views["M"])
-
-
-def _room(model: Model, control: Controller | None) -> dict[str, Any]:
-    """Memory that a Data reserves for a controller: that of a PID on every actuator, or more."""
-    states, parameters = model.nu, PID_PARAMETERS * model.nactuator
-    if control is not None:
-        states = max(states, control.states_of(model))
-        parameters = max(parameters, len(control.parameters(model)))
-    return {"control_states": states, "control_prm": parameters}
-
-
-def _fits(sizes: dict[str, int], room: dict[str, int]) -> bool:
-    return sizes["nact"] + room["control_states"] <= sizes["nact_room"] and room["control_prm"] <= sizes["ncontrol_prm"]

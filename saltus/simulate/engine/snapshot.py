@@ -1,19 +1,52 @@
-"""Snapshots: copies of an engine's state with an identification of model, integrator and contact law.
+"""Copies of an engine's state, to return to it.
 
 A snapshot is an array: the numbers of the state, then a mark, which is a hash of the model, integrator and contact law.
-Snapshots can be stored in any array file, and a snapshot of another model is detected.
+Snapshots can be stored in any array file, and a snapshot of another model is detected. A checkpoint holds all that
+further steps depend on, for engines that are known to be of one kind.
 """
 
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import numpy as np
 
+from saltus.contact.counts import NUNSOLVED
 from saltus.errors import OptionError
 from saltus.simulate.engine.engine import Engine
 
 WHOLE = 52  # bits of an integer that a float64 holds exactly
+
+
+def checkpoint(engine: Engine) -> dict[str, np.ndarray]:
+    """A copy of all that further steps depend on: state, inputs, memory of the methods, and the last step's end."""
+    return {"state": engine.state.copy()} | ({} if engine.left is None else {"left": engine.left.copy()})
+
+
+def go_to(engine: Engine, checkpoint: dict[str, np.ndarray]) -> None:
+    """Go to a checkpoint of an engine with the same model, integrator and controller; later steps are identical."""
+    state = checkpoint["state"]
+    if state.shape != engine.state.shape:
+        raise OptionError(f"the checkpoint has {state.size} numbers, this state has {engine.state.size}")
+    engine.state[:] = state
+    engine.left = checkpoint["left"].copy() if "left" in checkpoint else None
+    engine.computed = None
+
+
+@contextmanager
+def peeking(engine: Engine) -> Iterator[None]:
+    """Restore the state, the log of events and the count of failed solves after a block that may change them."""
+    state, left, events = engine.state.copy(), engine.left, engine.events
+    count = engine.d.views["count"]
+    unsolved = int(count[NUNSOLVED])
+    try:
+        yield
+    finally:
+        engine.state[:], engine.left, engine.events = state, left, events
+        count[NUNSOLVED] = unsolved
+        engine.computed = None
 
 
 def marked(engine: Engine) -> np.ndarray:

@@ -1,51 +1,38 @@
 """Contact laws: `Soft`, `Hard` and `Compliant`."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
-from saltus.arguments import mapping, numbers, text_of
+from saltus.arguments import mapping, text_of
 from saltus.contact.rows.user_compliance import GIVEN
 from saltus.dynamics.user_laws import register, user_kernel
-from saltus.errors import OptionError, warn
-from saltus.model.compile.constraints.hard import OPTIONS, HardLaw, of_fields
-from saltus.model.enums import BOX, MESH
+from saltus.errors import OptionError
+from saltus.model.compile.constraints.hard import OPTIONS, HardLaw
 from saltus.model.event_enums import DENSE_WAYS, OVERLAP_WAYS
 from saltus.model.fields.impact import IMPACT_LAWS, TREATMENTS
-from saltus.model.sensor_enums import ON_TAXELS
 from saltus.number.structs import Struct
+from saltus.simulate.laws.coefficients import (
+    OF_EACH,
+    TANGENTIAL,
+    Coefficient,
+    Coefficients,
+    coefficient_of,
+    column,
+    first_of,
+    number_of,
+    pair_values,
+)
 from saltus.simulate.laws.control import NOT_IN_STEPS, READS, check_reads
+from saltus.simulate.laws.hard_contact import check_hard_contact
 from saltus.terminal.display import notebook_html
 
 if TYPE_CHECKING:
     from saltus.integrate.integrator import Integrator
     from saltus.model.model import Model
     from saltus.simulate.laws.events import UserEvents
-
-
-#: A number, or one for each simulation of a `saltus.Batch`.
-Coefficient: TypeAlias = float | Sequence[float] | NDArray[np.floating]
-
-
-TANGENTIAL = "tangential_restitution"
-OF_PAIRS = ("restitution", "friction", TANGENTIAL)
-#: Options of `Hard` that may vary between simulations.
-OF_EACH = (*OF_PAIRS, "limits")
-
-
-class Coefficients(NamedTuple):
-    """Restitution and friction (nan: the model's) of each pair of geoms that may touch, restitution of each limit.
-
-    Shapes for n simulations: [n, pairs], [n, pairs], [n, limits]; tangential restitution: [n, pairs].
-    """
-
-    restitution: NDArray[np.float64]
-    friction: NDArray[np.float64]
-    limits: NDArray[np.float64]
-    tangential: NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -123,10 +110,10 @@ class Hard:
             ("tangential_restitution", 1.0),
         ):
             given = getattr(self, name)
-            if given is not None and isinstance(found := _coefficient(name, given, most), tuple):
+            if given is not None and isinstance(found := coefficient_of(name, given, most), tuple):
                 object.__setattr__(self, name, found)  # immutable and comparable as a whole
         for name in OPTIONS:
-            if not (_number(name, getattr(self, name)) > 0):
+            if not (number_of(name, getattr(self, name)) > 0):
                 raise OptionError(f"Hard: {name} must be positive, got {getattr(self, name)}")
         for name in ("impact", "treatment", "dense", "overlap"):
             text_of(f"Hard: {name}", getattr(self, name))
@@ -138,7 +125,7 @@ class Hard:
             raise OptionError.unknown("treatment of dense events", self.dense, list(DENSE_WAYS))
         if self.overlap not in OVERLAP_WAYS:
             raise OptionError.unknown("treatment of overlapping starts", self.overlap, list(OVERLAP_WAYS))
-        pairs = {pair: _pair_values(pair, value) for pair, value in mapping("Hard: pairs", self.pairs).items()}
+        pairs = {pair: pair_values(pair, value) for pair, value in mapping("Hard: pairs", self.pairs).items()}
         if any(isinstance(number, tuple) for values in pairs.values() for number in values.values()):
             object.__setattr__(self, "pairs", pairs)
         if self.impact != "newton" and self.turns:
@@ -150,27 +137,13 @@ class Hard:
     @property
     def turns(self) -> bool:
         """Whether some pair may have a tangential restitution."""
-        own = [_pair_values(pair, value).get(TANGENTIAL, 0.0) for pair, value in self.pairs.items()]
+        own = [pair_values(pair, value).get(TANGENTIAL, 0.0) for pair, value in self.pairs.items()]
         return any(np.any(np.asarray(number) > 0.0) for number in (self.tangential_restitution, *own))
 
     def numbers(self, model: "Model", *, event: bool) -> HardLaw:
         """The law for a model; OptionError if `pairs` names objects that the model lacks."""
-        base = model.struct()
-        if base.layout.features & {"flexcontact", "flexequality"}:
-            raise OptionError(
-                f"contact='hard': {model.name!r} has deformable bodies with contacts or edge-length constraints, "
-                "which require the soft law"
-            )
-        _refuse_tactile(model)
-        if event:
-            if "adhere" in base.layout.features:
-                raise OptionError(
-                    f"contact='hard': {model.name!r} has adhesion, which located events do not support; "
-                    "use time stepping with integrator='moreau_jean'"
-                )
-            _refuse_hollow_meshes(model)
-            _say_what_is_left_out(model)
-        elif self.turns:
+        check_hard_contact(model, event=event)
+        if self.turns and not event:
             raise OptionError(
                 "contact='hard': moreau_jean has no tangential restitution; choose another integrator, such as "
                 "dopri5, or leave tangential_restitution out"
@@ -203,28 +176,30 @@ class Hard:
         first, second = base.views["collision_geom1"], base.views["collision_geom2"]
         rows = 1 if n is None else n
         restitution, friction, tangential = (np.empty((rows, len(first))) for _ in range(3))
-        restitution[...] = _column("restitution", self.restitution, n)
-        tangential[...] = _column(TANGENTIAL, self.tangential_restitution, n)
-        friction[...] = np.nan if self.friction is None else _column("friction", self.friction, n)
+        restitution[...] = column("restitution", self.restitution, n)
+        tangential[...] = column(TANGENTIAL, self.tangential_restitution, n)
+        friction[...] = np.nan if self.friction is None else column("friction", self.friction, n)
         for pair, value in self.pairs.items():
             a, b = (_geoms(model, name) for name in pair)
             chosen = (np.isin(first, a) & np.isin(second, b)) | (np.isin(first, b) & np.isin(second, a))
             if not chosen.any():
                 raise OptionError(f"Hard: pairs names {pair[0]!r} and {pair[1]!r}, which never touch in {model.name!r}")
-            values = _pair_values(pair, value)
+            values = pair_values(pair, value)
             what = f"in pairs[{pair}]"
-            restitution[:, chosen] = _column(f"restitution {what}", values.get("restitution", self.restitution), n)
+            restitution[:, chosen] = column(f"restitution {what}", values.get("restitution", self.restitution), n)
             if TANGENTIAL in values:
-                tangential[:, chosen] = _column(f"{TANGENTIAL} {what}", values[TANGENTIAL], n)
+                tangential[:, chosen] = column(f"{TANGENTIAL} {what}", values[TANGENTIAL], n)
             if "friction" in values:
-                friction[:, chosen] = _column(f"friction {what}", values["friction"], n)
-        limits = np.broadcast_to(_column("limits", self.limits, n), (rows, base.nlimit))
+                friction[:, chosen] = column(f"friction {what}", values["friction"], n)
+        limits = np.broadcast_to(column("limits", self.limits, n), (rows, base.nlimit))
         return Coefficients(restitution, friction, limits, tangential)
 
     def of_first(self) -> "Hard":
         """The law of the first simulation."""
-        first = {name: _first(getattr(self, name)) for name in OF_EACH}
-        pairs = {pair: {name: _first(x) for name, x in _pair_values(pair, v).items()} for pair, v in self.pairs.items()}
+        first = {name: first_of(getattr(self, name)) for name in OF_EACH}
+        pairs = {
+            pair: {name: first_of(x) for name, x in pair_values(pair, v).items()} for pair, v in self.pairs.items()
+        }
         return replace(self, **first, pairs=pairs)
 
     def differs(self, other: "Hard") -> str:
@@ -272,58 +247,6 @@ Law: TypeAlias = Soft | Hard | Compliant
 ContactChoice: TypeAlias = str | Law | None
 
 
-def _number(name: str, value: Any) -> float:
-    try:
-        return float(value)
-    except (TypeError, ValueError):
-        raise OptionError(f"Hard: {name} must be a number, got {value!r}") from None
-
-
-def _coefficient(name: str, value: Any, most: float = np.inf) -> float | tuple[float, ...]:
-    """Check a coefficient: a number, or one for each simulation."""
-    if np.ndim(value):
-        given = numbers(f"Hard: {name}", value)
-        if given.ndim != 1 or not given.size:
-            raise OptionError(f"Hard: {name} must be a number, or one for each simulation, got shape {given.shape}")
-        return tuple(_one_coefficient(f"{name}[{k}]", x, most) for k, x in enumerate(given.tolist()))
-    return _one_coefficient(name, value, most)
-
-
-def _one_coefficient(name: str, value: Any, most: float) -> float:
-    number = _number(name, value)
-    if not 0 <= number <= most or not np.isfinite(number):
-        span = f"between 0 and {most:g}" if np.isfinite(most) else "finite and not negative"
-        raise OptionError(f"Hard: {name} must be {span}, got {value!r}")
-    return number
-
-
-def _column(name: str, value: Any, n: int | None) -> np.ndarray:
-    """A coefficient as a column: [n, 1] for n simulations, [1, 1] for a number."""
-    if not np.ndim(value):
-        return np.full((1, 1), float(value))
-    if n is None:
-        raise OptionError(f"Hard: {name} holds {len(value)} numbers, one for each simulation of a saltus.Batch")
-    if len(value) != n:
-        raise OptionError(f"Hard: {name} holds {len(value)} numbers for {n} simulations")
-    return np.array(value, float)[:, None]
-
-
-def _first(value: Any) -> Any:
-    return value[0] if np.ndim(value) else value
-
-
-def _pair_values(pair: Any, value: Any) -> dict[str, float | tuple[float, ...]]:
-    """Restitution and friction of an entry of `pairs`."""
-    if not (isinstance(pair, tuple) and len(pair) == 2 and all(isinstance(name, str) for name in pair)):
-        raise OptionError(f"Hard: a key of pairs must be two names of geoms or bodies, got {pair!r}")
-    given = dict(value) if isinstance(value, Mapping) else {"restitution": value}
-    for name, number in given.items():
-        if name not in OF_PAIRS:
-            raise OptionError.unknown(f"coefficient in pairs[{pair}]", name, list(OF_PAIRS))
-        given[name] = _coefficient(f"{name} in pairs[{pair}]", number, np.inf if name == "friction" else 1.0)
-    return given
-
-
 def _geoms(model: "Model", name: str) -> list[int]:
     """Numbers of the geom with a name, or of all geoms of the body with that name."""
     geoms, bodies = model.names("geom"), model.names("body")
@@ -332,46 +255,6 @@ def _geoms(model: "Model", name: str) -> list[int]:
     if name in bodies:
         return np.flatnonzero(model.geom_bodyid == bodies.index(name)).tolist()
     raise OptionError.unknown("geom or body in Hard's pairs", name, [*geoms, *bodies])
-
-
-def _refuse_hollow_meshes(model: "Model") -> None:
-    """Raise OptionError for the first mesh on a height field that has no convex hull here."""
-    base, names = model.struct(listed="hard contact"), model.names("geom")
-    for k in np.flatnonzero(of_fields(base)):
-        first, second = (int(base.views[f"collision_geom{i}"][k]) for i in (1, 2))
-        if model.geom_type[second] > BOX and (model.geom_type[second] != MESH or base.views["geom_hull"][second] < 0):
-            what = "has a distance field" if model.geom_type[second] != MESH else "is a mesh without a convex hull"
-            raise OptionError(
-                f"contact='hard': geom {names[second]!r} {what}, so its gap to the height field {names[first]!r} "
-                "cannot be computed before they touch; use time stepping with integrator='moreau_jean'"
-            )
-
-
-def _refuse_tactile(model: "Model") -> None:
-    """Raise OptionError for the first tactile sensor of a model, because it reads depths."""
-    tactile = np.flatnonzero(model.struct().views["sensor_family"] == ON_TAXELS)
-    if len(tactile):
-        raise OptionError(
-            f"contact='hard': the tactile sensor {model.names('sensor')[tactile[0]]!r} reads penetration depths, "
-            'which are zero under hard contact; use contact="soft", or load the model with '
-            "ignore=['tactile'] and read forces by touch and contact sensors"
-        )
-
-
-def _say_what_is_left_out(model: "Model") -> None:
-    """Warn of friction in the model that the located hard law lacks, naming the first pair of geoms."""
-    base, names = model.struct(listed="hard contact"), model.names("geom")
-    law, friction = base.views["collision_law"], base.views["law_friction"]
-    pair = lambda k: " and ".join(names[base.views[f"collision_geom{i}"][k]] for i in (1, 2))  # noqa: E731
-    turning = np.flatnonzero(base.views["law_dim"][law] > 3)
-    if turning.size:
-        more = f", and in {turning.size - 1} more pairs" if turning.size > 1 else ""
-        text = f"contact='hard': torsional and rolling friction between {pair(turning[0])}{more} is ignored"
-        warn(text)
-    uneven = np.flatnonzero(friction[law, 0] != friction[law, 1])
-    if uneven.size:
-        text = f"contact='hard': the friction between {pair(uneven[0])} is that of the first tangent in all directions"
-        warn(text)
 
 
 def find_contact_law(contact: ContactChoice, with_events: "Model | None" = None) -> Law:

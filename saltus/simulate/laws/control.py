@@ -254,3 +254,17 @@ def _unlimited_angle(model, k) -> bool:
     joint = model.actuator_trnid[k, 0]
     hinge = model.actuator_trntype[k] in OF_JOINTS and model.jnt_type[joint] == HINGE
     return bool(hinge and not model.jnt_limited[joint])
+
+
+def room_of(model: "Model", control: Controller | None) -> dict[str, Any]:
+    """Memory that a Data reserves for a controller: that of a PID on every actuator, or more."""
+    states, parameters = model.nu, PID_PARAMETERS * model.nactuator
+    if control is not None:
+        states = max(states, control.states_of(model))
+        parameters = max(parameters, len(control.parameters(model)))
+    return {"control_states": states, "control_prm": parameters}
+
+
+def fits(sizes: dict[str, int], room: dict[str, int]) -> bool:
+    """Whether a Data with these sizes has the memory that a controller needs."""
+    return sizes["nact"] + room["control_states"] <= sizes["nact_room"] and room["control_prm"] <= sizes["ncontrol_prm"]

@@ -14,6 +14,7 @@ from saltus.contact.counts import NUNSOLVED
 from saltus.model.event_enums import LEFT
 from saltus.simulate.diagnosis import divergence
 from saltus.simulate.engine import loops
+from saltus.simulate.engine.snapshot import checkpoint, go_to, peeking
 from saltus.simulate.running.fixed_run import Ended, Run
 from saltus.solve.status import ENDED, EVENTS_FULL
 
@@ -56,7 +57,7 @@ class AdaptiveRun(Run):
         while self.next < self.samples:
             target = self._target()
             instants, horizon = self._instants(target)
-            before, events, began = engine.checkpoint(), engine.events, self.clock()
+            before, events, began = checkpoint(engine), engine.events, self.clock()
             unsolved, start = int(engine.d.views["count"][NUNSOLVED]), engine.time
             single = self.book is not None or (self.control is not None and not self.changing)
             times = np.array([instant.time for instant in instants] + [target])
@@ -72,7 +73,7 @@ class AdaptiveRun(Run):
                 self.pace(self.chunk, began)
                 continue
             # repeat from the state before
-            engine.go_to(before)
+            go_to(engine, before)
             engine.events = events
             engine.d.views["count"][NUNSOLVED] = unsolved
 
@@ -149,7 +150,7 @@ class AdaptiveRun(Run):
         asked = [(instant.control, row) for instant, row in passed if instant.control >= 0]
         if not asked:
             return True
-        with self.engine.peeking():
+        with peeking(self.engine):
             for k, row in asked:
                 self.put(row)
                 self.change = self._changed_by_control(k)
@@ -179,7 +180,7 @@ class AdaptiveRun(Run):
     def _append_passed(self, passed: Passed, works: dict[float, NDArray[np.float64]]) -> None:
         """Record the samples that were passed; `works`: ledger entries by time, see `_works`."""
         held = None if self.book is None else self.book.work.copy()
-        with self.engine.peeking():
+        with peeking(self.engine):
             for instant, row in passed:
                 if instant.sample >= 0:
                     if self.book is not None:

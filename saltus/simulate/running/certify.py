@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from saltus.arguments import positive
 from saltus.dynamics.tree.manifold import difference
-from saltus.errors import DivergenceError
+from saltus.errors import DivergenceError, OptionError
 from saltus.integrate.adaptive.memory import ERROR_BEFORE, STEP
 from saltus.integrate.registry import find_integrator
 from saltus.model.contact.thickness import geom_pairs
@@ -87,7 +88,14 @@ def certify_run(
     shorter: these detect, at other times, contacts, events and laws that a long step may have passed over. If events
     are located, phases of dense events are stepped over in shorter steps, too. A control function is called in each
     run; one with memory must restart when `sim.time` does. Returns None if interrupted.
+
+    OptionError: `first` is no recording, or a time is not positive.
     """
+    from saltus.record.trajectory import Trajectory
+
+    if not isinstance(first, Trajectory):
+        raise OptionError(f"trajectory must be a recording, got {type(first).__name__}")
+    duration, sample = positive("duration", duration), positive("sample", sample)
     certify = _certify_adaptive if engine.integrator.adaptive else _certify_fixed
     try:
         certificate = certify(engine, again, start, first, duration, sample, control, progress)

@@ -23,6 +23,7 @@ from saltus.sense.point_columns import WIDTH
 from saltus.simulate import stepping
 from saltus.simulate.engine import loops
 from saltus.simulate.engine.engine import Engine
+from saltus.simulate.engine.snapshot import peeking
 from saltus.solve.stepping.modes import BOUNCED
 
 MOST_POINTS = 1000  # most points with columns; beyond, and for deformable bodies, recordings have columns of pairs
@@ -180,6 +181,6 @@ def _of_table(table: NDArray[np.float64]) -> dict[str, Any]:
 
 def _look(engine: Engine) -> None:
     """Compute the present state's forces without changing the engine or its count of unconverged steps."""
-    with engine.peeking():
+    with peeking(engine):
         engine.note_forces()
         loops.forward(engine.m, engine.d)

@@ -8,6 +8,7 @@ from saltus.record.recorder import TrajectoryBuilder
 from saltus.record.trajectory import Trajectory
 from saltus.simulate import stepping
 from saltus.simulate.engine.engine import Engine
+from saltus.simulate.engine.snapshot import checkpoint, peeking
 from saltus.simulate.running.contact_columns import energy_and_contacts
 from saltus.simulate.running.schedule import ROUNDING, Plan
 from saltus.simulate.running.work_ledger import Ledger
@@ -31,7 +32,7 @@ def sample_row(engine: Engine) -> dict[str, Any]:
         forces["prescribed_force"] = engine.d.views["qfrc_prescribed"][engine.m.motion_dofadr]
     energy, contacts = energy_and_contacts(engine)
     state = {"time": engine.time, "qpos": engine.qpos, "qvel": engine.qvel, "act": engine.act, "ctrl": engine.ctrl}
-    poses = dict(zip(("mocap_pos", "mocap_quat"), engine.mocap_poses(), strict=True))
+    poses = dict(zip(("mocap_pos", "mocap_quat"), engine.guidance.mocap_poses(), strict=True))
     return (
         state
         | poses
@@ -141,7 +142,7 @@ class Run:
         position["unproved"] = self.engine.unproved - self.unproved
         if self.book is not None:
             position["work"] = self.book.work.tolist()
-        self.sink.commit(position, self.engine.checkpoint())
+        self.sink.commit(position, checkpoint(self.engine))
 
     # ------------------------------------------------------------ steps of one length
 
@@ -220,7 +221,7 @@ class Run:
         self.engine.prepare(self.plan.h)
         work = None if self.book is None else self.book.work.copy()
         try:
-            with self.engine.peeking():  # the step itself logs these events again
+            with peeking(self.engine):  # the step itself logs these events again
                 self.engine.d.views["memory"][:] = 0.0
                 self._take(1, ahead)
                 self._append()

@@ -106,7 +106,7 @@ def model_attributes(engine: Engine) -> dict[str, Any]:
         "ignored": list(model.ignored),
         "integrator": engine.integrator.name,
         "integrator_reference": engine.integrator.reference,
-        "contact": engine.contact,
+        "contact": engine.law.name,
         "contact_law": law_numbers(engine.law),
         "tolerances": tolerances(engine),
         "muscles": {name: dataclasses.asdict(law) for name, law in model.muscles.items()},

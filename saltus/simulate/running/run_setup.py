@@ -25,7 +25,7 @@ def setup_of(engine: Engine, plan: Plan, control: Any) -> dict[str, Any]:
         "timestep": engine.timestep,
         "max_step": engine.step_bounds.max_step,
         "breaks": list(engine.step_bounds.breaks),
-        "contact": engine.contact,
+        "contact": engine.law.name,
         "contact_law": law_numbers(engine.law),
         "contact_word": engine.law.feature_key if isinstance(engine.law, Compliant) else "",
         "plan": {"start": plan.start, "duration": plan.duration, "sample": plan.sample, "h": plan.h},

@@ -11,6 +11,7 @@ from saltus.record.table.ledger import ACCOUNTS, ENERGIES, WITHOUT_MOTIONS, WORK
 from saltus.simulate import stepping
 from saltus.simulate.engine import loops
 from saltus.simulate.engine.engine import Engine
+from saltus.simulate.engine.snapshot import go_to, peeking
 
 IMPACTS = len(WORKS)  # indices of accounts
 EQUATIONS, MOTIONS = IMPACTS + 1, IMPACTS + 2
@@ -110,8 +111,8 @@ class Ledger:
         parts = list(pairwise(edges))
         inside = np.concatenate([a + (b - a) * NODES for a, b in parts])
         works = []
-        with engine.peeking():
-            engine.go_to(before)
+        with peeking(engine):
+            go_to(engine, before)
             held, done = self._held(), self.work.copy()
             rows = steps.take_again(np.sort(np.append(inside, marks)), target)
             at = {float(row[0]): row for row in rows}
@@ -181,7 +182,7 @@ class Ledger:
         engine, weights = self.engine, WEIGHTS[self._parts]
         unconverged = engine.unconverged
         ctrl = engine.ctrl.copy()  # constant over the step, possibly set at its start
-        with engine.peeking():
+        with peeking(engine):
             self._add(h * weights[-1])
             engine.state[:] = before
             engine.ctrl[:] = ctrl

@@ -85,7 +85,7 @@ def program(simulations: Sequence[Simulation], progress: Callable[[float], objec
     laws: dict[str, dict[str, Any]] = {}
     found = []
     for engine in engines:
-        known = engine.contact, engine.integrator.adaptive
+        known = engine.law.name, engine.integrator.adaptive
         key = f"{known[0]}{' adaptive' if known[1] else ''}"
         m = _authored(engine)
         if key not in laws:
@@ -148,7 +148,7 @@ def _law(engine: Engine, m: Struct, number: int, image: _Image, functions: dict[
         asked["settle"] = loops.settle, (_alone(engine.step_m), layouts[1]), ()
     functions.update({f"{name}{number}": function_of(*how) for name, how in asked.items()})
     return {
-        "contact": engine.contact,
+        "contact": engine.law.name,
         "reals": image.put(m.real),
         "ints": image.put(m.ints),
         "fields": _fields(m),

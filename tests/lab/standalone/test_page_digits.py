@@ -18,6 +18,7 @@ from saltus.lab.data.recording import Downloads
 from saltus.lab.scene.scenes import scenes
 from saltus.lab.standalone.loops import simulations
 from saltus.lab.standalone.page import page, page_html
+from saltus.simulate.engine.snapshot import checkpoint, go_to
 
 TOLERANCE = 1e-12  # relative
 APART, GROWTH = 1e-14, 10.0  # how far a twin begins; how much further it may be in the end
@@ -39,10 +40,10 @@ def natively(name, integrators=None):
 
 def regular_steps(sim, most):
     """For how many steps twins that begin 1e-14 away end within ten times that, and the tolerance of these steps."""
-    start = sim.engine.checkpoint()
+    start = checkpoint(sim.engine)
 
     def end(steps, factor):
-        sim.engine.go_to(start)
+        go_to(sim.engine, start)
         sim.qpos[:] = sim.qpos * factor + (factor - 1.0)
         sim.qvel[:] = sim.qvel * factor
         sim.step(steps)
@@ -56,7 +57,7 @@ def regular_steps(sim, most):
             break
     else:
         apart *= IRREGULAR
-    sim.engine.go_to(start)
+    go_to(sim.engine, start)
     return steps, max(TOLERANCE, apart)
 
 

@@ -24,7 +24,8 @@ from saltus.simulate.engine.engine import Engine
 from saltus.simulate.engine.events.located import has_leftovers, warn_of_leftovers, warn_of_lost, warn_of_unproved
 from saltus.simulate.engine.events.start import points, start_faults
 from saltus.simulate.engine.events.stepped import MOST_EVENTS
-from saltus.simulate.laws.contact import Coefficients, Hard, Law
+from saltus.simulate.laws.coefficients import Coefficients
+from saltus.simulate.laws.contact import Hard, Law
 from saltus.solve.status import CONTACTS_FULL, ENDED, EVENTS_FULL, OK, STEP_TOO_SMALL
 
 PIECES = 8  # per thread, into which the work is cut, since simulations differ in time
@@ -175,7 +176,7 @@ class OneByOne(BatchStates):
         lost = self._take_steps(status, taken, n, h)
         self._left[going] = self._rows[going, self._past]
         self._fresh[going] = False
-        if engine.has_movers:
+        if engine.guidance.has_movers:
             for i in np.flatnonzero(steps):
                 movers.advance(self._views(int(i)))
         for each in self.engines:
@@ -235,7 +236,7 @@ class OneByOne(BatchStates):
 
     def _place_new(self) -> None:
         """Move mocap bodies to their poses instantly, in states that no step has left."""
-        if self.engine.has_movers:
+        if self.engine.guidance.has_movers:
             time_too = (self._rows[:, self._past] != self._left)[:, self.engine.rows_of("time", "qvel")].any(axis=1)
             for i in np.flatnonzero(self._fresh | time_too):
                 movers.place(self._views(int(i)))
@@ -249,7 +250,7 @@ class OneByOne(BatchStates):
 
     def _prepare(self, duration: float, steps: np.ndarray) -> None:
         """Prepare steps as `Engine.prepare` does: discard what is remembered of states changed from outside."""
-        if self.engine.has_movers:
+        if self.engine.guidance.has_movers:
             self._move_mocap(duration, steps)
         moved, changed = self._changed()
         engine = self.engine
