@@ -11,7 +11,7 @@ from saltus.contact.collide import collide_pair, collider_frames
 from saltus.contact.counts import NCON, NLOST
 from saltus.dynamics.tree.kinematics import kinematics
 from saltus.model.enums import SPHERE
-from saltus.model.fields.passing import BOUND, COUNT, NEXT, REST, SEEN
+from saltus.model.fields.constraint.passing import BOUND, COUNT, NEXT, REST, SEEN
 from saltus.number.functions import absolute, maximum, minimum, sqrt
 from saltus.number.kernels import kernel, only_with
 from saltus.spatial.vectors import add_scaled3, cross, dot3, scale3, sub3

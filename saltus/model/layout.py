@@ -7,26 +7,19 @@ dampers, actuation) are zero in the kernels' Model, so kernels need not test the
 import functools
 
 from saltus.model.feature_keys import unknown_keys
-from saltus.model.fields import (
-    actuator,
+from saltus.model.fields import actuator, flex, fluid, integrate, sense, tendon, threads, tree
+from saltus.model.fields.constraint import (
     broad,
     cone,
     contact,
     event,
-    flex,
-    fluid,
     impact,
-    integrate,
     passing,
     rows,
     search,
-    sense,
     sleep,
     solve,
     stepping,
-    tendon,
-    threads,
-    tree,
 )
 from saltus.number.structs import Layout
 from saltus.number.threads.team import places

@@ -18,7 +18,7 @@ from saltus.contact.rows.soft_law import impedance, reference, regularisation
 from saltus.dynamics.tree.com_frame import com_dof, com_inertia, tree_centre_of_mass
 from saltus.dynamics.tree.kinematics import kinematics
 from saltus.dynamics.tree.rnea import bias, inverse
-from saltus.model.fields.cone import COULOMB, PROBLEM, cone_sizes
+from saltus.model.fields.constraint.cone import COULOMB, PROBLEM, cone_sizes
 from saltus.model.layout import DATA, data_sizes
 from saltus.number.functions import where
 from saltus.number.kernels import entry, kernel, only_with

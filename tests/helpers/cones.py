@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from saltus.model.fields.cone import COULOMB, PROBLEM, cone_sizes
+from saltus.model.fields.constraint.cone import COULOMB, PROBLEM, cone_sizes
 from saltus.number.structs import Struct
 
 

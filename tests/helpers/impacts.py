@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from saltus.model.fields.cone import COULOMB, UNILATERAL, cone_sizes
-from saltus.model.fields.impact import IMPACT, NEWTON, SIMULTANEOUS
+from saltus.model.fields.constraint.cone import COULOMB, UNILATERAL, cone_sizes
+from saltus.model.fields.constraint.impact import IMPACT, NEWTON, SIMULTANEOUS
 from saltus.number.structs import Struct
 from saltus.simulate.analysis.impact_report import DIMENSION, TOLERANCE, _resolve
 

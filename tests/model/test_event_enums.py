@@ -31,7 +31,7 @@ from saltus.model.event_enums import (
     USER,
     ZENO,
 )
-from saltus.model.fields import event
+from saltus.model.fields.constraint import event
 
 
 def test_each_kind_has_its_name():

@@ -19,8 +19,8 @@ from saltus.model.compile.sleep import NO_SLEEP, sleep
 from saltus.model.compile.tendons import inertia_parents, tendons
 from saltus.model.compile.tree import FLAGS, attached_poses, bodies, dofs, joints, off, tree_values
 from saltus.model.compile.varied import OF_CONTACTS, general_case
-from saltus.model.fields.cone import cone_sizes
-from saltus.model.fields.event import sizes_without_events
+from saltus.model.fields.constraint.cone import cone_sizes
+from saltus.model.fields.constraint.event import sizes_without_events
 from saltus.model.flex.flexes import flexes
 from saltus.model.layout import MODEL, model_layout
 from saltus.model.tree.particles import uncoupled

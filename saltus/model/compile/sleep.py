@@ -11,7 +11,7 @@ import numpy as np
 from saltus.model.compile.constraints.broad import why_listed
 from saltus.model.compile.tendons import parameters
 from saltus.model.enums import CARRIER, CONNECT, JOINT, MOVED, STILL, TENDON, WELD
-from saltus.model.fields.sleep import GRID, SIZES
+from saltus.model.fields.constraint.sleep import GRID, SIZES
 
 FEATURE = "sleep"
 POLICY = mujoco.mjtSleepPolicy

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from saltus.arguments import number
 from saltus.errors import EventError, OptionError
-from saltus.model.fields.cone import COULOMB, PROBLEM, cone_sizes
+from saltus.model.fields.constraint.cone import COULOMB, PROBLEM, cone_sizes
 from saltus.number.kernels import entry
 from saltus.number.structs import Struct
 from saltus.solve.cone.problem import solve_cones

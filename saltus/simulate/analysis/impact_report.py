@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from saltus.errors import OptionError
-from saltus.model.fields.cone import BILATERAL, COULOMB, UNILATERAL, cone_sizes
-from saltus.model.fields.impact import ENERGETIC, IMPACT, IMPACT_LAWS, LEFTOVER, ROUNDS, TREATMENTS
+from saltus.model.fields.constraint.cone import BILATERAL, COULOMB, UNILATERAL, cone_sizes
+from saltus.model.fields.constraint.impact import ENERGETIC, IMPACT, IMPACT_LAWS, LEFTOVER, ROUNDS, TREATMENTS
 from saltus.number.kernels import entry
 from saltus.number.structs import Struct
 from saltus.solve.impact.law import resolve_impact
@@ -152,9 +152,9 @@ def impact_report(
         before: [N] J v, relative velocities before (m/s); normals first, approaching is negative.
         restitution, friction: [n] or one number, coefficients of the blocks.
         names: [n] names of the blocks, by default "contact 0", ...
-        kinds: [n] of `saltus.model.fields.cone`: BILATERAL, UNILATERAL (one row), COULOMB (three rows: normal and two
-            tangents). By default all COULOMB if N = 3 n, all UNILATERAL if N = n, where n is the number of names, or of
-            restitution's entries.
+        kinds: [n] of `saltus.model.fields.constraint.cone`: BILATERAL, UNILATERAL (one row), COULOMB (three rows:
+            normal and two tangents). By default all COULOMB if N = 3 n, all UNILATERAL if N = n, where n is the
+            number of names, or of restitution's entries.
         tolerance: of the complementarity problems, relative.
         tangential_restitution: [n] or one number, of the blocks with friction; Newton's law alone has it.
 

@@ -12,7 +12,7 @@ from saltus.dynamics.user_laws import register, user_kernel
 from saltus.errors import OptionError
 from saltus.model.compile.constraints.hard import OPTIONS, HardLaw
 from saltus.model.event_enums import DENSE_WAYS, OVERLAP_WAYS
-from saltus.model.fields.impact import IMPACT_LAWS, TREATMENTS
+from saltus.model.fields.constraint.impact import IMPACT_LAWS, TREATMENTS
 from saltus.number.structs import Struct
 from saltus.simulate.laws.coefficients import (
     OF_EACH,

@@ -11,7 +11,7 @@ from saltus.contact.rows.blocks import CONE, EQUALITY, FRICTION, add_transpose_r
 from saltus.dynamics.tree.factor import solve_half
 from saltus.model.enums import BLOCKS, ROWS
 from saltus.model.event_enums import SLIP
-from saltus.model.fields.cone import BILATERAL, BOUNDED, COULOMB, UNILATERAL
+from saltus.model.fields.constraint.cone import BILATERAL, BOUNDED, COULOMB, UNILATERAL
 from saltus.number.functions import sqrt
 from saltus.number.kernels import kernel
 

@@ -11,7 +11,7 @@ contact (2011)); here it is bracketed on the circle and bisected.
 """
 
 from saltus.model.enums import BLOCKS, ROWS
-from saltus.model.fields.cone import BILATERAL, COULOMB, UNILATERAL
+from saltus.model.fields.constraint.cone import BILATERAL, COULOMB, UNILATERAL
 from saltus.number.functions import clip, maximum, sqrt
 from saltus.number.kernels import kernel
 

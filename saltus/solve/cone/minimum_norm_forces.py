@@ -16,7 +16,7 @@ for another cone). If no force is at the boundary of its set, one step is exact.
 """
 
 from saltus.model.enums import BLOCKS, ROWS
-from saltus.model.fields.cone import BILATERAL, COULOMB, UNILATERAL
+from saltus.model.fields.constraint.cone import BILATERAL, COULOMB, UNILATERAL
 from saltus.number.functions import absolute, clip, maximum, sqrt
 from saltus.number.kernels import kernel
 from saltus.solve.cone.minimum_norm import PIVOT, RANK, is_full_rank, minimum_norm, orthogonal_decomposition, spread

@@ -11,7 +11,7 @@ contact problems with Coulomb friction: formulations and numerical comparisons (
 """
 
 from saltus.model.enums import BLOCKS, ROWS
-from saltus.model.fields.cone import BILATERAL, COULOMB, UNILATERAL
+from saltus.model.fields.constraint.cone import BILATERAL, COULOMB, UNILATERAL
 from saltus.number.functions import absolute, clip, maximum, minimum, sqrt
 from saltus.number.kernels import kernel
 from saltus.solve.cone.minimum_norm import minimum_norm

@@ -1,4 +1,6 @@
-"""Solver for contact problems: forces or impulses that satisfy the laws of all blocks (`saltus.model.fields.cone`).
+"""Solver for contact problems: forces or impulses that satisfy the laws of all blocks.
+
+Blocks are those of `saltus.model.fields.constraint.cone`.
 
 The problem is scaled so that the diagonal block of W of each block has a mean diagonal of one, which gives forces and
 velocities of all blocks the same unit (the root of an energy or power):
@@ -18,7 +20,7 @@ after the other at the common scale s.
 """
 
 from saltus.model.enums import BLOCKS, ROWS
-from saltus.model.fields.cone import BILATERAL, BOUNDED
+from saltus.model.fields.constraint.cone import BILATERAL, BOUNDED
 from saltus.number.functions import absolute, maximum, minimum, sqrt
 from saltus.number.kernels import kernel
 from saltus.solve.cone.gauss_seidel import gauss_seidel

@@ -9,7 +9,7 @@ their own set of forces.
 """
 
 from saltus.model.enums import BLOCKS, ROWS
-from saltus.model.fields.cone import BILATERAL, COULOMB, UNILATERAL
+from saltus.model.fields.constraint.cone import BILATERAL, COULOMB, UNILATERAL
 from saltus.number.functions import absolute, clip, maximum, minimum, sqrt
 from saltus.number.kernels import kernel
 

@@ -16,8 +16,8 @@ from saltus.dynamics.tree.factor import factor
 from saltus.dynamics.tree.movers import fastest_mover
 from saltus.model.enums import BLOCKS, ROWS
 from saltus.model.event_enums import CLOSED, LIFTOFF, OPEN, PAUSED, SLIP, SLIPS, STICK, STICKS, TOUCHDOWN
-from saltus.model.fields.cone import BOUNDED, COULOMB
-from saltus.model.fields.cone import UNILATERAL as PUSHES
+from saltus.model.fields.constraint.cone import BOUNDED, COULOMB
+from saltus.model.fields.constraint.cone import UNILATERAL as PUSHES
 from saltus.number.functions import absolute, maximum, sqrt
 from saltus.number.kernels import kernel
 from saltus.solve.cone.delassus import DRIFT, OPENING, assemble, row_matrix, slips

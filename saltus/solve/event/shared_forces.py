@@ -9,7 +9,7 @@ no closed row begins to move.
 
 from saltus.model.enums import BLOCKS, ROWS
 from saltus.model.event_enums import EXACTLY, ROUGHLY, SHARED, UNIQUE
-from saltus.model.fields.cone import BOUNDED, COULOMB, UNILATERAL
+from saltus.model.fields.constraint.cone import BOUNDED, COULOMB, UNILATERAL
 from saltus.number.functions import absolute, maximum, sqrt
 from saltus.number.kernels import kernel, only_with
 from saltus.solve.cone.problem import ROUNDING, SOLVED, TOLERANCE, solve_cones

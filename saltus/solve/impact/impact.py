@@ -11,7 +11,7 @@ from saltus.contact.rows.blocks import CONE, EQUALITY, UNILATERAL
 from saltus.dynamics.tree.factor import multiply, solve
 from saltus.model.enums import BLOCKS, ROWS
 from saltus.model.event_enums import ENERGETIC, IMPACT, LEFTOVER, NOTHING, ZENO
-from saltus.model.fields import impact as impact_fields
+from saltus.model.fields.constraint import impact as impact_fields
 from saltus.number.conditions import has
 from saltus.number.functions import absolute, maximum
 from saltus.number.kernels import kernel

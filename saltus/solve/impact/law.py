@@ -1,11 +1,12 @@
 """Impact law: relative velocities after an impact, by a law of restitution with Coulomb friction.
 
-The problem is that of `saltus.model.fields.cone` at velocity level: hard_q = u⁻ (m/s; normal first, approaching is
-negative), hard_W = J M⁻¹ Jᵀ, hard_r impulses (N s), hard_u = u⁺ = W r + u⁻. Laws and treatments: `resolve_impact`.
+The problem is that of `saltus.model.fields.constraint.cone` at velocity level: hard_q = u⁻ (m/s; normal first,
+approaching is negative), hard_W = J M⁻¹ Jᵀ, hard_r impulses (N s), hard_u = u⁺ = W r + u⁻. Laws and treatments:
+`resolve_impact`.
 """
 
 from saltus.model.enums import BLOCKS, ROWS
-from saltus.model.fields.impact import MOREAU, SEQUENTIAL
+from saltus.model.fields.constraint.impact import MOREAU, SEQUENTIAL
 from saltus.number.functions import maximum
 from saltus.number.kernels import kernel
 from saltus.solve.impact.problem import (

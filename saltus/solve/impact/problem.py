@@ -7,7 +7,7 @@ expansion of Poisson's law needs.
 """
 
 from saltus.model.enums import BLOCKS, ROWS
-from saltus.model.fields.cone import BILATERAL, BOUNDED
+from saltus.model.fields.constraint.cone import BILATERAL, BOUNDED
 from saltus.number.functions import absolute, maximum
 from saltus.number.kernels import kernel
 from saltus.solve.cone.problem import solve_cones

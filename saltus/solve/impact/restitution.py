@@ -8,8 +8,8 @@ problem.
 """
 
 from saltus.model.enums import BLOCKS, ROWS
-from saltus.model.fields.cone import BILATERAL
-from saltus.model.fields.impact import ENERGETIC, NEWTON
+from saltus.model.fields.constraint.cone import BILATERAL
+from saltus.model.fields.constraint.impact import ENERGETIC, NEWTON
 from saltus.number.functions import absolute, maximum
 from saltus.number.kernels import kernel
 from saltus.solve.impact.problem import (

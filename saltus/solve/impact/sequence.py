@@ -13,8 +13,8 @@ between a wall and one of M times its mass has θ ≈ 1/√M. The limit on their
 """
 
 from saltus.model.enums import BLOCKS, ROWS
-from saltus.model.fields.cone import BILATERAL
-from saltus.model.fields.impact import LEFTOVER, NEWTON, ROUNDS
+from saltus.model.fields.constraint.cone import BILATERAL
+from saltus.model.fields.constraint.impact import LEFTOVER, NEWTON, ROUNDS
 from saltus.number.functions import absolute, clip, maximum, minimum, sqrt
 from saltus.number.kernels import kernel
 from saltus.solve.impact.problem import SLACK, add_to_row, from_before, is_contact, least_approach, take_all

@@ -8,7 +8,7 @@ the impact would gain energy, e_T is reduced by the largest common factor for al
 """
 
 from saltus.model.enums import BLOCKS, ROWS
-from saltus.model.fields.impact import NEWTON
+from saltus.model.fields.constraint.impact import NEWTON
 from saltus.number.kernels import kernel
 from saltus.solve.impact.problem import SLACK, gains_energy, is_contact, least_approach
 from saltus.solve.impact.restitution import impact_by

@@ -12,8 +12,8 @@ PACKAGE = Path(saltus.__file__).parent
 ROOMS = ("contact", "dynamics", "integrate", "sense", "solve")
 STRUCTS = ("m", "d", "p", "f", "s")  # what kernels call their structs
 PARTS = {
-    path.stem: import_module(f"saltus.model.fields.{path.stem}")
-    for path in (PACKAGE / "model" / "fields").glob("[a-z]*.py")
+    path.stem: import_module(".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts))
+    for path in (PACKAGE / "model" / "fields").rglob("[a-z]*.py")
 }
 GROUPS = {
     (part, name): set(fields)

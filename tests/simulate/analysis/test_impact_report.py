@@ -9,8 +9,8 @@ import pytest
 from helpers.impacts import double_pendulum
 
 from saltus.errors import OptionError
-from saltus.model.fields.cone import BILATERAL, COULOMB, UNILATERAL
-from saltus.model.fields.impact import IMPACT_LAWS, MOREAU, POISSON, SEQUENTIAL, TREATMENTS
+from saltus.model.fields.constraint.cone import BILATERAL, COULOMB, UNILATERAL
+from saltus.model.fields.constraint.impact import IMPACT_LAWS, MOREAU, POISSON, SEQUENTIAL, TREATMENTS
 from saltus.simulate.analysis.impact_report import impact_report
 
 pytestmark = pytest.mark.slow

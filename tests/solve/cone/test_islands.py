@@ -7,7 +7,7 @@ closed forms give is met to rounding.
 import numpy as np
 from helpers.cones import cone_problem, random_mechanism, violation
 
-from saltus.model.fields.cone import BILATERAL, BOUNDED, COULOMB, UNILATERAL
+from saltus.model.fields.constraint.cone import BILATERAL, BOUNDED, COULOMB, UNILATERAL
 from saltus.number.kernels import Entry
 from saltus.solve.cone.problem import solve_cones
 

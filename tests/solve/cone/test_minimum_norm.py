@@ -7,7 +7,7 @@ most about 1e4 for these matrices) and the size of the result.
 import numpy as np
 import pytest
 
-from saltus.model.fields.cone import PROBLEM, cone_sizes
+from saltus.model.fields.constraint.cone import PROBLEM, cone_sizes
 from saltus.number.kernels import Entry
 from saltus.number.structs import Struct
 from saltus.solve.cone.minimum_norm import minimum_norm

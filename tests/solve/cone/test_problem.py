@@ -9,7 +9,7 @@ import pytest
 from helpers.cones import cone_problem, point_velocity, random_mechanism, stacked_boxes, violation
 from scipy.optimize import minimize
 
-from saltus.model.fields.cone import BILATERAL, BOUNDED, COULOMB, UNILATERAL
+from saltus.model.fields.constraint.cone import BILATERAL, BOUNDED, COULOMB, UNILATERAL
 from saltus.number.kernels import Entry
 from saltus.solve.cone.problem import solve_cones
 

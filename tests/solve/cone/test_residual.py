@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from saltus.model.fields.cone import BILATERAL, BOUNDED, COULOMB, UNILATERAL
+from saltus.model.fields.constraint.cone import BILATERAL, BOUNDED, COULOMB, UNILATERAL
 from saltus.number.kernels import interpret
 from saltus.solve.cone.residual import project_on_cone, residual, velocity
 

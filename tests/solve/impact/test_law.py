@@ -12,8 +12,17 @@ import numpy as np
 import pytest
 from helpers.impacts import Impact, block, delassus, double_pendulum
 
-from saltus.model.fields.cone import BILATERAL, COULOMB, UNILATERAL
-from saltus.model.fields.impact import ENERGETIC, LEFTOVER, MOREAU, NEWTON, POISSON, ROUNDS, SEQUENTIAL, SIMULTANEOUS
+from saltus.model.fields.constraint.cone import BILATERAL, COULOMB, UNILATERAL
+from saltus.model.fields.constraint.impact import (
+    ENERGETIC,
+    LEFTOVER,
+    MOREAU,
+    NEWTON,
+    POISSON,
+    ROUNDS,
+    SEQUENTIAL,
+    SIMULTANEOUS,
+)
 
 LAWS = [NEWTON, POISSON]
 TREATMENTS = [SIMULTANEOUS, SEQUENTIAL, MOREAU]

@@ -13,7 +13,7 @@ from saltus.model.contact.collisions import LEAST_FRICTION, most_contacts
 from saltus.model.contact.seams import seams
 from saltus.model.enums import BOX, CAPSULE, HFIELD, PLANE, pair_kind, pair_types
 from saltus.model.event_enums import DENSE_NUMBERS, EVENT_COUNTS
-from saltus.model.fields.cone import cone_sizes
+from saltus.model.fields.constraint.cone import cone_sizes
 from saltus.model.layout import model_layout
 from saltus.number.structs import Struct
 

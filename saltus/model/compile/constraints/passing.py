@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from saltus.model.compile.constraints.constraints import Constraints
 from saltus.model.contact.thickness import thicknesses
-from saltus.model.fields.passing import SEEN
+from saltus.model.fields.constraint.passing import SEEN
 
 AT_ONCE = 1024  # pairs processed together
 NO_PASSING: dict[str, int] = dict.fromkeys(("npassing", "npassingdof", "npassinggeom", "npassed"), 0)

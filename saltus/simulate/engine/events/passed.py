@@ -1,7 +1,7 @@
 """Pairs of geoms that passed each other within a step, as kernels record them, and the warning that names them."""
 
 from saltus.errors import warn
-from saltus.model.fields.passing import COUNT, SEEN
+from saltus.model.fields.constraint.passing import COUNT, SEEN
 from saltus.model.model import Model
 from saltus.number.structs import Struct
 

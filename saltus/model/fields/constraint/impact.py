@@ -1,6 +1,6 @@
 """Fields for resolving an impact, beside those of the contact-space problem, and codes of impact laws."""
 
-from saltus.model.fields import cone
+from saltus.model.fields.constraint import cone
 from saltus.number.structs import Field, Layout
 
 # laws of restitution and treatments of several contacts, with their names in `saltus.Hard`
@@ -39,7 +39,7 @@ IMPACT_FIELDS = {
     "impact_cut": Field("int", ("nhardrow",)),
 }
 
-IMPACT = Layout("ImpactProblem", cone.FIELDS | IMPACT_FIELDS)  # sizes as in `saltus.model.fields.cone.cone_sizes`
+IMPACT = Layout("ImpactProblem", cone.FIELDS | IMPACT_FIELDS)  # sizes: `cone.cone_sizes`
 
 #: Rooms whose kernels read these fields, and those that write them.
 READ_BY = {
