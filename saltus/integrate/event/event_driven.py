@@ -25,7 +25,8 @@ from saltus.integrate.dense.substep import FIXED, method_word, state_at
 from saltus.integrate.event.dense_events import can_go_over, come_back, go_over, step_over
 from saltus.integrate.event.event_density import creeps, stalls, too_dense
 from saltus.integrate.event.event_functions import event_values
-from saltus.integrate.event.event_location import NONE, first_event, watch
+from saltus.integrate.event.event_location import first_event, watch
+from saltus.integrate.event.event_roots import NONE
 from saltus.integrate.event.step_start import begin, go_behind_break, go_on, start_step
 from saltus.integrate.event.user_events import EVENTS, act, look, mark_passed, sides_after
 from saltus.integrate.integrator import Integrator

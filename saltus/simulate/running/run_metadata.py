@@ -13,7 +13,7 @@ import numba
 import numpy as np
 
 from saltus.compat.humans import BODIES, NO_POINTS
-from saltus.integrate.event.event_location import EPSILON
+from saltus.integrate.event.event_roots import EPSILON
 from saltus.model.actuator_enums import FIBRE
 from saltus.simulate.engine.constraint_rows import pair_names
 from saltus.simulate.engine.engine import Engine
