@@ -31,28 +31,21 @@ class TrajectoryBuilder(SampleBuffer):
         na: int = 0,
         nu: int = 0,
         *,
-        ncontact: int = 0,
-        nmocap: int = 0,
-        npoint: int = 0,
-        nactuation: int = 0,
-        nledger: int = 0,
-        ntree: int = 0,
-        nmotion: int = 0,
         expected: int = 64,
         names: Mapping[str, Sequence[str]] | None = None,
         units: Mapping[str, Sequence[str]] | None = None,
         attrs: Mapping[str, PlainValue] | None = None,
         model: Model | None = None,
+        **sizes: int,
     ) -> None:
         """Reserve room for `expected` samples; more are taken, at a growing step. Other arguments go to `Trajectory`.
 
-        Sizes are those of `row_shapes`.
+        `sizes`: further ones of `saltus.record.table.columns.row_shapes`.
 
         Raises:
-            OptionError: a size is negative.
+            OptionError: a size is unknown or negative.
         """
-        sizes = {"nq": nq, "nv": nv, "na": na, "nu": nu, "ncontact": ncontact, "nmocap": nmocap}
-        sizes |= {"npoint": npoint, "nactuation": nactuation, "nledger": nledger, "ntree": ntree, "nmotion": nmotion}
+        sizes |= {"nq": nq, "nv": nv, "na": na, "nu": nu}
         for name, size in {**sizes, "expected": expected}.items():
             if size < 0:
                 raise OptionError(f"{name} cannot have a negative size, got {size}")

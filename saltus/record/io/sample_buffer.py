@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from saltus.errors import OptionError
 from saltus.record.table.columns import tables
 from saltus.record.table.events import EventLog
+
+FIRST = ("time", "qpos", "qvel", "act", "ctrl", "energy", "contact_state")  # columns that all recordings have
 
 
 class SampleBuffer:
     """Samples in memory, by column. An interrupt between or within two samples loses at most the last one."""
 
     def __init__(self, shapes: Mapping[str, tuple], room: int):
-        self._columns: dict[str, NDArray[Any]] = tables(dict(shapes), room)
+        self._columns: dict[str, NDArray[Any]] = tables(shapes, room)
+        self._more = frozenset(name for name, shape in shapes.items() if name not in FIRST and 0 not in shape)
         self._count = 0
         self._end: dict[str, Any] | None = None
         self.event_log = EventLog()
@@ -33,21 +37,14 @@ class SampleBuffer:
         ctrl: ArrayLike = (),
         energy: ArrayLike = (np.nan, np.nan),
         contact_state: ArrayLike = (),
-        mocap_pos: ArrayLike = (),
-        mocap_quat: ArrayLike = (),
-        contact_mode: ArrayLike = (),
-        contact_force: ArrayLike = (),
-        contact_pos: ArrayLike = (),
-        actuation_state: ArrayLike = (),
-        ledger: ArrayLike = (),
-        tree_asleep: ArrayLike = (),
-        prescribed_force: ArrayLike = (),
+        **more: ArrayLike,
     ) -> None:
-        """Copy one sample.
+        """Copy one sample: a row of each column of `saltus.record.table.columns.COLUMNS` that has entries.
 
-        time s, qpos [nq], qvel [nv], act [na], ctrl [nu], energy [2] J, contact_state [n], mocap_pos [nmocap, 3] m,
-        mocap_quat [nmocap, 4]; where there are such columns contact_mode [n], contact_force [n, 3] N, contact_pos
-        [n, 3] m, actuation_state [k], ledger [n] J, tree_asleep [ntree] and prescribed_force [k] (N m, N).
+        time s, qpos [nq], qvel [nv], act [na], ctrl [nu], energy [2] J, contact_state [n], and `more` by their names.
+
+        Raises:
+            OptionError: a column has an unknown name, or is missing.
         """
         if self._count == len(self._columns["time"]):
             self._make_room()
@@ -59,21 +56,11 @@ class SampleBuffer:
         columns["ctrl"][row] = ctrl
         columns["energy"][row] = energy
         columns["contact_state"][row] = contact_state
-        if columns["mocap_pos"].shape[1]:
-            columns["mocap_pos"][row] = mocap_pos
-            columns["mocap_quat"][row] = mocap_quat
-        if columns["contact_mode"].shape[1]:
-            columns["contact_mode"][row] = contact_mode
-            columns["contact_force"][row] = contact_force
-            columns["contact_pos"][row] = contact_pos
-        if columns["actuation_state"].shape[1]:
-            columns["actuation_state"][row] = actuation_state
-        if columns["ledger"].shape[1]:
-            columns["ledger"][row] = ledger
-        if columns["tree_asleep"].shape[1]:
-            columns["tree_asleep"][row] = tree_asleep
-        if columns["prescribed_force"].shape[1]:
-            columns["prescribed_force"][row] = prescribed_force
+        if more or self._more:
+            if not self._more <= more.keys() <= columns.keys():
+                raise _misfit(self._more, more, columns)
+            for name in self._more:
+                columns[name][row] = more[name]
         # the sample counts only once it is complete
         self._count = row + 1
 
@@ -92,3 +79,10 @@ class SampleBuffer:
     def _make_room(self) -> None:
         """Make room for another sample where there is none."""
         raise NotImplementedError
+
+
+def _misfit(needed: Collection[str], given: Collection[str], known: Collection[str]) -> OptionError:
+    """The error of a sample whose columns are not those of the recording."""
+    if unknown := sorted(set(given) - set(known)):
+        return OptionError.unknown("column of a recording", unknown[0], list(known))
+    return OptionError(f"the sample lacks {', '.join(sorted(set(needed) - set(given)))}")

@@ -34,7 +34,7 @@ from saltus.record.files.checksum import sealed_size, write_sealed
 from saltus.record.files.limits import Allowance
 from saltus.record.io.plain_zarr import METADATA, array_size, check_array, metadata_digest
 from saltus.record.table.certificate import Certificate
-from saltus.record.table.columns import DIMENSIONS, dtype_of, row_shapes
+from saltus.record.table.columns import DIMENSIONS, dtype_of, row_shapes, tables
 from saltus.record.table.events import EVENT_DTYPE
 from saltus.record.table.stored_model import StoredModel
 from saltus.record.table.trajectory_table import TrajectoryTable
@@ -128,7 +128,7 @@ class Store:
             self.checkpoint = Checkpoint.read(self.path)
             self.rows: int = self.header["rows"]
             # columns that older recordings lack are empty
-            self.shapes = row_shapes(0, 0) | {name: tuple(shape) for name, shape in self.header["shapes"].items()}
+            self.shapes = row_shapes() | {name: tuple(shape) for name, shape in self.header["shapes"].items()}
         except FileNotFoundError as error:
             raise RecordError(path, "nothing was committed before the run was interrupted", action="read") from error
         except KeyError as error:
@@ -272,7 +272,7 @@ class StreamedTable(TrajectoryTable):
     def __init__(self, store: Store):
         self.store = store
         extras = store.extras()
-        empty = {name: np.empty((0, *shape), dtype=dtype_of(name)) for name, shape in store.shapes.items()}
+        empty = tables(store.shapes, 0)
         certificate = extras.pop("certificate")
         super().__init__(**empty, **extras, model=store.stored_model())
         self.certificate = certificate

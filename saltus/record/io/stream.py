@@ -247,9 +247,9 @@ def save_store(trajectory: TrajectoryTable, path: str | os.PathLike[str]) -> Non
     shapes = {name: getattr(trajectory, name).shape[1:] for name in DIMENSIONS}
     about = {"names": trajectory.names, "units": trajectory.units, "attrs": trajectory.attrs}
     stream = Stream.create(path, shapes, len(trajectory), **about, model=trajectory.stored_model)
-    columns = [getattr(trajectory, name) for name in DIMENSIONS]
-    for row in zip(*columns, strict=True):
-        stream.append(*row)
+    columns = {name: getattr(trajectory, name) for name in DIMENSIONS}
+    for k in range(len(trajectory)):
+        stream.append(**{name: column[k] for name, column in columns.items()})
     stream.event_log = EventLog(trajectory.events)
     if trajectory.end is not None:
         stream.end(**trajectory.end)

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from saltus.model.enums import BALL, FREE
+from saltus.record.table.columns import COLUMNS, HELD, JOINTS, SLERP
 
 if TYPE_CHECKING:
     from saltus.model.model import Model
@@ -22,8 +23,7 @@ if TYPE_CHECKING:
 
 #: Share of the time between two samples: a time nearer than this to a sample is at the sample.
 ROUNDING = 1e-9
-COLUMNS = ("qpos", "qvel", "act", "ctrl", "mocap_pos", "mocap_quat", "tree_asleep")
-HELD = ("ctrl", "tree_asleep")  # columns held between samples
+BETWEEN = {name: column.between for name, column in COLUMNS.items() if column.between}
 
 
 class Interpolator:
@@ -33,25 +33,25 @@ class Interpolator:
     """
 
     def __init__(self, trajectory: TrajectoryTable, model: Model):
-        self._rows = {name: _with_end(trajectory, name) for name in COLUMNS}
+        self._rows = {name: _with_end(trajectory, name) for name in BETWEEN}
         self._time = _with_end(trajectory, "time")
         self._quaternions = quaternion_places(model)
         self.start, self.end = float(self._time[0]), float(self._time[-1])
 
     def at(self, times: ArrayLike) -> dict[str, NDArray[Any]]:
-        """The `COLUMNS` at times [T] (s, as in the recording), each with T rows."""
+        """The columns that are known between samples, at times [T] (s, as in the recording), each with T rows."""
         lower, fraction = self._places(np.asarray(times, float))
         upper = np.minimum(lower + 1, len(self._time) - 1)
         found: dict[str, NDArray[Any]] = {}
         for name, rows in self._rows.items():
             a, b = rows[lower], rows[upper]
-            if name in HELD:
+            if BETWEEN[name] == HELD:
                 found[name] = a
-            elif name == "mocap_quat":
+            elif BETWEEN[name] == SLERP:
                 found[name] = slerp(a, b, fraction[:, None])
             else:
                 found[name] = _lerp(a, b, fraction)
-            if name == "qpos":
+            if BETWEEN[name] == JOINTS:
                 for k in self._quaternions:
                     part = slice(k, k + 4)
                     found[name][:, part] = slerp(a[:, part], b[:, part], fraction)

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from saltus.arguments import PlainValue, mapping
 from saltus.errors import OptionError, RecordError
 from saltus.record.table.certificate import Certificate, energy_drift
-from saltus.record.table.columns import POINTS, dtype_of
+from saltus.record.table.columns import COLUMNS, FIXED, GROUPS, POINTS, Column
 from saltus.record.table.events import EVENT_DTYPE, EventTable, event_table
 from saltus.record.table.ledger import ACCOUNTS, WITHOUT_MOTIONS
 from saltus.record.table.stored_model import StoredModel, described
@@ -20,27 +20,8 @@ from saltus.record.table.stored_model import StoredModel, described
 if TYPE_CHECKING:
     from saltus.model.model import Model
 
-_GROUPS = {
-    **{group: group for group in ("qpos", "qvel", "act", "ctrl")},
-    **{"contact": "contact_state", "mocap": "mocap_pos", "actuation": "actuation_state"},
-    "tree": "tree_asleep",
-    "motion": "prescribed_force",
-}
-_END = (
-    "time",
-    "qpos",
-    "qvel",
-    "act",
-    "ctrl",
-    "energy",
-    "mocap_pos",
-    "mocap_quat",
-    *POINTS,
-    "actuation_state",
-    "ledger",
-    "tree_asleep",
-    "prescribed_force",
-)
+
+TOGETHER = (*POINTS, "mocap_pos", "mocap_quat")  # columns whose shapes are checked together
 
 
 class TrajectoryTable:
@@ -48,6 +29,23 @@ class TrajectoryTable:
 
     `saltus.record.trajectory.Trajectory` lists the attributes, and adds files, plots, films and reports.
     """
+
+    time: NDArray[np.float64]
+    qpos: NDArray[np.float64]
+    qvel: NDArray[np.float64]
+    act: NDArray[np.float64]
+    ctrl: NDArray[np.float64]
+    energy: NDArray[np.float64]
+    contact_state: NDArray[np.bool_]
+    mocap_pos: NDArray[np.float64]
+    mocap_quat: NDArray[np.float64]
+    contact_mode: NDArray[np.int8]
+    contact_force: NDArray[np.float64]
+    contact_pos: NDArray[np.float64]
+    actuation_state: NDArray[np.float64]
+    ledger: NDArray[np.float64]
+    tree_asleep: NDArray[np.int32]
+    prescribed_force: NDArray[np.float64]
 
     def __init__(
         self,
@@ -59,15 +57,6 @@ class TrajectoryTable:
         energy: ArrayLike | None = None,
         contact_state: ArrayLike | None = None,
         *,
-        mocap_pos: ArrayLike | None = None,
-        mocap_quat: ArrayLike | None = None,
-        contact_mode: ArrayLike | None = None,
-        contact_force: ArrayLike | None = None,
-        contact_pos: ArrayLike | None = None,
-        actuation_state: ArrayLike | None = None,
-        ledger: ArrayLike | None = None,
-        tree_asleep: ArrayLike | None = None,
-        prescribed_force: ArrayLike | None = None,
         end: Mapping[str, ArrayLike] | None = None,
         events: NDArray[np.void] | None = None,
         names: Mapping[str, Sequence[str]] | None = None,
@@ -75,39 +64,29 @@ class TrajectoryTable:
         attrs: Mapping[str, object] | None = None,
         certificate: Certificate | None = None,
         model: Model | StoredModel | None = None,
+        **more: ArrayLike | None,
     ) -> None:
         """Take the columns; omitted ones are empty, energies are nan, names are numbered ("qpos[0]", ...).
 
-        `model`: the model that moved, for pictures and videos.
+        `more`: further columns of `saltus.record.table.columns.COLUMNS`. `model`: the model that moved, for pictures
+        and videos.
 
         Raises:
-            OptionError: a field has the wrong shape or type; the message names it.
+            OptionError: a field is unknown, or has the wrong shape or type; the message names it.
         """
-        self.time: NDArray[np.float64] = _column("time", time)
+        if unknown := more.keys() - COLUMNS.keys():
+            raise OptionError.unknown("column of a recording", min(unknown), list(COLUMNS))
+        given = {"qpos": qpos, "qvel": qvel, "act": act, "ctrl": ctrl, "energy": energy} | more
+        given["contact_state"] = contact_state
+        self.time = _column("time", time)
         count = len(self.time)
-        nothing = np.empty((count, 0))
-        self.qpos: NDArray[np.float64] = _table("qpos", qpos, count)
-        self.qvel: NDArray[np.float64] = _table("qvel", qvel, count)
-        self.act: NDArray[np.float64] = _table("act", nothing if act is None else act, count)
-        self.ctrl: NDArray[np.float64] = _table("ctrl", nothing if ctrl is None else ctrl, count)
-        unknown = np.full((count, 2), np.nan)
-        self.energy: NDArray[np.float64] = _table("energy", unknown if energy is None else energy, count, width=2)
-        closed = nothing if contact_state is None else contact_state
-        self.contact_state: NDArray[np.bool_] = _table("contact_state", closed, count, dtype=np.bool_)
-        self.mocap_pos, self.mocap_quat = _poses(mocap_pos, mocap_quat, count)
-        points = _points((contact_mode, contact_force, contact_pos), self.contact_state.shape)
-        self.contact_mode: NDArray[np.int8] = points[0]
-        self.contact_force: NDArray[np.float64] = points[1]
-        self.contact_pos: NDArray[np.float64] = points[2]
-        discrete = nothing if actuation_state is None else actuation_state
-        self.actuation_state: NDArray[np.float64] = _table("actuation_state", discrete, count)
-        self.ledger: NDArray[np.float64] = _table("ledger", nothing if ledger is None else ledger, count)
+        for name, column in COLUMNS.items():
+            if name != "time":
+                setattr(self, name, _table(column, given.get(name), count))
+        _check_poses(self, given)
+        _check_points(self)
         if self.ledger.shape[1] not in (0, WITHOUT_MOTIONS, len(ACCOUNTS)):
             raise OptionError(f"ledger must have shape [{count}, {len(ACCOUNTS)}], got {list(self.ledger.shape)}")
-        asleep = nothing if tree_asleep is None else tree_asleep
-        self.tree_asleep: NDArray[np.int32] = _table("tree_asleep", asleep, count, dtype=np.int32)
-        needed = nothing if prescribed_force is None else prescribed_force
-        self.prescribed_force: NDArray[np.float64] = _table("prescribed_force", needed, count)
         self.end: dict[str, NDArray[np.float64]] | None = None if end is None else self._end_row(mapping("end", end))
         self.events: EventTable = event_table(np.empty(0, EVENT_DTYPE) if events is None else events)
         self.names: dict[str, list[str]] = self._labels("names", names)
@@ -118,10 +97,10 @@ class TrajectoryTable:
 
     def _labels(self, what: str, given: Mapping[str, Sequence[str]] | None) -> dict[str, list[str]]:
         given = {} if given is None else mapping(what, given)
-        if unknown := set(given) - set(_GROUPS):
-            raise OptionError(f"{what}: unknown group {sorted(unknown)[0]!r} (known: {', '.join(_GROUPS)})")
+        if unknown := set(given) - set(GROUPS):
+            raise OptionError(f"{what}: unknown group {sorted(unknown)[0]!r} (known: {', '.join(GROUPS)})")
         labels: dict[str, list[str]] = {}
-        for group, variable in _GROUPS.items():
+        for group, variable in GROUPS.items():
             width = getattr(self, variable).shape[1]
             default = [f"{group}[{i}]" for i in range(width)] if what == "names" else [""] * width
             labels[group] = [str(label) for label in given.get(group, default)]
@@ -131,12 +110,13 @@ class TrajectoryTable:
 
     def _end_row(self, end: Mapping[str, ArrayLike]) -> dict[str, NDArray[np.float64]]:
         row = {}
-        for name in _END:
+        for name, column in COLUMNS.items():
+            if not column.at_end:
+                continue
             shape = getattr(self, name).shape[1:]
-            if name not in end and math.prod(shape) and dtype_of(name) is not np.float64:
+            if name not in end and math.prod(shape) and column.dtype is not np.float64:
                 raise OptionError(f"end['{name}'] is missing")
-            given = end.get(name, np.full(shape, np.nan if dtype_of(name) is np.float64 else 0))
-            row[name] = _array(f"end['{name}']", given, dtype_of(name))
+            row[name] = _array(f"end['{name}']", end.get(name, np.full(shape, column.missing)), column.dtype)
             if row[name].size == 0:
                 row[name] = row[name].reshape(shape)
             if row[name].shape != shape:
@@ -199,45 +179,45 @@ def _column(name: str, values: ArrayLike) -> NDArray[np.float64]:
     return array
 
 
-def _table(
-    name: str, values: ArrayLike, count: int, width: int | None = None, dtype: type = np.float64
-) -> NDArray[Any]:
-    array = _array(name, values, dtype)
-    if array.ndim != 2 or len(array) != count or width not in (None, array.shape[1]):
-        raise OptionError(f"{name} must have shape [{count}, {width or 'n'}], got {list(array.shape)}")
+def _table(column: Column, given: ArrayLike | None, count: int) -> NDArray[Any]:
+    """A column as an array [count, *row], or without entries if nothing is given; energies are then nan."""
+    if given is None:
+        return np.full((count, *column.shape(0)), column.missing, dtype=column.dtype)
+    array = _array(column.name, given, column.dtype)
+    if array.size == 0 and array.ndim == 2 and array.shape[1] == 0 and column.size:
+        array = array.reshape(len(array), *column.shape(0))
+    row = column.shape(array.shape[1] if array.ndim > 1 else 0)
+    if array.shape != (count, *row) and column.name not in TOGETHER:
+        wanted = ["n" if dimension not in FIXED else str(FIXED[dimension]) for dimension in column.dimensions]
+        raise OptionError(
+            f"{column.name} must have shape [{', '.join([str(count), *wanted])}], got {list(array.shape)}"
+        )
     return array
 
 
-def _poses(pos: ArrayLike | None, quat: ArrayLike | None, count: int) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Mocap poses [count, n, 3] and [count, n, 4]."""
-    if (pos is None) != (quat is None):
+def _check_poses(table: TrajectoryTable, given: Mapping[str, Any]) -> None:
+    """Raise OptionError unless mocap poses are [T, n, 3] and [T, n, 4], or both missing."""
+    if (given.get("mocap_pos") is None) != (given.get("mocap_quat") is None):
         raise OptionError("mocap_pos and mocap_quat go together, got one of them")
-    if pos is None or quat is None:
-        return np.empty((count, 0, 3)), np.empty((count, 0, 4))
-    poses = _array("mocap_pos", pos, np.float64), _array("mocap_quat", quat, np.float64)
-    if poses[0].shape != (count, *poses[0].shape[1:2], 3) or poses[1].shape != (*poses[0].shape[:2], 4):
-        shapes = f"{list(poses[0].shape)} and {list(poses[1].shape)}"
+    pos, quat, count = table.mocap_pos, table.mocap_quat, len(table.time)
+    if pos.shape != (count, *pos.shape[1:2], 3) or quat.shape != (*pos.shape[:2], 4):
+        shapes = f"{list(pos.shape)} and {list(quat.shape)}"
         raise OptionError(
             f"mocap_pos and mocap_quat must have shapes [{count}, n, 3] and [{count}, n, 4], got {shapes}"
         )
-    return poses
 
 
-def _points(given: tuple[ArrayLike | None, ...], shape: tuple[int, ...]) -> list[NDArray[Any]]:
-    """Modes, forces and positions of contact points: all of them or none, in the shape of `contact_state`."""
-    if all(values is None or np.shape(values)[1:2] in ((), (0,)) for values in given):
-        count = shape[0]
-        return [np.empty((count, 0), np.int8), np.empty((count, 0, 3)), np.empty((count, 0, 3))]
-    found = []
-    for name, values in zip(POINTS, given, strict=True):
-        if values is None:
+def _check_points(table: TrajectoryTable) -> None:
+    """Raise OptionError unless there are all columns of contact points, in the shape of `contact_state`, or none."""
+    found = {name: getattr(table, name) for name in POINTS}
+    if not any(values.ndim > 1 and values.shape[1] for values in found.values()):
+        return
+    for name, values in found.items():
+        if values.ndim > 1 and not values.shape[1] and table.contact_state.shape[1]:
             raise OptionError(f"contact_mode, contact_force and contact_pos go together; {name} is missing")
-        expected = shape if name == "contact_mode" else (*shape, 3)
-        array = _array(name, values, dtype_of(name))
-        if array.shape != expected:
-            raise OptionError(f"{name} must have shape {list(expected)}, as contact_state, got {list(array.shape)}")
-        found.append(array)
-    return found
+        expected = (*table.contact_state.shape, *COLUMNS[name].shape(0)[1:])
+        if values.shape != expected:
+            raise OptionError(f"{name} must have shape {list(expected)}, as contact_state, got {list(values.shape)}")
 
 
 def _array(name: str, values: ArrayLike, dtype: type) -> NDArray[Any]:

@@ -4,7 +4,7 @@ import numpy as np
 from helpers.plotted import bouncing, many_events
 
 from saltus.record import EVENT_DTYPE
-from saltus.record.table.jumps import with_jumps
+from saltus.record.plot.jumps import with_jumps
 
 
 def test_jumps_without_number_leave_something_to_see():
