@@ -35,8 +35,8 @@ from saltus.compat.mujoco_fields import (
     STATE_FIELDS,
     VELOCITIES,
 )
-from saltus.compat.mujoco_models import differences, expandable, put_into
-from saltus.compat.mujoco_named import NamedView
+from saltus.compat.mujoco_models import differences, expandable, moving_dofs, put_into
+from saltus.compat.mujoco_named import NamedAccess
 from saltus.errors import DivergenceError, OptionError, SaltusError
 from saltus.offered import offered
 
@@ -55,7 +55,7 @@ class SimulationError(SaltusError, RuntimeError):
         super().__init__(message)
 
 
-class Batch:
+class Batch(NamedAccess):
     """`nsim` simulations of a model on `nthread` threads (0: all CPUs), by the names of mujoco.batch.Batch.
 
     `persistent` makes no difference here: derived fields always are the simulation's own.
@@ -137,34 +137,6 @@ class Batch:
             )
         else:
             self.bind(name)[...] = value
-
-    def actuator(self, key: int | str) -> NamedView:
-        """Parts of fields that belong to an actuator."""
-        return NamedView(self, "actuator", key)
-
-    def body(self, key: int | str) -> NamedView:
-        """Parts of fields that belong to a body."""
-        return NamedView(self, "body", key)
-
-    def geom(self, key: int | str) -> NamedView:
-        """Parts of fields that belong to a geom."""
-        return NamedView(self, "geom", key)
-
-    def joint(self, key: int | str) -> NamedView:
-        """Parts of fields that belong to a joint."""
-        return NamedView(self, "joint", key)
-
-    def sensor(self, key: int | str) -> NamedView:
-        """Parts of fields that belong to a sensor."""
-        return NamedView(self, "sensor", key)
-
-    def site(self, key: int | str) -> NamedView:
-        """Parts of fields that belong to a site."""
-        return NamedView(self, "site", key)
-
-    def tendon(self, key: int | str) -> NamedView:
-        """Parts of fields that belong to a tendon."""
-        return NamedView(self, "tendon", key)
 
     # ------------------------------------------------------------ motion
 
@@ -263,7 +235,7 @@ class Batch:
         cdof, com = (values[chosen] for values in self._batch.read(("cdof", "subtree_com")))
         turning, moving = cdof[:, :, :3], cdof[:, :, 3:]
         arm = points - com[np.arange(len(chosen)), m.body_rootid[bodies]]
-        acts = np.array([_moves(m, b) for b in range(m.nbody)]).reshape(m.nbody, m.nv)[bodies][:, :, None]
+        acts = np.array([moving_dofs(m, b) for b in range(m.nbody)]).reshape(m.nbody, m.nv)[bodies][:, :, None]
         translation = acts * (moving + np.cross(turning, arm[:, None]))
         return translation.transpose(0, 2, 1), (acts * turning).transpose(0, 2, 1)
 
@@ -425,13 +397,3 @@ class Batch:
         if failed:
             ids = np.array(sorted(failed))
             raise SimulationError(ids, f"{len(ids)} of {len(chosen)} simulations failed: {failed[int(ids[0])]}")
-
-
-def _moves(m: mujoco.MjModel, body: int) -> NDArray[np.bool_]:
-    """Mask of the degrees of freedom [nv] that move a body."""
-    moves = np.zeros(m.nv, bool)
-    while body > 0:
-        first = m.body_dofadr[body]
-        moves[first : first + m.body_dofnum[body]] = m.body_dofnum[body] > 0
-        body = m.body_parentid[body]
-    return moves

@@ -64,3 +64,13 @@ def _options(m: mujoco.MjModel) -> list[str]:
     """Names of a model's options."""
     names = [name for name in dir(m.opt) if not name.startswith("_")]
     return [f"opt.{name}" for name in names if isinstance(getattr(m.opt, name), int | float | np.ndarray)]
+
+
+def moving_dofs(m: mujoco.MjModel, body: int) -> NDArray[np.bool_]:
+    """Mask of the degrees of freedom [nv] that move a body."""
+    moves = np.zeros(m.nv, bool)
+    while body > 0:
+        first = m.body_dofadr[body]
+        moves[first : first + m.body_dofnum[body]] = m.body_dofnum[body] > 0
+        body = m.body_parentid[body]
+    return moves

@@ -106,3 +106,35 @@ def _candidates(kind: str, name: str) -> list[str]:
     """Fields of MjData in which an attribute may lie."""
     prefix = {"tendon": "ten"}.get(kind, kind)
     return [name, f"{prefix}_{name}", "sensordata" if (kind, name) == ("sensor", "data") else name]
+
+
+class NamedAccess(HasFields):
+    """Named views of the objects of a batch, as `mujoco.batch.Batch` has them."""
+
+    def actuator(self, key: int | str) -> NamedView:
+        """Parts of fields that belong to an actuator."""
+        return NamedView(self, "actuator", key)
+
+    def body(self, key: int | str) -> NamedView:
+        """Parts of fields that belong to a body."""
+        return NamedView(self, "body", key)
+
+    def geom(self, key: int | str) -> NamedView:
+        """Parts of fields that belong to a geom."""
+        return NamedView(self, "geom", key)
+
+    def joint(self, key: int | str) -> NamedView:
+        """Parts of fields that belong to a joint."""
+        return NamedView(self, "joint", key)
+
+    def sensor(self, key: int | str) -> NamedView:
+        """Parts of fields that belong to a sensor."""
+        return NamedView(self, "sensor", key)
+
+    def site(self, key: int | str) -> NamedView:
+        """Parts of fields that belong to a site."""
+        return NamedView(self, "site", key)
+
+    def tendon(self, key: int | str) -> NamedView:
+        """Parts of fields that belong to a tendon."""
+        return NamedView(self, "tendon", key)

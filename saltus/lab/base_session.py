@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import deque
-from typing import TYPE_CHECKING, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from saltus.draw.scene.scene import not_drawn
 from saltus.errors import OptionError, SaltusError
@@ -94,6 +94,17 @@ class Session(ABC):
     @abstractmethod
     def state_text(self) -> str:
         """The displayed state as Python text."""
+
+    def keyboard(self) -> list[str]:
+        """Keys that the session reacts to."""
+        return []
+
+    def actions(self) -> list[dict[str, Any]]:
+        """Buttons for the keys of `keyboard`: [{group, key, label, hold, when}].
+
+        hold: whether it acts while held. when: a field of the status and the value at which it is shown as pressed.
+        """
+        return []
 
     def boards(self) -> list[Board]:
         """Sources of messages that pages receive whenever they have changed."""

@@ -193,17 +193,6 @@ class LiveSession(Session):
         """Name of the present integrator."""
         return self.sim.integrator.name
 
-    def keyboard(self) -> list[str]:
-        """Keys that the session reacts to."""
-        return []
-
-    def actions(self) -> list[dict[str, Any]]:
-        """Buttons for the keys of `keyboard`: [{group, key, label, hold, when}].
-
-        hold: whether it acts while held. when: a field of the status and the value at which it is shown as pressed.
-        """
-        return []
-
     def page_data(self) -> dict[str, Any]:
         """Data of this kind of session for a standalone page: `kind` and the fields that it needs."""
         return {"kind": "live"}
