@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from saltus.arguments import number, numbers, words
 from saltus.env.bundled import legged
+from saltus.env.bundled.feet import remembered, terms_of_feet
 from saltus.env.bundled.robot_files import playground_model
 from saltus.env.disturb.pushes import Push
 from saltus.env.disturb.randomize import Randomize
@@ -108,10 +109,10 @@ class Joystick(Environment):
             raise OptionError(f"{name}: feet must name {count} geoms, got {', '.join(feet)}")
         self.ids = {f"foot_{k}": ("geom", name) for k, name in enumerate(feet)}
         self._disturbed = False  # the disturbances are added once, when the model is known
-        self._feet = terms = legged.terms_of_feet(len(feet))
+        self._feet = terms = terms_of_feet(len(feet))
         self.rewards = REWARDS | {"landing": terms.landing, "slip": terms.slip, "rhythm": terms.rhythm}
         self.before_step, self.remember = terms.joint_targets, terms.remember
-        self.memory = {"command": [0.0] * 3, "phase": 0.0, **legged.remembered(len(feet))}
+        self.memory = {"command": [0.0] * 3, "phase": 0.0, **remembered(len(feet))}
 
     def loaded(self) -> Model:
         """Load the model and complete the declaration by it: parameters, observation, frame skip, disturbances."""

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from saltus.env.environment import declared
 from saltus.env.run.episodes import Episodes
-from saltus.env.run.loop import SAME_STEP
 from saltus.env.run.results import Results
+from saltus.env.run.stages import SAME_STEP
 
 #: Arrays by name, [n] or [n, ...], each with its mask [n] under "_name"; final infos are nested.
 VectorInfos: TypeAlias = dict[str, "NDArray[np.generic] | VectorInfos"]

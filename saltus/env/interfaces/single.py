@@ -13,7 +13,7 @@ from saltus.env.interfaces.infos import Infos, SingleInfos
 from saltus.env.interfaces.pictures import RENDER_MODES, Pictures
 from saltus.env.interfaces.spaces import action_space, check_options, observation_space, seed_keys
 from saltus.env.run.episodes import Episodes, Parameters
-from saltus.env.run.loop import DISABLED
+from saltus.env.run.stages import DISABLED
 from saltus.errors import OptionError
 from saltus.model.model import Model
 from saltus.simulate.batches.model import BatchModel

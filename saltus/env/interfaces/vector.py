@@ -14,7 +14,7 @@ from saltus.env.interfaces.infos import Infos, VectorInfos, final_observations
 from saltus.env.interfaces.pictures import RENDER_MODES, Pictures
 from saltus.env.interfaces.spaces import action_space, observation_space, reset_mask, seed_keys
 from saltus.env.run.episodes import Episodes, Parameters
-from saltus.env.run.loop import DISABLED, NEXT_STEP, SAME_STEP
+from saltus.env.run.stages import DISABLED, NEXT_STEP, SAME_STEP
 from saltus.errors import OptionError
 from saltus.model.model import Model
 from saltus.simulate.batches.model import BatchModel

@@ -6,18 +6,16 @@
 
 import functools
 
-from saltus.env.run.loop import (
+from saltus.env.run.stages import (
     BEGAN,
     DISABLED,
     Program,
-    begin_episode,
     judge,
     load_episode,
-    observing,
     show,
+    stages,
     store_episode,
     store_start,
-    take_action,
 )
 from saltus.integrate.integrator import Integrator
 from saltus.number.components import as_number
@@ -64,18 +62,35 @@ def _step_again(take_steps):
 def _looking(step, program: Program, left: bool, label: str, parameters: int) -> Entry:
     repeat = _step_again(group_steps(step)) if left else _no_step
     seen_after = program.after_step if left else _the_same
-    observe = observing(program.observation)
-    before_step, after_reset = program.before_step, program.after_reset
-    ends, gather, remember, reset = program.terminated, program.values, program.remember, program.reset
-    begin, late_action, push, release, report, first_seen, seen_late = program.disturbances
+    act, see, see_first, begin = stages(program)
+    ends, remember, after_reset, release = (
+        program.terminated,
+        program.remember,
+        program.after_reset,
+        program.disturbances.release,
+    )
 
     def look(
-        m, s, d, e, m_real, d_real, e_real, earlier, memory, actions, results, shown, tables, late, places, counts, h,
-        parameters
-    ):  # fmt: skip
+        m,
+        s,
+        d,
+        e,
+        m_real,
+        d_real,
+        e_real,
+        earlier,
+        memory,
+        actions,
+        results,
+        tables,
+        late,
+        places,
+        counts,
+        h,
+        parameters,
+    ):
         states, clock, own, random, varied, fields, _ = memory
-        start, fresh, field_rows, shaping = tables
-        rewards, flags = results
+        flags = results[1]
         rows, own_rows, at, values_at, width = places
         mode, limit, nreward, shaped = counts
         status = OK
@@ -86,41 +101,27 @@ def _looking(step, program: Program, left: bool, label: str, parameters: int) ->
         load_group(d_real, states, 0, rows, width)
         if mode == ACT:
             release(d, e, e_real, late)
-            take_action(e, actions, 0, width)
-            late_action(d, e, e_real, late)
-            before_step(m, d, e)
-            push(d, e, e_real, late)
+            act(m, d, e, e_real, actions, late, 0, width)
             store_start(d_real, states, clock, flags, 0, rows, width)
             store_episode(e, e_real, own, random, flags, BEGAN, 0, own_rows, width)
             return status
-        if mode == BEGIN:
-            begin_episode(d_real, e, e_real, start, fresh, random, 0, rows, own_rows, width)
-            begin(d, e, e_real, late)
-            reset(m, d, e)
-            store_start(d_real, states, clock, flags, 0, rows, width)
         if mode == SEE:
             release(d, e, e_real, late)
-        if not left or mode != SEE:
-            status = max(status, after_reset(m, s, d))
-        else:
-            status = max(status, seen_after(m, s, d))
-        if mode == SEE:
+            status = max(status, seen_after(m, s, d) if left else after_reset(m, s, d))
             e.steps = e.steps + 1.0
             e.terminated = as_number(ends(m, d, e), e.steps)
+            see(m, d, e, d_real, e_real, tables, late, shaped, at)
+            judge(e, e_real, 0.0 * e.steps, (values_at, nreward, limit, DISABLED), results, 0, width)
         else:
+            if mode == BEGIN:
+                begin(m, d, e, d_real, e_real, memory, flags, tables, late, 0, places)
+            status = max(status, after_reset(m, s, d))
             e.terminated = 0.0 * e.steps
-        gather(m, d, e)
-        report(d, e, e_real, late)
-        observe(m, d, e, d_real, e_real, field_rows, shaping, shaped, at)
-        if mode == SEE:
-            seen_late(d, e, e_real, late)
-            judge(e, e_real, 0.0 * e.steps, values_at, nreward, limit, DISABLED, rewards, flags, 0, width)
-        else:
-            first_seen(d, e, e_real, late)
+            see_first(m, d, e, d_real, e_real, tables, late, shaped, at)
         if mode != SEE_AGAIN:
             remember(m, d, e)
         store_episode(e, e_real, own, random, flags, BEGAN, 0, own_rows, width)
-        show(e_real, at, values_at, flags, BEGAN, shown, 0, width)
+        show(e_real, places, results, BEGAN, 0)
         return status
 
     return entry(look, name=f"look_{label}", structs=("m", "s", "d", "e"), parameters=parameters)

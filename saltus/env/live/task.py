@@ -12,7 +12,7 @@ from saltus.env.environment import Environment
 from saltus.env.inputs import Input
 from saltus.env.live.looking import ACT, BEGIN, SEE, SEE_AGAIN, looking
 from saltus.env.run.episodes import Episodes
-from saltus.env.run.loop import BEGAN
+from saltus.env.run.stages import BEGAN
 
 if TYPE_CHECKING:
     from saltus.model.model import Model

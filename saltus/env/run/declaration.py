@@ -11,8 +11,9 @@ from saltus.env.disturb.pushes import pushes_of
 from saltus.env.environment import Environment, declared
 from saltus.env.observation import field_name, field_rows, parts
 from saltus.env.run.gathered_terms import action_is_control, gathered, never, nothing
-from saltus.env.run.loop import HIGH, LOW, NOISE, NSHAPING, SCALE, Program, take_next, take_nothing
+from saltus.env.run.loop import take_next, take_nothing
 from saltus.env.run.quantities import Quantities
+from saltus.env.run.stages import HIGH, LOW, NOISE, NSHAPING, SCALE, Program
 from saltus.env.terms import term_kernel, value_count
 from saltus.errors import OptionError
 from saltus.model.model import Model

@@ -14,8 +14,9 @@ from saltus.env.environment import Environment, declared
 from saltus.env.layout import episode_layout
 from saltus.env.random import EPISODE, KEY_HIGH, KEY_LOW, NRANDOM
 from saltus.env.run.declaration import Declaration
-from saltus.env.run.loop import RESET, SAME_STEP, environment_loop
+from saltus.env.run.loop import environment_loop
 from saltus.env.run.results import Results
+from saltus.env.run.stages import RESET, SAME_STEP
 from saltus.errors import ModelError, OptionError, warn
 from saltus.integrate.integrator import Integrator
 from saltus.integrate.registry import find_integrator
@@ -126,7 +127,7 @@ class Episodes:
         prepared = (coming.rows, coming.own, coming.places, coming.slots) if coming.active else ()
         memory = (lanes.states, lanes.clock, self._own, self._random, *lanes.varied(), prepared)
         results = self.results
-        self._arguments = (memory, self._actions, results.arrays, results.shown, tables, late, places)
+        self._arguments = (memory, self._actions, (*results.arrays, *results.shown), tables, late, places)
         for name, value in self.environment.values.items():
             self.write(name, value)
         self.seed(np.random.SeedSequence().generate_state(self.n, np.uint64))

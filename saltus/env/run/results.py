@@ -5,7 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from saltus.env.run.loop import ENDED, NFLAG, RESETTING, SOME_BEGAN, SOME_DIVERGED, STATUS, TERMINATED, TRUNCATED
+from saltus.env.run.loop import SOME_BEGAN, SOME_DIVERGED, STATUS
+from saltus.env.run.stages import ENDED, NFLAG, RESETTING, TERMINATED, TRUNCATED
 
 
 class Results:
