@@ -160,8 +160,6 @@ POINTS = ("contact_mode", "contact_force", "contact_pos")
 #: The column whose first dimension the labels of each group describe.
 GROUPS: dict[str, str] = {column.group: name for name, column in COLUMNS.items() if column.group}
 
-_SIZES = tuple(dict.fromkeys(column.size for column in COLUMNS.values() if column.size))
-
 
 def row_shapes(**sizes: int) -> dict[str, tuple[int, ...]]:
     """Shape of a sample in each column.
@@ -174,8 +172,9 @@ def row_shapes(**sizes: int) -> dict[str, tuple[int, ...]]:
     Raises:
         OptionError: an unknown size.
     """
-    if unknown := sizes.keys() - set(_SIZES):
-        raise OptionError.unknown("size of a recording", min(unknown), list(_SIZES))
+    known = [*dict.fromkeys(column.size for column in COLUMNS.values() if column.size)]
+    if unknown := sizes.keys() - set(known):
+        raise OptionError.unknown("size of a recording", min(unknown), known)
     return {name: column.shape(sizes.get(column.size, 0)) for name, column in COLUMNS.items()}
 
 

@@ -209,13 +209,15 @@ def _check_poses(table: TrajectoryTable, given: Mapping[str, Any]) -> None:
 
 def _check_points(table: TrajectoryTable) -> None:
     """Raise OptionError unless there are all columns of contact points, in the shape of `contact_state`, or none."""
+    count, width = table.contact_state.shape
     found = {name: getattr(table, name) for name in POINTS}
-    if not any(values.ndim > 1 and values.shape[1] for values in found.values()):
+    given = [name for name, values in found.items() if values.shape != (count, *COLUMNS[name].shape(0))]
+    if not given:
         return
     for name, values in found.items():
-        if values.ndim > 1 and not values.shape[1] and table.contact_state.shape[1]:
+        expected = (count, *COLUMNS[name].shape(width))
+        if width and name not in given:
             raise OptionError(f"contact_mode, contact_force and contact_pos go together; {name} is missing")
-        expected = (*table.contact_state.shape, *COLUMNS[name].shape(0)[1:])
         if values.shape != expected:
             raise OptionError(f"{name} must have shape {list(expected)}, as contact_state, got {list(values.shape)}")
 

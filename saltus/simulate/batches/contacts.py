@@ -80,11 +80,13 @@ class BatchContacts:
 
 
 @entry
-def read_contacts(m, d, m_real, d_real, states, varied, fields, first, last, rows, width, n, count, whole, real):
-    """Contacts of the groups from first to last, from row `count` of the tables on, while there is room.
+def read_contacts(m, d, m_real, d_real, memory, groups, count, whole, real):
+    """Contacts of groups, from row `count` of the tables on, while there is room; memory, groups as in `stages.reads`.
 
     Returns the group before which there was no room, or last, the number of rows and the worst status.
     """
+    states, varied, fields = memory
+    first, last, rows, width, n = groups
     status = 0
     for group in range(first, last):
         load_model(m, m_real, varied, fields, group, width)
@@ -178,9 +180,9 @@ def _of_groups(lanes: Lanes, worker: int, first: int, last: int) -> tuple[np.nda
     workspace, (whole, real), count = lanes.prepared(worker), _none(lanes, ROOM), 0
     with lanes.looking(workspace):
         while True:
-            counts = (first, last, lanes.present_rows(), lanes.width, lanes.n, count)
-            arrays = (lanes.states, *lanes.varied())
-            first, count, status = read_contacts(lanes.models[worker], workspace, *arrays, *counts, whole, real)
+            groups = (first, last, lanes.present_rows(), lanes.width, lanes.n)
+            memory = (lanes.states, *lanes.varied())
+            first, count, status = read_contacts(lanes.models[worker], workspace, memory, groups, count, whole, real)
             if status == CONTACTS_FULL:
                 raise contacts_full(lanes.m)
             if first == last:

@@ -15,11 +15,7 @@ from saltus.simulate.batches.arrays import WritableArray, writable
 from saltus.simulate.batches.copying import gather
 from saltus.simulate.batches.fields import (
     BODIES,
-    FORWARD,
-    INVERSE,
-    POSITIONS,
     SENSORS,
-    SMOOTH,
     STATE,
     Place,
     passes,
@@ -34,14 +30,6 @@ from saltus.simulate.engine.sensing import attach_sensing, sensor_place
 from saltus.solve.status import CONTACTS_FULL
 
 COPIED = 1e-9  # s, about the time to copy a number
-LOOPS = {
-    POSITIONS: stages.read_positions,
-    SMOOTH: stages.read_smooth,
-    FORWARD: stages.read_forward,
-    INVERSE: stages.read_inverse,
-    BODIES: stages.read_bodies,
-    SENSORS: stages.read_sensors,
-}
 OF_BODIES = frozenset({"sense_body", "sense_subtree"})  # features that forces and momenta of bodies need
 
 
@@ -130,7 +118,7 @@ class Reader:
         lanes.share(work, COPIED * lanes.n * len(rows))
 
     def _compute(self, stage: int, wanted: list[Wanted], table: np.ndarray, rows: np.ndarray) -> None:
-        lanes, loop = self.lanes, LOOPS[stage]
+        lanes, loop = self.lanes, stages.LOOPS[stage]
         assert isinstance(lanes, Lanes)
         words = self._words(stage, {each.name for each in wanted})
 
@@ -140,9 +128,10 @@ class Reader:
                 attach_sensing(self.model, workspace)
             m = lanes.models[worker]
             structs = (m,) if words is None else (m, with_features(m, words))
-            counts = (first, last, lanes.present_rows(), lanes.width, lanes.n)
+            memory = (lanes.states, *lanes.varied())
+            groups = (first, last, lanes.present_rows(), lanes.width, lanes.n)
             with lanes.looking(workspace):
-                return loop(*structs, workspace, lanes.states, *lanes.varied(), *counts, table, rows)
+                return loop(*structs, workspace, memory, groups, (table, rows))
 
         status = max(lanes.share(work, lanes.pace * lanes.groups))
         if status == CONTACTS_FULL:

@@ -30,7 +30,6 @@ def test_a_row_of_the_table_is_all_that_a_column_needs(monkeypatch, tmp_path):
     new = Column("temperature", "temperature", ("body_name",), "nbody", unit="K")
     monkeypatch.setitem(COLUMNS, "temperature", new)
     monkeypatch.setitem(DIMENSIONS, "temperature", new.dimensions)
-    monkeypatch.setattr("saltus.record.table.columns._SIZES", ("nq", "nv", "na", "nu", "nbody"))
     builder = TrajectoryBuilder(1, 1, nbody=3)
     for k in range(4):
         builder.append(0.1 * k, [k], [0.0], temperature=[290.0 + k, 291.0, 292.0])
@@ -70,3 +69,17 @@ def test_unknown_columns_and_sizes_are_named():
     with pytest.raises(OptionError, match="mocap_poss"):
         builder.append(0.0, [0.0], [0.0], mocap_poss=[[0.0, 0.0, 0.0]])
     assert len(builder) == 0
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"contact_mode": np.zeros(3)},
+        {"contact_mode": np.zeros(3), "contact_force": np.zeros(3), "contact_pos": np.zeros(3)},
+        {"contact_mode": np.zeros((5, 0))},
+        {"contact_force": 1.0},
+    ],
+)
+def test_contact_points_of_a_wrong_shape_are_named(given):
+    with pytest.raises(OptionError, match=f"{next(iter(given))} must have shape"):
+        saltus.Trajectory(np.arange(3.0), np.zeros((3, 1)), np.zeros((3, 1)), **given)
