@@ -8,7 +8,10 @@ COMMON = frozenset({"constraint", "contact", "box", "boxes", "cylinder", "thin"}
 
 
 def share_layout(monkeypatch, *features):
-    """Give models under located hard contact these features and the common ones; they cost time and change nothing."""
+    """Give models under located hard contact these features and the common ones; they cost time and change nothing.
+
+    Not "seams": its kernels read tables that models without flush geoms lack.
+    """
 
     def layout(own):
         return model_layout(own | COMMON | {*features} if "event" in own else own)
