@@ -2,6 +2,7 @@
 
 import pytest
 from helpers.browser import launched
+from helpers.hard_layout import share_layout
 
 collect_ignore = ["helpers"]  # no tests, whatever its files are called
 
@@ -39,3 +40,9 @@ def by_trees(monkeypatch):
     monkeypatch.setattr(many_trees, "FEWEST_IN_LANES", 200)
     monkeypatch.setattr(many_trees, "FEW_TREES", 3)
     monkeypatch.setattr(many_trees, "DOMAIN", 3)
+
+
+@pytest.fixture
+def one_hard_layout(monkeypatch):
+    """All models under located hard contact need the same kernels, which are compiled once for all tests."""
+    share_layout(monkeypatch)

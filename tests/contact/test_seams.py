@@ -9,6 +9,7 @@ import itertools
 
 import numpy as np
 import pytest
+from helpers.hard_layout import share_layout
 
 import saltus
 from saltus.contact.seams import drop_covered
@@ -16,6 +17,12 @@ from saltus.number.kernels import interpret
 
 G = 9.81
 BALL = 1e-3  # m: radius of the ball that probes the union; above the width of seams, below that of the boxes
+
+
+@pytest.fixture(autouse=True)
+def one_layout(monkeypatch):
+    """Floors of all shapes need the same kernels."""
+    share_layout(monkeypatch, "hull")
 
 
 class World:

@@ -3,11 +3,17 @@
 from saltus.model.compile.constraints import hard
 from saltus.model.layout import model_layout
 
+#: Features of most scenes: compiled once, these kernels serve all that have no others.
+COMMON = frozenset({"constraint", "contact", "box", "boxes", "cylinder", "thin"})
+
 
 def share_layout(monkeypatch, *features):
-    """Give models under located hard contact these features, too; they cost time and change nothing."""
+    """Give models under located hard contact these features and the common ones; they cost time and change nothing.
+
+    Not "seams": its kernels read tables that models without flush geoms lack.
+    """
 
     def layout(own):
-        return model_layout(own | {"constraint", "contact", "box", *features} if "event" in own else own)
+        return model_layout(own | COMMON | {*features} if "event" in own else own)
 
     monkeypatch.setattr(hard, "model_layout", layout)

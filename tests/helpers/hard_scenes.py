@@ -1,7 +1,7 @@
 """Scenes under located hard contact: bodies that settle, and random ones from five templates.
 
 A scene is MJCF, a law, a state and how long it lasts. All of them need the same kernels: with
-`share_layout(monkeypatch, *FEATURES)` one compilation serves them all. A slope is a level floor with gravity turned, so
+`share_layout(monkeypatch)` one compilation serves them all. A slope is a level floor with gravity turned, so
 that the normal is z everywhere. What is measured of a run (how deep bodies are in the floor, whether forces push and
 lie in their cones) is found without Saltus: positions of geoms are MuJoCo's, heights of the lowest points of boxes,
 cylinders, capsules and spheres closed forms.
@@ -24,8 +24,6 @@ import saltus
 
 G = 9.81
 #: Features that some scenes have; those of the bundled humanoid are among them.
-FEATURES = ("constraint", "contact", "box", "boxes", "cylinder")
-
 KINDS = ("box", "cylinder", "capsule", "chain", "foot")
 BOX, CYLINDER, CAPSULE, SPHERE = (
     getattr(mujoco.mjtGeom, f"mjGEOM_{name}").value for name in ("BOX", "CYLINDER", "CAPSULE", "SPHERE")

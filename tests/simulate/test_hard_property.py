@@ -42,7 +42,7 @@ rest = [pytest.param(seed, marks=pytest.mark.slow) for seed in range(scenes.NORM
 @pytest.fixture(autouse=True)
 def one_layout(monkeypatch):
     """All scenes need the same kernels."""
-    share_layout(monkeypatch, *scenes.FEATURES)
+    share_layout(monkeypatch)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SaltusWarning)  # of forces that are found to a lesser tolerance
         yield

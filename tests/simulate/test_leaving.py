@@ -39,7 +39,7 @@ ADDED = {
 @pytest.fixture(autouse=True)
 def one_layout(monkeypatch):
     """All scenes need the same kernels."""
-    share_layout(monkeypatch, *scenes.FEATURES)
+    share_layout(monkeypatch)
 
 
 def ball(integrator, timestep):

@@ -30,7 +30,7 @@ LAWS = ("dopri5", pytest.param("rk4", marks=pytest.mark.slow), "moreau_jean")
 @pytest.fixture(autouse=True)
 def one_layout(monkeypatch):
     """Balls and boxes on movers need the same kernels."""
-    share_layout(monkeypatch, "boxes")
+    share_layout(monkeypatch)
 
 
 def world(mover, bodies, option="", more=""):

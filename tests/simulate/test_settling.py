@@ -32,7 +32,7 @@ DEEPEST, RATE = 1e-7, 20.0
 @pytest.fixture(autouse=True)
 def one_layout(monkeypatch):
     """All scenes need the same kernels."""
-    share_layout(monkeypatch, *scenes.FEATURES)
+    share_layout(monkeypatch)
 
 
 def outcome(scene):

@@ -5,11 +5,14 @@ Reference: MuJoCo's contacts of the same pose, whose number a margin wide enough
 
 import mujoco
 import numpy as np
+import pytest
 
 import saltus
 from saltus.contact.counts import NCON
 from saltus.contact.event.gap_functions import ABSENT
 from saltus.simulate.engine import loops
+
+pytestmark = pytest.mark.usefixtures("one_hard_layout")
 
 PAIR = """<mujoco>
   <default><geom margin="10"/></default>

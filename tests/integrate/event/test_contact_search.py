@@ -6,6 +6,8 @@ import pytest
 import saltus
 from saltus.model.event_enums import LINEAR_SPEED, TURNING_SPEED
 
+pytestmark = pytest.mark.usefixtures("one_hard_layout")
+
 TABLE = """<mujoco><worldbody><geom name="table" type="box" size=".5 .5 .1" pos="0 0 -.1"/>
 <body name="ball" pos="0 0 {z}"><freejoint/><geom name="ball" size=".05" mass="1"/></body></worldbody></mujoco>"""
 WALL = """<mujoco><option timestep="{h}" gravity="0 0 0"/><default><geom friction="0 0 0"/></default><worldbody>

@@ -11,6 +11,8 @@ import pytest
 import saltus
 from saltus.model.compile.constraints.hard import MOST_CLOSED
 
+pytestmark = pytest.mark.usefixtures("one_hard_layout")
+
 G = 9.81
 
 

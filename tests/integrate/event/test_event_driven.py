@@ -15,6 +15,8 @@ from numpy.testing import assert_allclose
 
 import saltus
 
+pytestmark = pytest.mark.usefixtures("one_hard_layout")
+
 SPRING = """<mujoco>
   <option gravity="0 0 0"/>
   <worldbody>

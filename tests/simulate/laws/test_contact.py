@@ -7,6 +7,8 @@ import pytest
 
 import saltus
 
+pytestmark = pytest.mark.usefixtures("one_hard_layout")
+
 TWO = """<mujoco><worldbody>
   <geom name="floor" type="plane" size="1 1 1" friction="0.7 0 0"/>
   <body name="a" pos="0 0 1"><freejoint/><geom name="ball" size="0.1" friction="0.4 0 0"/></body>

@@ -12,7 +12,7 @@ import saltus
 from saltus.errors import OptionError
 from saltus.record import Trajectory
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("one_hard_layout")]
 
 MASS, HEIGHT, MU, G, SIDE = 2.0, 0.1, 0.3, 9.81, 1.5
 BOX = f"""<mujoco><option gravity="{SIDE} 0 -{G}"/><worldbody>

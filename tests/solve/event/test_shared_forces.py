@@ -18,6 +18,8 @@ from saltus.integrate.adaptive.memory import REJECTED, TAKEN
 from saltus.model.enums import ROWS
 from saltus.solve.event.redundant_rows import SHARED_ROWS
 
+pytestmark = pytest.mark.usefixtures("one_hard_layout")
+
 G, TRUNK, LEG, FOOT = 9.81, 9.0, 0.25, 0.05  # m/s², kg
 STIFFNESS, LOSS, RADIUS, LONG = 4000.0, 0.3, 0.02, 0.3  # N/m, N, m, m
 STANDS = RADIUS + LONG - (TRUNK + 4 * LEG - 4 * FOOT) * G / 4 / STIFFNESS  # the feet are below the springs

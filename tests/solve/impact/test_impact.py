@@ -19,6 +19,8 @@ from numpy.testing import assert_allclose
 
 import saltus
 
+pytestmark = pytest.mark.usefixtures("one_hard_layout")
+
 G, MASS, RADIUS, HEIGHT = 9.81, 1.0, 0.1, 0.5
 BALLS = f"""<mujoco>
   <option gravity="0 0 -{G}"/><default><geom size="{RADIUS}" mass="{MASS}"/></default>
