@@ -8,7 +8,7 @@ from saltus.dynamics.awake.walks import awake_dofs
 from saltus.dynamics.equations import EQUATIONS, bias_force, joint_inertia
 from saltus.dynamics.tree.articulated_body import articulated_factor, articulated_solve
 from saltus.dynamics.tree.factor import factor, solve
-from saltus.dynamics.tree.prescribed import put_prescribed, take_prescribed
+from saltus.dynamics.tree.guided.prescribed import put_prescribed, take_prescribed
 from saltus.number.conditions import has
 from saltus.number.kernels import kernel
 

@@ -5,7 +5,7 @@
 Functions are compiled on jets, the time with its derivatives (`saltus.number.jets`), so that velocities and
 accelerations are exact; kernels call them at their addresses, so that models with other functions share all code.
 Positions and velocities are set wherever forces are evaluated, at every stage of a step, and at its end: no integration
-error enters. For their effect on free joints see `saltus.dynamics.tree.prescribed`.
+error enters. For their effect on free joints see `saltus.dynamics.tree.guided.prescribed`.
 """
 
 from saltus.number.jets.functions_of_time import call_body, call_joint
@@ -18,7 +18,7 @@ def prescribe(m, d):
     """Set the positions, velocities and accelerations of all prescribed motions at the present time.
 
     Joints: qpos, qvel, qacc_prescribed (rad, m, s). Mocap bodies: mocap_pos, mocap_quat and the fields of their motion,
-    see `saltus.dynamics.tree.movers`.
+    see `saltus.dynamics.tree.guided.movers`.
     """
     prescribe_joints(m, d)
     prescribe_carriers(m, d)

@@ -13,9 +13,9 @@ from saltus.dynamics.passive import passive
 from saltus.dynamics.tendon.length import tendon_velocities, tendons
 from saltus.dynamics.tree.com_frame import centre_of_mass, com_dof, com_inertia, tree_centre_of_mass
 from saltus.dynamics.tree.factor import factor
+from saltus.dynamics.tree.guided.prescribed import solve_hybrid
 from saltus.dynamics.tree.inertia import composite_inertia
 from saltus.dynamics.tree.kinematics import attached_frames, kinematics
-from saltus.dynamics.tree.prescribed import solve_hybrid
 from saltus.dynamics.tree.rnea import newton_euler_forward
 from saltus.number.kernels import kernel
 

@@ -7,7 +7,7 @@ from saltus.dynamics.awake.lists import list_awake, list_everything
 from saltus.dynamics.awake.walks import awake_dofs
 from saltus.dynamics.motions import prescribe
 from saltus.dynamics.smooth import force_stage, free_forward, position_stage, solve_stage
-from saltus.dynamics.tree.prescribed import prescribed_forces, solve_hybrid
+from saltus.dynamics.tree.guided.prescribed import prescribed_forces, solve_hybrid
 from saltus.model.event_enums import LEFT
 from saltus.number.conditions import has
 from saltus.number.kernels import kernel, only_with

@@ -16,7 +16,7 @@ from saltus.contact.rows.user_compliance import GIVEN, given_forces
 from saltus.dynamics.awake.walks import awake_dofs
 from saltus.dynamics.equations import bias_force, joint_inertia
 from saltus.dynamics.tree.factor import factor
-from saltus.dynamics.tree.prescribed import solve_hybrid
+from saltus.dynamics.tree.guided.prescribed import solve_hybrid
 from saltus.number.conditions import has
 from saltus.number.functions import where
 from saltus.number.kernels import kernel, only_with

@@ -1,11 +1,11 @@
-"""Velocities and accelerations that moving mocap bodies add to constraint rows; see `saltus.dynamics.tree.movers`."""
+"""Velocities and accelerations that moving mocap bodies (`saltus.dynamics.tree.guided`) add to constraint rows."""
 
 from saltus.contact.counts import NBLOCK
 from saltus.contact.pairs import pair_geom1, pair_geom2
 from saltus.contact.rows.blocks import EQUALITY
 from saltus.contact.rows.equality import anchors, orientations, turned
 from saltus.contact.rows.soft_law import reference
-from saltus.dynamics.tree.movers import carried_motion
+from saltus.dynamics.tree.guided.movers import carried_motion
 from saltus.model.enums import CONNECT, WELD
 from saltus.number.kernels import kernel, only_with
 from saltus.spatial.quaternions import quat_conjugate

@@ -1,7 +1,7 @@
 """Forward kinematics of the tree: poses of bodies, joints and attached frames."""
 
 from saltus.dynamics.awake.walks import awake_bodies
-from saltus.dynamics.tree.movers import mover_pose
+from saltus.dynamics.tree.guided.movers import mover_pose
 from saltus.dynamics.tree.particles import place_particles
 from saltus.model.enums import FREE, HINGE, SLIDE
 from saltus.number.conditions import has

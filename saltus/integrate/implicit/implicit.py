@@ -13,7 +13,7 @@ from saltus.dynamics.flex.tangent import flex_damping_tangent, has_flex_damping
 from saltus.dynamics.fluid.force_derivative import fluid_derivative
 from saltus.dynamics.force_derivative import actuation_derivative, add_tendon_damping, couples
 from saltus.dynamics.tree.bias_derivative import clear_derivative
-from saltus.dynamics.tree.prescribed import put_prescribed, separate_prescribed
+from saltus.dynamics.tree.guided.prescribed import put_prescribed, separate_prescribed
 from saltus.dynamics.tree.tree_rows import keep_to_branches
 from saltus.dynamics.tree.unsymmetric import unsymmetric_solve
 from saltus.integrate.integrator import Integrator

@@ -82,7 +82,7 @@ POSES = {  # inputs
     **reals("mocap_pos", shape=("nmocap", 3)),
     **reals("mocap_quat", shape=("nmocap", 4)),
     # moving mocap bodies under hard contact: velocities as users see them (m/s, rad/s; world axes), and their motion,
-    # see `saltus.dynamics.tree.movers`; mover_given: 1 if the velocity was given
+    # see `saltus.dynamics.tree.guided.movers`; mover_given: 1 if the velocity was given
     **reals("mocap_vel", "mover_vel", shape=("nmover", 6)),
     **reals("mover_pos", shape=("nmover", 3)),
     **reals("mover_quat", shape=("nmover", 4)),

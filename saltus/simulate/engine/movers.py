@@ -2,7 +2,7 @@
 
 A body reaches a pose that is set at the end of the next steps, moving at constant velocity. Velocities that are set
 (`mocap_vel`) are kept: the body moves on with them, and a pose that is set as well takes effect at once. See
-`saltus.dynamics.tree.movers` for the kernels.
+`saltus.dynamics.tree.guided.movers` for the kernels.
 """
 
 from collections.abc import Mapping

@@ -15,10 +15,10 @@ from saltus.dynamics.equations import bias_force, joint_inertia
 from saltus.dynamics.tendon.length import tendons
 from saltus.dynamics.tree.com_frame import com_dof, tree_centre_of_mass
 from saltus.dynamics.tree.factor import factor, solve_half, solve_rest
+from saltus.dynamics.tree.guided.movers import fastest_mover
+from saltus.dynamics.tree.guided.prescribed import put_prescribed, take_prescribed_at
 from saltus.dynamics.tree.kinematics import kinematics
 from saltus.dynamics.tree.manifold import displace
-from saltus.dynamics.tree.movers import fastest_mover
-from saltus.dynamics.tree.prescribed import put_prescribed, take_prescribed_at
 from saltus.model.enums import ROWS
 from saltus.model.event_enums import CLOSED
 from saltus.number.conditions import has

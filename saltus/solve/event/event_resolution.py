@@ -13,7 +13,7 @@ from saltus.contact.rows.blocks import CONE, FRICTION, UNILATERAL
 from saltus.dynamics.equations import joint_inertia
 from saltus.dynamics.smooth import energy_of_state, force_stage, position_stage
 from saltus.dynamics.tree.factor import factor
-from saltus.dynamics.tree.movers import fastest_mover
+from saltus.dynamics.tree.guided.movers import fastest_mover
 from saltus.model.enums import BLOCKS, ROWS
 from saltus.model.event_enums import CLOSED, LIFTOFF, OPEN, PAUSED, SLIP, SLIPS, STICK, STICKS, TOUCHDOWN
 from saltus.model.fields.constraint.cone import BOUNDED, COULOMB

@@ -11,7 +11,7 @@ from saltus.contact.rows.blocks import times_rows
 from saltus.contact.rows.cost import constraint_forces, row_residuals
 from saltus.dynamics.awake.walks import awake_dofs
 from saltus.dynamics.tree.factor import multiply
-from saltus.dynamics.tree.prescribed import put_prescribed
+from saltus.dynamics.tree.guided.prescribed import put_prescribed
 from saltus.model.enums import CONE_ELLIPTIC
 from saltus.number.components import epsilon_of
 from saltus.number.conditions import has, has_tangents

@@ -4,7 +4,7 @@ from saltus.contact.counts import NBLOCK, NLOST, NUNSOLVED
 from saltus.dynamics.equations import bias_force, joint_inertia
 from saltus.dynamics.smooth import force_stage, solve_stage
 from saltus.dynamics.tree.factor import multiply_by
-from saltus.dynamics.tree.prescribed import put_prescribed, solve_hybrid
+from saltus.dynamics.tree.guided.prescribed import put_prescribed, solve_hybrid
 from saltus.number.conditions import has
 from saltus.number.kernels import kernel, only_with
 from saltus.solve.soft.dual.problem import dual_matrices, dual_problem, free_residuals

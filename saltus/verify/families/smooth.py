@@ -231,8 +231,7 @@ POINTS = {5: (-0.6271867050665307, -1.301315550209812)}
 def _double(model: saltus.Model, wanted: dict[int, tuple[float, ...]], start: tuple[float, float]) -> Result:
     sim = saltus.Simulation(model, "dopri5", timestep=0.02, tolerance=TIGHT)
     sim.qpos = np.diff(np.radians([0, *start]))
-    found: list[Check] = []
-    path = [np.cumsum(sim.qpos)]
+    found, path = list[Check](), [np.cumsum(sim.qpos)]
     for k in range(1, 251):
         sim.step()
         path.append(np.cumsum(sim.qpos))

@@ -16,7 +16,7 @@ from saltus.contact.counts import NBLOCK
 from saltus.contact.rows.blocks import PYRAMID, add_transpose_block, times_block
 from saltus.contact.rows.cost import row_forces, row_residuals
 from saltus.dynamics.tree.factor import factor, solve
-from saltus.dynamics.tree.prescribed import solve_hybrid
+from saltus.dynamics.tree.guided.prescribed import solve_hybrid
 from saltus.number.components import lane_count, lane_get, lane_set
 from saltus.number.functions import sqrt, where
 from saltus.number.kernels import kernel
