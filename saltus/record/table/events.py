@@ -52,6 +52,9 @@ TIME_DIGITS = 10  # digits of times in tables
 NO_IMPULSE = (np.nan, np.nan, np.nan)
 
 
+_ABOUT = (EVENT_DTYPE.names or ())[4:]  # fields behind time, kind and the two names
+
+
 class EventLog:
     """Events in the order in which they were noted."""
 
@@ -62,28 +65,19 @@ class EventLog:
     def __len__(self) -> int:
         return sum(map(len, self._blocks)) + len(self._rows)
 
-    def append(
-        self,
-        time: float,
-        kind: str,
-        name: str = "",
-        other: str = "",
-        *,
-        gap: float = np.nan,
-        velocity: float = np.nan,
-        impulse: ArrayLike = NO_IMPULSE,
-        energy_before: float = np.nan,
-        energy_after: float = np.nan,
-        since: float = np.nan,
-        impacts: float = np.nan,
-    ) -> None:
-        """Note one event; units as in `EVENT_DTYPE`."""
-        along = np.asarray(impulse, float)
+    def append(self, time: float, kind: str, name: str = "", other: str = "", **about: ArrayLike) -> None:
+        """Note one event; `about`: its other fields, with units as in `EVENT_DTYPE`.
+
+        Raises:
+            OptionError: a field is unknown, or the impulse has another shape than [3].
+        """
+        if unknown := about.keys() - set(_ABOUT):
+            raise OptionError.unknown("field of an event", min(unknown), _ABOUT)
+        along = np.asarray(about.get("impulse", NO_IMPULSE), float)
         if along.shape != (3,):
             raise OptionError(f"events: an impulse must have shape [3], got {list(along.shape)}")
-        self._rows.append(
-            (time, kind, name, other, gap, velocity, tuple(along), energy_before, energy_after, since, impacts)
-        )
+        values = {**about, "impulse": tuple(along)}
+        self._rows.append((time, kind, name, other, *(values.get(field, np.nan) for field in _ABOUT)))
 
     def extend(self, events: NDArray[np.void]) -> None:
         """Note many events: a structured array with at least the fields time and kind.
