@@ -63,32 +63,13 @@ def _looking(step, program: Program, left: bool, label: str, parameters: int) ->
     repeat = _step_again(group_steps(step)) if left else _no_step
     seen_after = program.after_step if left else _the_same
     act, see, see_first, begin = stages(program)
-    ends, remember, after_reset, release = (
-        program.terminated,
-        program.remember,
-        program.after_reset,
-        program.disturbances.release,
-    )
+    ends, remember, after_reset = program.terminated, program.remember, program.after_reset
+    release = program.disturbances.release
 
     def look(
-        m,
-        s,
-        d,
-        e,
-        m_real,
-        d_real,
-        e_real,
-        earlier,
-        memory,
-        actions,
-        results,
-        tables,
-        late,
-        places,
-        counts,
-        h,
-        parameters,
-    ):
+        m, s, d, e, m_real, d_real, e_real, earlier, memory, actions, results, tables, late, places, counts, h,
+        parameters
+    ):  # fmt: skip
         states, clock, own, random, varied, fields, _ = memory
         flags = results[1]
         rows, own_rows, at, values_at, width = places

@@ -106,12 +106,8 @@ def environment_loop(integrator: Integrator, program: Program) -> Entry:
 def _environment_loop(step, program: Program, label: str, parameters: int) -> Entry:
     take_steps = group_steps(step)
     act, see, see_first, begin = stages(program)
-    after_step, ends, remember, after_reset = (
-        program.after_step,
-        program.terminated,
-        program.remember,
-        program.after_reset,
-    )
+    after_step, after_reset = program.after_step, program.after_reset
+    ends, remember = program.terminated, program.remember
     take, release = program.take, program.disturbances.release
 
     def environment(
