@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import deque
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, ClassVar, Protocol
 
 from saltus.draw.scene.scene import not_drawn
 from saltus.errors import OptionError, SaltusError
@@ -99,7 +99,7 @@ class Session(ABC):
         """Keys that the session reacts to."""
         return []
 
-    def actions(self) -> list[dict[str, Any]]:
+    def actions(self) -> list[dict[str, object]]:
         """Buttons for the keys of `keyboard`: [{group, key, label, hold, when}].
 
         hold: whether it acts while held. when: a field of the status and the value at which it is shown as pressed.

@@ -149,7 +149,7 @@ _OF_FEATURES = (
 
 #: The columns of a recording by name. A new one needs a row here, its size (`saltus.simulate.running.run`) and its
 #: value (`saltus.simulate.running.fixed_run.sample_row`).
-COLUMNS: dict[str, Column] = {column.name: column for column in (*_STATE, *_MOCAP, *_CONTACT_POINTS, *_OF_FEATURES)}
+COLUMNS = {column.name: column for column in (*_STATE, *_MOCAP, *_CONTACT_POINTS, *_OF_FEATURES)}
 
 #: The dimensions of a row of each column.
 DIMENSIONS: dict[str, tuple[str, ...]] = {name: column.dimensions for name, column in COLUMNS.items()}
