@@ -41,7 +41,7 @@ class Program(NamedTuple):
 
 
 class Stages(NamedTuple):
-    """The three kernels of an environment's step.
+    """The kernels of an environment's step.
 
     `act` applies an action to Data; `see` stores values and observations of the state in e, `see_first` those of an
     episode's start; `begin` puts a group of lanes at the start of an episode.
@@ -188,12 +188,26 @@ def store_start(d_real, states, clock, flags, group, rows, width):
                 states[group, k, lane] = d_real[k, lane]
 
 
+def seeing(program: Program, delayed: Any) -> Any:
+    """Make a kernel that evaluates values and observations; delayed(d, e, e_real, late) delays the observations."""
+    observe = observing(program.observation)
+    gather, report = program.values, program.disturbances.report
+
+    @kernel(inline=True)
+    def see(m, d, e, d_real, e_real, tables, late, shaped, at):
+        gather(m, d, e)
+        report(d, e, e_real, late)
+        observe(m, d, e, d_real, e_real, tables, shaped, at)
+        delayed(d, e, e_real, late)
+
+    return see
+
+
 @functools.cache
 def stages(program: Program) -> Stages:
     """Make the stages of an environment's program."""
-    observe = observing(program.observation)
-    before_step, reset, gather = program.before_step, program.reset, program.values
-    begin_disturbing, act_late, push, _, report, first_seen, seen_late = program.disturbances
+    before_step, reset, disturbances = program.before_step, program.reset, program.disturbances
+    begin_disturbing, act_late, push = disturbances.begin, disturbances.act, disturbances.push
 
     @kernel(inline=True)
     def act(m, d, e, e_real, actions, late, group, width):
@@ -203,24 +217,12 @@ def stages(program: Program) -> Stages:
         push(d, e, e_real, late)
 
     @kernel(inline=True)
-    def see(m, d, e, d_real, e_real, tables, late, shaped, at):
-        gather(m, d, e)
-        report(d, e, e_real, late)
-        observe(m, d, e, d_real, e_real, tables, shaped, at)
-        seen_late(d, e, e_real, late)
-
-    @kernel(inline=True)
-    def see_first(m, d, e, d_real, e_real, tables, late, shaped, at):
-        gather(m, d, e)
-        report(d, e, e_real, late)
-        observe(m, d, e, d_real, e_real, tables, shaped, at)
-        first_seen(d, e, e_real, late)
-
-    @kernel(inline=True)
     def begin(m, d, e, d_real, e_real, memory, flags, tables, late, group, places):
-        begin_episode(d_real, e, e_real, tables, memory[3], group, places)
+        states, clock, _, random, _, _, _ = memory
+        rows, _, _, _, width = places
+        begin_episode(d_real, e, e_real, tables, random, group, places)
         begin_disturbing(d, e, e_real, late)
         reset(m, d, e)
-        store_start(d_real, memory[0], memory[1], flags, group, places[0], places[4])
+        store_start(d_real, states, clock, flags, group, rows, width)
 
-    return Stages(act, see, see_first, begin)
+    return Stages(act, seeing(program, disturbances.late), seeing(program, disturbances.first), begin)

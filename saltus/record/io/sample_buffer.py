@@ -9,10 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from saltus.errors import OptionError
-from saltus.record.table.columns import tables
+from saltus.record.table.columns import COLUMNS, tables
 from saltus.record.table.events import EventLog
-
-FIRST = ("time", "qpos", "qvel", "act", "ctrl", "energy", "contact_state")  # columns that all recordings have
 
 
 class SampleBuffer:
@@ -20,7 +18,7 @@ class SampleBuffer:
 
     def __init__(self, shapes: Mapping[str, tuple], room: int):
         self._columns: dict[str, NDArray[Any]] = tables(shapes, room)
-        self._more = frozenset(name for name, shape in shapes.items() if name not in FIRST and 0 not in shape)
+        self._more = frozenset(name for name, shape in shapes.items() if not COLUMNS[name].always and 0 not in shape)
         self._count = 0
         self._end: dict[str, Any] | None = None
         self.event_log = EventLog()

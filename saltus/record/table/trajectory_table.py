@@ -109,6 +109,8 @@ class TrajectoryTable:
         return labels
 
     def _end_row(self, end: Mapping[str, ArrayLike]) -> dict[str, NDArray[np.float64]]:
+        if unknown := end.keys() - COLUMNS.keys():
+            raise OptionError.unknown("column of a recording's end", min(unknown), list(COLUMNS))
         row = {}
         for name, column in COLUMNS.items():
             if not column.at_end:

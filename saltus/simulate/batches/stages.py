@@ -25,53 +25,37 @@ from saltus.solve.acceleration import forward
 from saltus.solve.status import OK
 
 
-def reads(name: str, compute: Any) -> Entry:
-    """Make the loop that computes compute(m, d), which returns a status, and copies quantities out.
+def reads(name: str, compute: Any, *, more: bool = False) -> Entry:
+    """Make the loop that computes compute(m, s, d), which returns a status, and copies quantities out.
 
     (model, data, memory, groups, out) -> status. memory: states [groups, rows, width], numbers of the model that vary
     and their places; groups: the first and the last, rows and width of a state, number of simulations; out: table and
-    rows of the quantities.
+    rows of the quantities. `more`: after the model, the loop takes another one, s, with the features that quantities
+    beyond forward dynamics need; m, the model of the steps, lacks them, so that both share the compiled `forward`.
+    Otherwise s is m.
     """
+
+    @kernel(inline=True)
+    def read_groups(m, s, d, m_real, d_real, memory, groups, out):
+        states, varied, fields = memory
+        first, last, rows, width, n = groups
+        table, places = out
+        status = OK
+        for group in range(first, last):
+            load_model(m, m_real, varied, fields, group, width)
+            load_group(d_real, states, group, rows, width)
+            status = max(status, compute(m, s, d))
+            store_group(d_real, group, width, n, table, places)
+        return status
 
     def read(m, d, m_real, d_real, memory, groups, out):
-        states, varied, fields = memory
-        first, last, rows, width, n = groups
-        table, places = out
-        status = OK
-        for group in range(first, last):
-            load_model(m, m_real, varied, fields, group, width)
-            load_group(d_real, states, group, rows, width)
-            status = max(status, compute(m, d))
-            store_group(d_real, group, width, n, table, places)
-        return status
+        return read_groups(m, m, d, m_real, d_real, memory, groups, out)
 
-    return entry(read, name=name)
-
-
-def reads_more(name: str, compute: Any) -> Entry:
-    """Make the loop of `reads` for compute(s, d) after forward dynamics, with s a model with the features it needs.
-
-    m, the model of the steps, lacks these features, so that both share the compiled `forward`.
-    """
-
-    def read(m, s, d, m_real, d_real, memory, groups, out):
-        states, varied, fields = memory
-        first, last, rows, width, n = groups
-        table, places = out
-        status = OK
-        for group in range(first, last):
-            load_model(m, m_real, varied, fields, group, width)
-            load_group(d_real, states, group, rows, width)
-            status = max(status, forward(m, d))
-            compute(s, d)
-            store_group(d_real, group, width, n, table, places)
-        return status
-
-    return entry(read, name=name, structs=("m", "s", "d"))
+    return entry(read_groups, name=name, structs=("m", "s", "d")) if more else entry(read, name=name)
 
 
 @kernel(inline=True)
-def positions(m, d):
+def positions(m, s, d):
     """Quantities that depend on positions alone, except the inertia matrix."""
     position_stage(m, d, 1)
     centre_of_mass(m, d)
@@ -80,14 +64,20 @@ def positions(m, d):
 
 
 @kernel(inline=True)
-def smooth(m, d):
+def smooth(m, s, d):
     """Quantities that need no constraint forces."""
     free_forward(m, d)
     return OK
 
 
 @kernel(inline=True)
-def inverse(m, d):
+def everything(m, s, d):
+    """Constraint forces and accelerations, too."""
+    return forward(m, d)
+
+
+@kernel(inline=True)
+def inverse(m, s, d):
     """Forward dynamics, then inverse dynamics of the accelerations."""
     status = forward(m, d)
     position_stage(m, d, 0)
@@ -96,25 +86,29 @@ def inverse(m, d):
 
 
 @kernel(inline=True)
-def bodies(s, d):
-    """Accelerations, forces and momenta of bodies."""
+def bodies(m, s, d):
+    """Accelerations, forces and momenta of bodies after forward dynamics."""
+    status = forward(m, d)
     body_forces(s, d)
     subtree_momenta(s, d)
+    return status
 
 
 @kernel(inline=True)
-def sensors(s, d):
-    """Sensor readings."""
+def sensors(m, s, d):
+    """Sensor readings after forward dynamics."""
+    status = forward(m, d)
     sense(s, d)
     delayed_readings(s, d)
+    return status
 
 
 #: The loop of each stage of `saltus.simulate.batches.fields`.
 LOOPS = {
     POSITIONS: reads("read_positions", positions),
     SMOOTH: reads("read_smooth", smooth),
-    FORWARD: reads("read_forward", forward),
+    FORWARD: reads("read_forward", everything),
     INVERSE: reads("read_inverse", inverse),
-    BODIES: reads_more("read_bodies", bodies),
-    SENSORS: reads_more("read_sensors", sensors),
+    BODIES: reads("read_bodies", bodies, more=True),
+    SENSORS: reads("read_sensors", sensors, more=True),
 }

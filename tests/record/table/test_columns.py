@@ -61,6 +61,8 @@ def test_unknown_columns_and_sizes_are_named():
     """A misspelt column is not dropped, and one that a recording has is not left out."""
     with pytest.raises(OptionError, match="qposs"):
         saltus.Trajectory([0.0], [[0.0]], [[0.0]], qposs=[[0.0]])
+    with pytest.raises(OptionError, match="qposs"):
+        saltus.Trajectory([0.0], [[0.0]], [[0.0]], end={"qposs": [0.0]})
     with pytest.raises(OptionError, match="nmocaps"):
         row_shapes(nmocaps=1)
     builder = TrajectoryBuilder(1, 1, nmocap=1)
