@@ -64,10 +64,15 @@ class _Look:
 
     def _in_code(self, function: Any) -> Features:
         code, names = function.__code__, function.__globals__
-        if function.__closure__ or any(inspect.iscode(x) for x in code.co_consts):
+        if any(inspect.iscode(x) for x in code.co_consts):
+            return self.features
+        try:
+            cells = [cell.cell_contents for cell in function.__closure__ or ()]
+        except ValueError:  # not there yet
             return self.features
         live = live_code(function, self.features)
-        return live.met.union(*[self._in_value(names[name]) for name in live.names])
+        values = [*[names[name] for name in live.names], *cells]
+        return live.met.union(*[self._in_value(value) for value in values])
 
     def _in_value(self, value: Any) -> Features:
         """Features that a value depends on to which a kernel refers."""

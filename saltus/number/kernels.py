@@ -16,7 +16,7 @@ from typing import Any, overload
 from numba import njit, typeof
 
 from saltus.errors import OptionError
-from saltus.number.cache.fingerprint import fingerprint, is_ours
+from saltus.number.cache.fingerprint import fingerprint, lasts
 from saltus.number.compile import prefetch
 from saltus.number.compile.dispatchers import LateDispatcher
 from saltus.number.compile.function_cache import PartCache
@@ -90,8 +90,8 @@ def _make(function, strict, inline, sums, dispatcher):
     dispatcher.compile = functools.partial(compile_for, dispatcher)
     dispatcher.templates = {}
     dispatcher.also = strict, inline, sums
-    lasting = is_ours(function) and not function.__closure__
-    dispatcher.get_call_template = functools.partial(_template if lasting else _template_now, dispatcher)
+    template = _template if lasts(function) else _template_now
+    dispatcher.get_call_template = functools.partial(template, dispatcher)
     dispatcher.__reduce_ex__ = functools.partial(_reduced, dispatcher, dict(strict=strict, inline=inline, sums=sums))
     dispatcher.__deepcopy__ = functools.partial(_itself, dispatcher)
 

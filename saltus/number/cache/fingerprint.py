@@ -108,6 +108,20 @@ def is_ours(function: FunctionType) -> bool:
     return function.__code__.co_filename.startswith(_package())
 
 
+def lasts(function: Any) -> bool:
+    """Whether nothing changes a function: it stands in the package, and so do the kernels in its closure."""
+    return is_ours(function) and all(map(_cell_lasts, _nonlocals(function).values()))
+
+
+def _cell_lasts(value: Any) -> bool:
+    """Whether nothing changes a value in a closure."""
+    if isinstance(value, Choice):
+        return lasts(value.kernel.py_func)
+    if isinstance(value, Dispatcher):
+        return lasts(value.py_func)
+    return isinstance(value, bool | int | float | str) or (isinstance(value, tuple) and all(map(_cell_lasts, value)))
+
+
 @functools.cache
 def _package() -> str:
     return str(PACKAGE) + os.sep
@@ -139,13 +153,9 @@ class _Walk:
         if found is None or self._afresh:
             found = hashlib.sha256(repr(self.described()).encode()).hexdigest()
             lasting = not (self._foreign or self._again - {self._whole} or self._afresh)
-            if lasting and self._is_ours(self._whole):
+            if lasting and lasts(self._whole):
                 _OWN[self._whole, self._room] = found
         return found
-
-    def _is_ours(self, function) -> bool:
-        """Whether a function stands in the package's sources, where nothing changes it."""
-        return not function.__closure__ and is_ours(function)
 
     def _is_covered(self, function) -> bool:
         """Whether the cache's key covers the source of a function, or its names are not asked for."""
@@ -161,7 +171,7 @@ class _Walk:
             return "seen", self._seen[function]
         if self._is_covered(function):
             return function.__module__, function.__qualname__, *self._cells(function)
-        if function is not self._whole and self._is_ours(function):
+        if function is not self._whole and lasts(function):
             return "own", function.__module__, function.__qualname__, self._own(function)
         module = function.__module__ or ""  # files of compiled code name that of a user's function
         self._foreign = self._foreign or not module.startswith("saltus.")
@@ -205,7 +215,7 @@ class _Walk:
 
     def _globals(self, code: CodeType, names: Names, nonlocals: Names) -> list[tuple]:
         """Globals by name, with their values."""
-        if not nonlocals and self._is_ours(self._whole):
+        if not nonlocals and lasts(self._whole):
             loaded = global_names(code)
             found = [(name, names[name]) for name in loaded if name in names]
             if len(found) == len(loaded) and not any(isinstance(value, ModuleType) for _, value in found):
