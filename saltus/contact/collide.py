@@ -9,6 +9,8 @@ Meshes, and cylinders with capsules, cylinders and boxes, are searched for their
 without a convex hull, or with a face of more than 128 corners.
 """
 
+from typing import Any
+
 from saltus.contact.bounding_spheres import near
 from saltus.contact.broad.found_pairs import find_pairs
 from saltus.contact.collide_flex import collide_flex
@@ -21,13 +23,13 @@ from saltus.contact.mujoco.collision import foreign
 from saltus.contact.pairs import pair_foreign, pair_geom1, pair_geom2, pair_kind_of, pair_law
 from saltus.contact.rigid.box import capsule_box, sphere_box
 from saltus.contact.rigid.box_box import box_box
-from saltus.contact.rigid.ellipsoid import convex
+from saltus.contact.rigid.ellipsoid import ellipsoid_pair
 from saltus.contact.rigid.plane import plane_box, plane_capsule, plane_cylinder, plane_ellipsoid, plane_sphere
 from saltus.contact.rigid.sphere_capsule import capsule_capsule, sphere_capsule, sphere_cylinder, sphere_sphere
 from saltus.contact.seams import drop_covered
 from saltus.contact.tasks import COLLIDE
 from saltus.dynamics.awake.walks import awake_colliders
-from saltus.model.enums import BOX, CAPSULE, CYLINDER, ELLIPSOID, HFIELD, MESH, PLANE, SPHERE, pair_kind
+from saltus.model.contact.pair_table import FOREIGN, KINDS, PAIRS, kernel_kinds
 from saltus.number.conditions import has
 from saltus.number.kernels import kernel, only_with
 from saltus.number.threads.team import begin, finish, report, share
@@ -106,109 +108,67 @@ def collide_part(m, d, pairs):
 @kernel
 def collide_pair(m, d, n, c, reach):
     """Narrow phase of pair c: append its contacts from number n on; returns the new number of contacts."""
-    kind = pair_kind_of(m, d, c)
-    if kind == pair_kind(PLANE, SPHERE):
-        return plane_sphere(m, d, n, c, reach)
-    if kind == pair_kind(PLANE, CAPSULE):
-        return plane_capsule(m, d, n, c, reach)
-    if kind == pair_kind(SPHERE, SPHERE):
-        return sphere_sphere(m, d, n, c, reach)
-    if kind == pair_kind(SPHERE, CAPSULE):
-        return sphere_capsule(m, d, n, c, reach)
-    if kind == pair_kind(CAPSULE, CAPSULE):
-        return capsule_capsule(m, d, n, c, reach)
-    n = collide_cylinder(m, d, n, c, reach)
-    n = collide_box(m, d, n, c, reach)
-    n = collide_boxes(m, d, n, c, reach)
-    n = collide_convex(m, d, n, c, reach)
-    n = collide_hull(m, d, n, c, reach)
-    n = collide_field(m, d, n, c, reach)
-    return collide_foreign(m, d, n, c, reach)
+    if is_foreign(m, d, c):
+        return collide_foreign(m, d, n, c, reach)
+    return collide_types(m, d, n, c, reach)
 
 
-@only_with("cylinder", otherwise="n")
-@kernel
-def collide_cylinder(m, d, n, c, reach):
-    """Contacts of planes with cylinders and ellipsoids, and of spheres with cylinders."""
-    kind = pair_kind_of(m, d, c)
-    if kind == pair_kind(PLANE, ELLIPSOID):
-        return plane_ellipsoid(m, d, n, c, reach)
-    if kind == pair_kind(PLANE, CYLINDER):
-        return plane_cylinder(m, d, n, c, reach)
-    if kind == pair_kind(SPHERE, CYLINDER):
-        return sphere_cylinder(m, d, n, c, reach)
-    return n
+@only_with(FOREIGN, otherwise="False")
+@kernel(inline=True)
+def is_foreign(m, d, c):
+    """Whether MuJoCo's functions collide pair c."""
+    return pair_foreign(m, d, c)
 
 
-@only_with("box", otherwise="n")
-@kernel
-def collide_box(m, d, n, c, reach):
-    """Contacts of boxes with planes, spheres and capsules."""
-    kind = pair_kind_of(m, d, c)
-    if kind == pair_kind(PLANE, BOX):
-        return plane_box(m, d, n, c, reach)
-    if kind == pair_kind(SPHERE, BOX):
-        return sphere_box(m, d, n, c, reach)
-    if kind == pair_kind(CAPSULE, BOX):
-        return capsule_box(m, d, n, c, reach)
-    return n
-
-
-@only_with("boxes", otherwise="n")
-@kernel
-def collide_boxes(m, d, n, c, reach):
-    """Contacts of boxes with boxes."""
-    if pair_kind_of(m, d, c) == pair_kind(BOX, BOX):
-        return box_box(m, d, n, c, reach)
-    return n
-
-
-@only_with("convex", otherwise="n")
-@kernel
-def collide_convex(m, d, n, c, reach):
-    """Contacts of ellipsoids with spheres, capsules, ellipsoids, cylinders and boxes."""
-    kind = pair_kind_of(m, d, c)
-    if (
-        kind == pair_kind(SPHERE, ELLIPSOID)
-        or kind == pair_kind(CAPSULE, ELLIPSOID)
-        or kind == pair_kind(ELLIPSOID, ELLIPSOID)
-        or kind == pair_kind(ELLIPSOID, CYLINDER)
-        or kind == pair_kind(ELLIPSOID, BOX)
-    ):
-        return convex(m, d, n, c, reach)
-    return n
-
-
-@only_with("hull", otherwise="n")
-@kernel
-def collide_hull(m, d, n, c, reach):
-    """Contacts of meshes with planes and convex shapes, and of cylinders with capsules, cylinders and boxes."""
-    kind = pair_kind_of(m, d, c)
-    if pair_foreign(m, d, c) or m.geom_type[pair_geom1(m, d, c)] == HFIELD:
-        return n
-    if (
-        m.geom_type[pair_geom2(m, d, c)] == MESH
-        or kind == pair_kind(CAPSULE, CYLINDER)
-        or kind == pair_kind(CYLINDER, CYLINDER)
-        or kind == pair_kind(CYLINDER, BOX)
-    ):
-        return convex_pair(m, d, n, c, reach)
-    return n
-
-
-@only_with("field", otherwise="n")
-@kernel
-def collide_field(m, d, n, c, reach):
-    """Contacts of height fields with spheres, capsules, ellipsoids and cylinders."""
-    if pair_foreign(m, d, c) or m.geom_type[pair_geom1(m, d, c)] != HFIELD:
-        return n
-    return field_pair(m, d, n, c, reach)
-
-
-@only_with("foreign", otherwise="n")
+@only_with(FOREIGN, otherwise="n")
 @kernel
 def collide_foreign(m, d, n, c, reach):
     """Contacts found by MuJoCo's functions."""
-    if pair_foreign(m, d, c):
-        return foreign(m, d, n, c, reach)
+    return foreign(m, d, n, c, reach)
+
+
+def by_types(kernels) -> Any:
+    """Kernel of pair c as `saltus.model.contact.pair_table` says: each of `kernels` collides its kinds of pairs.
+
+    (model, data, n, c, reach) -> n, as `collide_pair`.
+    """
+    collide_kind = no_contacts
+    for run in kernels:
+        name = run.py_func.__name__
+        (feature,) = {PAIRS[KINDS[kind]].feature for kind in kernel_kinds(name)}
+        collide_kind = one_more(collide_kind, only_if(run, kernel_kinds(name), feature))
+    return collide_kind
+
+
+def only_if(run, kinds, feature) -> Any:
+    """Kernel `run` for pairs of these kinds, compiled for models with the feature."""
+
+    @kernel(inline=True)
+    def collide_kinds(m, d, n, c, reach):
+        return run(m, d, n, c, reach) if pair_kind_of(m, d, c) in kinds else n
+
+    return only_with(feature, otherwise="n")(collide_kinds) if feature else collide_kinds
+
+
+def one_more(first, second) -> Any:
+    """Kernel that appends the contacts of two kernels, of which at most one collides a pair."""
+
+    @kernel(inline=True)
+    def collide_either(m, d, n, c, reach):
+        return second(m, d, first(m, d, n, c, reach), c, reach)
+
+    return collide_either
+
+
+@kernel(inline=True)
+def no_contacts(m, d, n, c, reach):
+    """Append nothing."""
     return n
+
+
+KERNELS = (
+    *(plane_sphere, plane_capsule, sphere_sphere, sphere_capsule, capsule_capsule),
+    *(plane_ellipsoid, plane_cylinder, sphere_cylinder, plane_box, sphere_box, capsule_box, box_box),
+    *(ellipsoid_pair, convex_pair, field_pair),
+)
+collide_types = by_types(KERNELS)

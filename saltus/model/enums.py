@@ -3,7 +3,8 @@
 from saltus.number.kernels import kernel
 
 # types of geoms (mjtGeom)
-PLANE, HFIELD, SPHERE, CAPSULE, ELLIPSOID, CYLINDER, BOX, MESH, SDF = range(9)
+NGEOMTYPE = 9
+PLANE, HFIELD, SPHERE, CAPSULE, ELLIPSOID, CYLINDER, BOX, MESH, SDF = range(NGEOMTYPE)
 
 # types of joints (mjtJoint)
 FREE, BALL, SLIDE, HINGE = range(4)
@@ -37,10 +38,10 @@ BLOCKS, ROWS = range(2)
 
 @kernel(inline=True)
 def pair_kind(first, second):
-    """The kind of a pair of geoms in collision_kind, from their types, the smaller one first."""
-    return 10 * first + second
+    """The kind of a pair of geoms in collision_kind, from their types, the smaller first: a place in MuJoCo's table."""
+    return NGEOMTYPE * first + second
 
 
 def pair_types(kind: int) -> tuple[int, int]:
     """The types of the geoms of a pair, from its kind."""
-    return kind // 10, kind % 10
+    return divmod(kind, NGEOMTYPE)

@@ -22,7 +22,7 @@ BALL = 1e-3  # m: radius of the ball that probes the union; above the width of s
 @pytest.fixture(autouse=True)
 def one_layout(monkeypatch):
     """Floors of all shapes need the same kernels."""
-    share_layout(monkeypatch, "hull")
+    share_layout(monkeypatch, "convex")
 
 
 class World:

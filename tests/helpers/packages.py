@@ -41,7 +41,7 @@ FREE = {"tendon", "wrap", "tendon_force", "transmission", "act", "muscle", "serv
 FREE |= {"mocap", "actuation"}
 SENSED = {f"sense_{kind}" for kind in ("body", "frame", "motion", "subtree", "touch", "geometry")}
 SENSED |= {"rangefinder", "foreign_ray", "distance"}
-CONSTRAINED = FREE | {"constraint", "contact", "cylinder", "box", "boxes", "convex", "foreign", "adhere"}
+CONSTRAINED = FREE | {"constraint", "contact", "cylinder", "box", "boxes", "ellipsoid", "foreign", "adhere"}
 
 
 class File(NamedTuple):

@@ -40,7 +40,7 @@ ABOVE = {
     "box": 'type="box" size=".1 .1 .1"',
     "mesh": 'type="mesh" mesh="small"',
 }
-FEATURES = ("boxes", "convex", "cylinder", "field", "fieldgaps", "foreign", "hull")
+FEATURES = ("boxes", "convex", "cylinder", "ellipsoid", "field", "fieldgaps", "foreign")
 
 
 def rest_height(below, above, *, moves, named):

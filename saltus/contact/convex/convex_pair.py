@@ -30,8 +30,8 @@ from saltus.contact.convex.search.support import rounding_radius
 from saltus.contact.lane_turns import lane_of
 from saltus.contact.pairs import pair_geom1, pair_geom2
 from saltus.contact.rigid.ellipsoid import relative_axes, values3, values9
-from saltus.model.contact.collisions import MOST_OF_PAIR
 from saltus.model.contact.hulls import LAST_LANES
+from saltus.model.contact.pair_table import MOST_OF_PAIR
 from saltus.model.enums import PLANE
 from saltus.number.components import frozen, lane_count, lane_set, value_of
 from saltus.number.functions import any_lane, where

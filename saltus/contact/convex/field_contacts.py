@@ -11,7 +11,7 @@ from saltus.contact.convex.contacts import nearest_points, write_nearest
 from saltus.contact.convex.search.pair_area import HULL1, HULL2, KIND2, LAST1, LAST2, ROT, SHIFT, SIZE2
 from saltus.contact.convex.search.penetration import VERTEX_AREA
 from saltus.contact.convex.search.support import rounding_radius, support
-from saltus.model.contact.collisions import MOST_OF_PAIR
+from saltus.model.contact.pair_table import MOST_OF_PAIR
 from saltus.number.intrinsics.memory import get, get3, get9, get_int, put3, put_int, stack_area
 from saltus.number.kernels import kernel
 from saltus.spatial.vectors import add3, dot3, matrix_times_vector, sub3, transpose_times_vector

@@ -49,7 +49,7 @@ from saltus.contact.convex.search.pair_area import (
 )
 from saltus.contact.convex.search.penetration import VERTEX_AREA
 from saltus.contact.convex.search.support import support
-from saltus.model.contact.collisions import MOST_OF_PAIR
+from saltus.model.contact.pair_table import MOST_OF_PAIR
 from saltus.model.enums import BOX, CAPSULE, CYLINDER, ELLIPSOID, HFIELD, MESH, SPHERE
 from saltus.number.intrinsics.memory import get, get3, get9, get_int, put, put3, put_int, stack_area
 from saltus.number.kernels import kernel, only_with

@@ -31,10 +31,10 @@ from saltus.contact.contact_tangents import carried
 from saltus.contact.convex.bounding_boxes import boxes_near
 from saltus.contact.counts import NLOST
 from saltus.contact.mujoco.flex_collision import FlexForeign
-from saltus.contact.pairs import pair_geom1, pair_geom2
+from saltus.contact.pairs import pair_geom1, pair_geom2, pair_kind_of
 from saltus.errors import ModelError
-from saltus.model.contact.collisions import MOST_OF_PAIR
-from saltus.model.enums import HFIELD, SDF
+from saltus.model.contact.pair_table import MOST_OF_PAIR
+from saltus.model.enums import HFIELD, NGEOMTYPE, SDF, pair_kind
 from saltus.model.layout import DATA
 from saltus.number.components import lane_count, lane_get, lane_set, value_of
 from saltus.number.functions import any_lane
@@ -44,7 +44,6 @@ from saltus.number.kernels import kernel
 from saltus.number.kinds import lane32
 from saltus.spatial.quaternions import quat_multiply
 
-TYPES = SDF + 1  # number of geom types in MuJoCo's table
 ROOM = MOST_OF_PAIR + 14  # capacity of a lane's part of the buffer (contacts)
 NUMBERS = 10  # number of reals of a contact: distance, position, normal, tangent (mjPreContact)
 
@@ -113,10 +112,10 @@ def library() -> ctypes.CDLL:
 
 @functools.cache
 def _functions() -> np.ndarray:
-    """Addresses of the functions for two types of geom [9 * 9], 0 for none."""
-    table = (ctypes.c_void_p * TYPES**2).in_dll(library(), "mjCOLLISIONFUNC")
+    """Addresses of the functions by kind of pair [81], 0 for none."""
+    table = (ctypes.c_void_p * NGEOMTYPE**2).in_dll(library(), "mjCOLLISIONFUNC")
     functions = np.array([f or 0 for f in table], np.int64)
-    functions[TYPES * HFIELD + SDF] = 0  # this function only warns
+    functions[pair_kind.py_func(HFIELD, SDF)] = 0  # this function only warns
     return functions
 
 
@@ -164,7 +163,7 @@ def foreign(m, d, n, c, reach):
             if m.geom_type[g2] == SDF:
                 copy_quat(m, d, g1, i)
                 copy_quat(m, d, g2, i)
-            function = get_int(d.foreign_functions, TYPES * m.geom_type[g1] + m.geom_type[g2])
+            function = get_int(d.foreign_functions, pair_kind_of(m, d, c))
             buffer = d.foreign_contacts + 8 * NUMBERS * ROOM * i
             own = lane_get(value_of(reach), i)
             if function != 0:

@@ -36,7 +36,7 @@ AXES, AWAY, TURNED = 7, 13, 22
 
 
 @kernel
-def convex(m, d, n, c, reach):
+def ellipsoid_pair(m, d, n, c, reach):
     """Contact of an ellipsoid with another convex body, either of which may be the first of pair c."""
     g1, g2 = pair_geom1(m, d, c), pair_geom2(m, d, c)
     if m.geom_type[g1] == ELLIPSOID:

@@ -11,10 +11,9 @@ import mujoco
 import numpy as np
 
 from saltus.model.contact.contact_parameters import Law, one_law, soft_laws
-from saltus.model.enums import BOX, CAPSULE, CYLINDER, ELLIPSOID, HFIELD, MESH, PLANE, SDF, SPHERE, pair_types
+from saltus.model.contact.pair_table import PAIRS
 from saltus.number.functions import MINVAL
 
-MOST_OF_PAIR = 50  # most contacts that MuJoCo's functions return (mjMAXCONPAIR)
 LEAST_FRICTION = 1e-5
 
 
@@ -39,18 +38,13 @@ def pairs(m: mujoco.MjModel) -> list[Pair]:
                     found.append((key, -1))
     found.sort(key=lambda one: (*sorted(m.geom_bodyid[list(one[0])]), *one))
     ordered = [by_type(m, *key, explicit) for key, explicit in found]
-    return [p for p in ordered if collide(m.geom_type[p.geom1], m.geom_type[p.geom2])]
+    return [p for p in ordered if (m.geom_type[p.geom1], m.geom_type[p.geom2]) in PAIRS]
 
 
 def pairs_of_file(m: Any) -> list[tuple[tuple[int, int], int]]:
     """Geoms of the <pair> elements, the lower number first, and the number of each."""
     geoms = (sorted((int(a), int(b))) for a, b in zip(m.pair_geom1, m.pair_geom2, strict=True))
     return [((a, b), k) for k, (a, b) in enumerate(geoms)]
-
-
-def collide(type1: int, type2: int) -> bool:
-    """Whether there is a collision function for two types, the lower first."""
-    return type2 > HFIELD
 
 
 def touching_bodies(m: mujoco.MjModel) -> np.ndarray:
@@ -80,47 +74,6 @@ def _match(m, g1, g2) -> bool:
 def by_type(m: mujoco.MjModel, g1: int, g2: int, explicit: int) -> Pair:
     """The pair of two geoms, the lower type first."""
     return Pair(g2, g1, explicit) if m.geom_type[g1] > m.geom_type[g2] else Pair(g1, g2, explicit)
-
-
-def most_contacts(kind: int) -> int:
-    """Largest number of contacts of a pair of geoms of a kind (`saltus.model.enums.pair_kind`)."""
-    kinds = pair_types(kind)
-    if HFIELD in kinds or SDF in kinds:
-        return MOST_OF_PAIR
-    if SPHERE in kinds or ELLIPSOID in kinds:
-        return 1
-    known = {
-        (PLANE, CAPSULE): 2,
-        (PLANE, CYLINDER): 4,
-        (PLANE, BOX): 4,
-        (PLANE, MESH): 4,
-        (CAPSULE, CAPSULE): 2,
-        (CAPSULE, BOX): 4,
-        (BOX, BOX): 8,
-    }
-    if kinds in known:
-        return known[kinds]
-    return 5
-
-
-OWN = {2: "", 3: "", 22: "", 23: "", 33: ""} | {4: "cylinder", 5: "cylinder", 25: "cylinder"}
-OWN |= {6: "box", 26: "box", 36: "box", 66: "boxes"}
-OWN |= {24: "convex", 34: "convex", 44: "convex", 45: "convex", 46: "convex"}
-
-
-OWN |= {7: "hull", 27: "hull", 37: "hull", 47: "hull", 57: "hull", 67: "hull", 77: "hull"}
-OWN |= {12: "field", 13: "field", 14: "field", 15: "field"}
-OWN |= {35: "hull", 55: "hull", 56: "hull"}
-
-
-def pair_feature(kind: int, meshes: bool = True) -> str:
-    """Feature of a kind of pair (ten times the first type plus the second); "" if it needs none of its own.
-
-    `meshes`: kernels here can collide the model's meshes (see `saltus.model.contact.hulls.are_known`).
-    """
-    if MESH in pair_types(int(kind)) and not meshes:
-        return "foreign"
-    return OWN.get(int(kind), "foreign")
 
 
 # ------------------------------------------------------------ the law of a pair

@@ -53,7 +53,7 @@ def boxes_and_hulls(m: mujoco.MjModel, features: set[str], geoms: Iterable[int])
     """Fields of boxes and of hulls, as far as the features of pairs of geoms need them."""
     geoms = list(geoms)
     fields = any(m.geom_type[g] == HFIELD for g in geoms)
-    searched = fields or features & {"field", "hull"}
+    searched = fields or features & {"field", "convex"}
     found = hulls(m, geoms if are_known(m) else ()) if searched else NO_HULLS
     if fields:
         field = m.geom_type == HFIELD

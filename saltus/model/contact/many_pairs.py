@@ -11,7 +11,8 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-from saltus.model.contact.collisions import Pair, by_type, collide, pairs_of_file
+from saltus.model.contact.collisions import Pair, by_type, pairs_of_file
+from saltus.model.contact.pair_table import PAIRS
 from saltus.model.enums import HFIELD
 
 Ints = NDArray[np.int64]
@@ -48,7 +49,7 @@ def named_pairs(m: mujoco.MjModel) -> list[Pair]:
 def _colliding(m) -> list[Pair]:
     """Pairs that the file names and that can touch."""
     named = (by_type(m, *geoms, explicit) for geoms, explicit in sorted(pairs_of_file(m)))
-    return [p for p in named if collide(m.geom_type[p.geom1], m.geom_type[p.geom2])]
+    return [p for p in named if (m.geom_type[p.geom1], m.geom_type[p.geom2]) in PAIRS]
 
 
 class Kinds:

@@ -38,7 +38,7 @@ class Watched(Finder):
 
     def stand_in(self, function):
         """Have `function` called in place of MuJoCo's; returns MuJoCo's."""
-        place = self.m.collision_kind[0] // 10 * collision.TYPES + self.m.collision_kind[0] % 10
+        place = self.m.collision_kind[0]
         table = self.attached.functions.copy()
         real = FUNCTION(int(table[place]))
         self._kept = FUNCTION(function), table

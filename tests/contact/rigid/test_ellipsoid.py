@@ -281,5 +281,5 @@ def test_tangents_are_finite():
 def test_no_function_of_mujoco_is_needed():
     """Models with these pairs alone have none for MuJoCo's functions."""
     features = model().struct().layout.features
-    assert "convex" in features
+    assert "ellipsoid" in features
     assert "foreign" not in features

@@ -145,25 +145,3 @@ def test_what_cannot_collide():
     m = mujoco.MjModel.from_xml_string(xml)
     kinds = {(int(m.geom_type[p.geom1]), int(m.geom_type[p.geom2])) for p in collisions.pairs(m)}
     assert kinds == {(0, 2), (1, 2)}
-
-
-def test_room_for_contacts():
-    """A pair has at least the room that MuJoCo's collision function needs, for all pairs of kinds."""
-    rng = np.random.default_rng(0)
-    for first in TYPES:
-        for second in [*TYPES, "plane"]:
-            size = 'size=".2 .25 .3"'
-            world = f'<geom type="{second}" {size}/>'
-            most = 0
-            m = mujoco.MjModel.from_xml_string(
-                f'<mujoco><worldbody>{world}<body><freejoint/><geom type="{first}" {size}/></body></worldbody></mujoco>'
-            )
-            d = mujoco.MjData(m)
-            for k in range(50):
-                turn = rng.normal(size=4) * (k % 2) + [1, 0, 0, 0]
-                d.qpos[:] = *(rng.normal(size=3) * 0.2), *(turn / np.linalg.norm(turn))
-                mujoco.mj_forward(m, d)
-                most = max(most, d.ncon)
-            (pair,) = collisions.pairs(m)
-            kind = int(10 * m.geom_type[pair.geom1] + m.geom_type[pair.geom2])
-            assert 0 < most <= collisions.most_contacts(kind)

@@ -13,10 +13,11 @@ import numpy as np
 from saltus.errors import ModelError
 from saltus.model.compile.constraints.solver import is_dual
 from saltus.model.contact import collisions
-from saltus.model.contact.collisions import VECTORS, Pair, Surface, pair_feature
+from saltus.model.contact.collisions import VECTORS, Pair, Surface
 from saltus.model.contact.contact_parameters import LawTable
 from saltus.model.contact.hulls import are_known, boxes_and_hulls
 from saltus.model.contact.many_pairs import Filters, Kinds, count_pairs, filters, named_pairs, passes
+from saltus.model.contact.pair_table import FOREIGN, KINDS, NKIND, pair_feature
 from saltus.model.enums import PLANE, pair_kind
 from saltus.model.flex import contacts as flex_contacts
 from saltus.model.layout import DIGIT_BITS
@@ -102,7 +103,7 @@ def broad(m: mujoco.MjModel, laws: LawTable, safe: float) -> Broad:
         "broad_lastdof": last_dof,
         "broad_invweight": m.body_invweight0[:, 0],
         **boxes_and_hulls(m, features, geoms),
-        "kind_foreign": [pair_feature(kind, are_known(m)) == "foreign" for kind in range(100)],
+        "kind_foreign": _foreign_kinds(m),
         **_filters(m, f),
         **_laws(m, geoms, named, laws, safe),
         **_grid(m, np.setdiff1d(geoms, planes)),
@@ -111,7 +112,7 @@ def broad(m: mujoco.MjModel, laws: LawTable, safe: float) -> Broad:
     out.sizes = {
         "nfound": FOUND_AT_LEAST + FOUND_PER_GEOM * len(geoms) + len(named),
         "nfounddof": room * longest,
-        **{"nbroadgeom": m.ngeom, "nbroadbody": m.nbody, "nbroaddof": m.nv, "longest": longest, "nkind": 100},
+        **{"nbroadgeom": m.ngeom, "nbroadbody": m.nbody, "nbroaddof": m.nv, "longest": longest, "nkind": NKIND},
         **{"nsurface": round(count("broad_law") ** 0.5), "nsurfacepair": count("broad_law")},
         **{"nexclude": count("exclude_body"), "nnamed": len(named), "nbroadplane": len(planes)},
         "broad_bodygeoms": _most_geoms(m),
@@ -162,6 +163,12 @@ def _colliders(m, f: Filters, named: list[Pair]) -> tuple[np.ndarray, set[str]]:
     geoms = np.union1d(geoms, [g for p in named for g in (p.geom1, p.geom2)]).astype(int)
     meshes = are_known(m)
     return geoms, {pair_feature(pair_kind.py_func(min(pair), max(pair)), meshes) for pair in pairs} - {""}
+
+
+def _foreign_kinds(m) -> list[bool]:
+    """Mask of the kinds of pairs that MuJoCo's functions collide."""
+    meshes = are_known(m)
+    return [kind in KINDS and pair_feature(kind, meshes) == FOREIGN for kind in range(NKIND)]
 
 
 def _chains(m, geoms) -> tuple[int, np.ndarray]:

@@ -73,7 +73,7 @@ def constraints(
     if rows or contacts:
         out.features |= {"constraint", *solver_features(m, left_out), *trees.features}
         out.features |= {"adhesive"} if tethers else set()
-    remembered = LAST_PAIRS if "hull" in out.features else 0
+    remembered = LAST_PAIRS if "convex" in out.features else 0
     out.sizes = {
         **{"nlastpair": remembered, "nlastaxis": LAST_LANES * remembered},
         **dict.fromkeys(("nflexcon", "nflexdof", "nside", "nflexfew", "edgerows_alike"), 0),

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from saltus.model.contact.collisions import LEAST_FRICTION, most_contacts
+from saltus.model.contact.collisions import LEAST_FRICTION
+from saltus.model.contact.pair_table import most_contacts
 from saltus.model.contact.seams import seams
 from saltus.model.enums import BOX, CAPSULE, HFIELD, PLANE, pair_kind, pair_types
 from saltus.model.event_enums import DENSE_NUMBERS, EVENT_COUNTS

@@ -6,8 +6,8 @@ import numpy as np
 
 from saltus.model.compile.constraints.broad import CONTACTS_AT_LEAST, CONTACTS_PER_GEOM
 from saltus.model.contact import collisions
-from saltus.model.contact.collisions import pair_feature
 from saltus.model.contact.hulls import are_known, boxes_and_hulls
+from saltus.model.contact.pair_table import FOREIGN, most_contacts, pair_feature
 from saltus.model.enums import pair_kind
 from saltus.model.flex import contacts as flex_contacts
 from saltus.model.flex import mujoco_contacts
@@ -44,7 +44,7 @@ def listed_pairs(m, laws, chains, safe, out, left_out) -> int:
     column = lambda name: [getattr(c, name) for c in found]  # noqa: E731
     out.values |= {f"collision_{name}": column(name) for name in ("geom1", "geom2", "kind", "law", "chain")}
     out.values |= {f"collision_{name}": column(name) for name in ("flex1", "flex2")}
-    needed = {"foreign" if c.foreign else pair_feature(c.kind) for c in found if c.kind >= 0}
+    needed = {FOREIGN if c.foreign else pair_feature(c.kind) for c in found if c.kind >= 0}
     out.values |= {
         "collider": _colliders(found),
         "collision_foreign": column("foreign"),
@@ -78,7 +78,7 @@ def _pairs_of_geoms(m, laws, chains, safe) -> list[_Collision]:
         b1, b2 = (int(m.geom_bodyid[g]) for g in (pair.geom1, pair.geom2))
         kind = pair_kind.py_func(int(m.geom_type[pair.geom1]), int(m.geom_type[pair.geom2]))
         order = min(b1, b2), max(b1, b2)
-        most, foreign = collisions.most_contacts(kind), pair_feature(kind, meshes) == "foreign"
+        most, foreign = most_contacts(kind), pair_feature(kind, meshes) == FOREIGN
         found.append(_Collision(order, law, most, pair.geom1, pair.geom2, kind=kind, chain=chain, foreign=foreign))
     return found
 
