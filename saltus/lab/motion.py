@@ -29,6 +29,7 @@ ROUNDING = 1e-9  # of a step
 BUDGET = 0.013  # s for steps in each 1/60 s
 CHUNK = 0.004  # s between two looks at the clock
 GLIDE = 0.1  # s in which the displayed time reaches the end of a step after a pause
+TIMING = {"rounding": ROUNDING, "budget": 1e3 * BUDGET, "chunk": 1e3 * CHUNK, "glide": GLIDE}  # of pages, in ms and s
 
 
 class Pilot(Protocol):

@@ -3,12 +3,20 @@
 Reference: `saltus.Simulation` by itself, bit for bit; straight lines between its states.
 """
 
+import json
 import math
+import subprocess
+from pathlib import Path
 
+import numpy as np
 import pytest
 from helpers.lab import FRAME, alone, assert_same_state, do, notices, pendulum, run
 
+from saltus.bench.harness.page_process import node
 from saltus.lab import motion
+
+HERE = Path(__file__).parent
+CASES = json.loads((HERE / "motion_cases.json").read_text(encoding="utf-8"))
 
 
 def test_steps_are_exact():
@@ -67,3 +75,51 @@ def test_a_slow_computer_slows_the_motion_down(monkeypatch):
     began = session.sim.time
     run(session, 1.0)
     assert session.sim.time == pytest.approx(began + 1.0, abs=0.051)
+
+
+class Clock:
+    """A simulation whose only coordinate is its time."""
+
+    def __init__(self, timestep):
+        self.timestep, self.time, self.steps = timestep, 0.0, 0
+        self.qpos, self.qvel = np.zeros(1), np.zeros(1)
+
+    def step(self, n):
+        for _ in range(n):
+            self.time += self.timestep
+        self.steps += n
+        self.qpos[0] = self.time
+
+
+def moved(case, monkeypatch):
+    """What `Motion` makes of a case."""
+    monkeypatch.setattr(motion, "BUDGET", case.get("budget", 60.0))
+    sim = Clock(case["timestep"])
+    moving, answer = motion.Motion(sim, lambda level, text: None), None
+    for name, value in case["does"]:
+        if name == "jump":
+            sim.time = value
+            moving.jump()
+        else:
+            answer = getattr(moving, name)(value)
+    found = dict(steps=sim.steps, time=sim.time, shown=moving.shown, fraction=moving.fraction, answer=answer)
+    return found | {"before": float(moving.before[0])}
+
+
+def agree(found, case):
+    then = case["then"]
+    assert {name: found[name] for name in then} == pytest.approx(then, abs=1e-9), case["about"]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case["about"])
+def test_cases_by_hand(case, monkeypatch):
+    agree(moved(case, monkeypatch), case)
+
+
+def test_the_page_moves_as_the_lab():
+    """The cases by hand once more, by the page's own Motion."""
+    given = json.dumps({"cases": CASES, "timing": motion.TIMING})
+    run = subprocess.run([node(), HERE / "motion_cases.mjs"], input=given, capture_output=True, encoding="utf-8")
+    assert run.returncode == 0, run.stderr
+    for found, case in zip(json.loads(run.stdout), CASES, strict=True):
+        agree(found, case)

@@ -12,6 +12,7 @@ import numpy as np
 from saltus.draw.scene.paths import elements
 from saltus.draw.scene.scene import GROUPS, shown_flexes
 from saltus.lab.messages.protocol import BOUNDS
+from saltus.lab.motion import TIMING
 from saltus.model.sensor_enums import FIXED
 from saltus.simulate.laws.contact import Hard
 from saltus.version import __version__
@@ -46,6 +47,7 @@ def description(session: LiveSession, simulations: Sequence[Simulation]) -> dict
         "timestep": sim.timestep,
         "speed": setup.speed,
         "playing": setup.playing,
+        "timing": TIMING,
         "ghosts": bool(session.builder.wanted.ghosts),
         "starts": {key: _start(session, sim, key or None) for key in ["", *scene["keys"]]},
         "handles": {h.slider.id: _handle(h) for h in session.handles.values()},

@@ -15,9 +15,10 @@ import numpy as np
 from numba import types
 from numpy.typing import NDArray
 
+from saltus.contact.counts import NUNSOLVED
 from saltus.errors import OptionError
 from saltus.model.compile.constraints.hard import slot_counts
-from saltus.model.event_enums import EVENT_WIDTH
+from saltus.model.event_enums import EVENT_WIDTH, LOGGED, LOST, OPEN, UNDONE
 from saltus.model.layout import model_layout
 from saltus.number.structs import Struct
 from saltus.simulate.engine import loops
@@ -39,6 +40,7 @@ NOT_OURS = {
     "flexforeign": "collisions of deformable bodies with these",
     "foreign_ray": "rays on meshes, and distances between geoms",
 }
+ENUMS = {"LOGGED": LOGGED, "LOST": LOST, "UNDONE": UNDONE, "NUNSOLVED": NUNSOLVED, "OPEN": OPEN}
 STATUSES = {value: name for name, value in vars(status).items() if name.isupper()}
 
 
@@ -94,7 +96,7 @@ def program(simulations: Sequence[Simulation], progress: Callable[[float], objec
         if progress is not None:
             progress(len(found) / (len(engines) + 1))
     widths = {"contactWidth": CONTACT_WIDTH, "pathWidth": PATH_WIDTH, "eventWidth": EVENT_WIDTH}
-    about = {"laws": list(laws.values()), "loops": found, "statuses": STATUSES, **widths}
+    about = {"laws": list(laws.values()), "loops": found, "statuses": STATUSES, "enums": ENUMS, **widths}
     return Program(module_of(functions), b"".join(image.parts), about)
 
 

@@ -6,11 +6,6 @@
 import { Drag, moveMocap } from './drag.js';
 import { Trouble } from './simulation.js';
 
-const BUDGET = 12;  // ms for steps before the next picture
-const CHUNK = 4;  // ms of steps in one call
-const GLIDE = 0.1;  // s in which the displayed time reaches the end of a step after a pause
-const ROUNDING = 1e-6;  // of a step
-
 /** A copy of the main simulation under another integrator, with the same initial state and controls. */
 class Ghost {
   constructor(name, sim) {
@@ -31,7 +26,7 @@ class Ghost {
 export class Motion {
   /** @param {object} page description of the model, see saltus/lab/standalone/description.py */
   constructor(page, sim, warn) {
-    Object.assign(this, { page, sim, warn, ghosts: [], drag: null, recorder: null, signals: null, cost: 0.1 });
+    Object.assign(this, { timing: page.timing, page, sim, warn, ghosts: [], drag: null, recorder: null, signals: null, cost: 0.1 });
     this.snap();
   }
 
@@ -70,7 +65,7 @@ export class Motion {
 
   get fraction() {
     const behind = (this.sim.time - this.shown) / this.sim.timestep;
-    return behind < ROUNDING ? 1 : Math.max(0, 1 - behind);
+    return behind < this.timing.rounding ? 1 : Math.max(0, 1 - behind);
   }
 
   /** Pull a body; returns whether it was moved to the target. Throws if it cannot move. */
@@ -100,7 +95,7 @@ export class Motion {
   run(seconds) {
     const h = this.sim.timestep;
     const until = this.shown + seconds;
-    const wanted = Math.ceil((until - this.sim.time) / h - ROUNDING);
+    const wanted = Math.ceil((until - this.sim.time) / h - this.timing.rounding);
     if (wanted > 0 && this.advance(wanted) < wanted) {
       const late = until - this.sim.time;
       this.shown = this.sim.time;
@@ -113,9 +108,9 @@ export class Motion {
   /** Move the displayed time to the end of the step; returns whether it had to move. */
   glide(elapsed) {
     const rest = this.sim.time - this.shown;
-    if (rest <= ROUNDING * this.sim.timestep) return false;
-    const way = (Math.max(rest, this.sim.timestep) * elapsed) / GLIDE;
-    this.shown = way >= rest * (1 - ROUNDING) ? this.sim.time : this.shown + way;
+    if (rest <= this.timing.rounding * this.sim.timestep) return false;
+    const way = (Math.max(rest, this.sim.timestep) * elapsed) / this.timing.glide;
+    this.shown = way >= rest * (1 - this.timing.rounding) ? this.sim.time : this.shown + way;
     return true;
   }
 
@@ -124,7 +119,7 @@ export class Motion {
     const began = performance.now();
     let [clock, taken] = [began, 0];
     try {
-      while (taken < n && (taken === 0 || clock - began < BUDGET)) {
+      while (taken < n && (taken === 0 || clock - began < this.timing.budget)) {
         const k = this.chunk(n - taken);
         this.take(k);
         taken += k;
@@ -141,7 +136,7 @@ export class Motion {
 
   /** Number of steps to take in one call; the last step is taken singly, for interpolation. */
   chunk(n) {
-    let most = Math.max(1, Math.floor(CHUNK / Math.max(this.cost, 1e-6)));
+    let most = Math.max(1, Math.floor(this.timing.chunk / Math.max(this.cost, 1e-6)));
     if (this.drag) most = Math.min(most, this.drag.steps(this.sim.timestep));
     if (this.recorder) most = Math.min(most, this.recorder.stepsLeft);
     if (this.signals) most = Math.min(most, this.signals.stepsLeft);

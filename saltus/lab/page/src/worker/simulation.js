@@ -2,11 +2,6 @@
 
 import { Data } from './program.js';
 
-const LOGGED = 0;  // places in event_count, see saltus/model/event_enums.py
-const LOST = 1;
-const UNDONE = 5;
-const NUNSOLVED = 8;  // place in count, see saltus/contact/counts.py
-const OPEN = 0;  // mode of a contact
 const NEAR = 0.03;  // of the model's extent: distance up to which open points are shown
 const CARRIED = ['time', 'qpos', 'qvel', 'mocap_pos', 'mocap_quat', 'ctrl', 'qfrc_applied', 'xfrc_applied', 'control_prm', 'actuation_state'];
 
@@ -40,6 +35,7 @@ export class Simulation {
    */
   constructor(program, loop, timestep, warn) {
     Object.assign(this, { program, loop, timestep, warn, events: [], left: null, warned: false });
+    this.enums = program.about.enums;
     this.d = new Data(program, loop);
     this.view = new Data(program, loop);
     this.law = this.d.law;
@@ -117,7 +113,7 @@ export class Simulation {
       const [taken, code] = this.d.advance(n, this.timestep);
       return [taken, this.statusName(code)];
     }
-    this.d.setInt('event_count', 0, UNDONE);
+    this.d.setInt('event_count', 0, this.enums.UNDONE);
     let [all, status] = [0, 'EVENTS_FULL'];
     while (status === 'EVENTS_FULL' && all < n) {
       const [taken, code] = this.d.advance(n - all, this.timestep);
@@ -145,8 +141,8 @@ export class Simulation {
   }
 
   tell(status) {
-    const failed = this.d.int('count', NUNSOLVED);
-    this.d.setInt('count', 0, NUNSOLVED);
+    const failed = this.d.int('count', this.enums.NUNSOLVED);
+    this.d.setInt('count', 0, this.enums.NUNSOLVED);
     if (this.warned || !(failed || ['NOT_CONVERGED', 'UNSOLVED'].includes(status))) return;
     this.warned = true;
     const what = status === 'NOT_CONVERGED' ? "Newton's method did not converge" : 'the constraint solver did not reach its tolerance';
@@ -161,11 +157,11 @@ export class Simulation {
   }
 
   readEvents() {
-    const count = this.d.int('event_count', LOGGED);
+    const count = this.d.int('event_count', this.enums.LOGGED);
     const width = this.get('event_log').length && this.program.about.eventWidth;
     for (let k = 0; k < count; k += 1) this.events.push(Array.from(this.get('event_log').subarray(k * width, (k + 1) * width)));
-    this.d.setInt('event_count', 0, LOGGED);
-    this.d.setInt('event_count', 0, LOST);
+    this.d.setInt('event_count', 0, this.enums.LOGGED);
+    this.d.setInt('event_count', 0, this.enums.LOST);
   }
 
   // ------------------------------------------------------------ evaluation for display
@@ -188,8 +184,8 @@ export class Simulation {
     if (this.loop.locates && view.get('modes_known')[0] === 0) view.settle();
     const [status, count] = view.look();
     if (!this.loop.locates) return rows(view, count);
-    const closed = MILD.includes(this.statusName(status)) ? rows(view, count).filter((row) => row[7] !== OPEN) : [];
-    const near = this.law.most ? rows(view, view.gaps()).filter((row) => row[7] === OPEN && row[6] < NEAR * extent) : [];
+    const closed = MILD.includes(this.statusName(status)) ? rows(view, count).filter((row) => row[7] !== this.enums.OPEN) : [];
+    const near = this.law.most ? rows(view, view.gaps()).filter((row) => row[7] === this.enums.OPEN && row[6] < NEAR * extent) : [];
     for (const row of near) row.fill(0, 3, 6);
     return [...closed, ...near];
   }
