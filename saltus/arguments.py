@@ -29,6 +29,15 @@ def numbers(name: str, value: Any, dtype: Any = float) -> np.ndarray:
         raise OptionError(f"{name} must be numbers, got {value!r}") from None
 
 
+def put(name: str, view: np.ndarray, value: Any) -> None:
+    """Write into a field that users set; OptionError if the value is not numeric or has another shape."""
+    values = numbers(name, value)
+    try:
+        view[...] = values
+    except ValueError:
+        raise OptionError(f"{name} has shape {view.shape}, not {values.shape}") from None
+
+
 def number(name: str, value: Any) -> float:
     """Return one number; OptionError for anything else."""
     found = numbers(name, value)

@@ -95,6 +95,10 @@ class UnknownName(OptionError, KeyError):
     __str__ = Exception.__str__
 
 
+class UnknownAttribute(OptionError, AttributeError):
+    """An attribute that is not there, or cannot be assigned to; also an AttributeError."""
+
+
 def proposal(value: object, choices: Iterable[str]) -> str:
     """Return "; did you mean ...?" with the closest of `choices`, or "" if none is close."""
     folded = {choice.casefold(): choice for choice in choices}

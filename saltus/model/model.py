@@ -12,7 +12,7 @@ from mujoco import MjModel
 from numpy.typing import ArrayLike, NDArray
 
 from saltus.arguments import text_of
-from saltus.errors import OptionError, UnknownName
+from saltus.errors import OptionError, UnknownAttribute, UnknownName, proposal
 from saltus.model import features
 from saltus.model.compile.cameras_rays import sight
 from saltus.model.compile.constraints.broad import check_listable, is_broad
@@ -27,6 +27,7 @@ from saltus.model.model_fields import ModelFields
 from saltus.model.written import Copies
 from saltus.number.structs import Struct
 from saltus.offered import offered
+from saltus.read_only import ReadOnly
 from saltus.terminal.display import count, notebook_html
 from saltus.terminal.inline_page import Page
 
@@ -40,6 +41,18 @@ COUNTS = {"joint": "njnt", "equality": "neq", "camera": "ncam", "material": "nma
 _OBJECTS = [name.removeprefix("mjOBJ_").lower() for name in mujoco.mjtObj.__members__]
 KINDS = {name: COUNTS.get(name, f"n{name}") for name in _OBJECTS}  # kinds of named objects, and their size fields
 KINDS = {name: size for name, size in KINDS.items() if isinstance(getattr(mujoco.MjModel, size, None), property)}
+
+
+def constant(field: str) -> str:
+    """Text of the error for a value that is assigned to a field of a Model."""
+    key = field if field.startswith("opt.") else f"{field}[name]"
+    remedy = f"`model.changed({{'{key}': value}})` is one with other values"
+    return f"{field} cannot be assigned: a Model is constant; {remedy}"
+
+
+def read_only(field: str, values: np.ndarray) -> ReadOnly:
+    """A copy of the values of a field that cannot be written to."""
+    return ReadOnly.of(values.copy(), constant(field))
 
 
 class Options(SimpleNamespace):
@@ -67,7 +80,10 @@ class Options(SimpleNamespace):
     """Most iterations of the constraint solver."""
 
     def __setattr__(self, name: str, value: Any) -> None:
-        raise AttributeError(f"Model is frozen: opt.{name} cannot be assigned")
+        key = f"opt.{name}"
+        raise UnknownAttribute(
+            constant(key) if name in vars(self) else f"Model has no {key}{proposal(name, vars(self))}"
+        )
 
 
 class Model(ModelFields):
@@ -111,8 +127,7 @@ class Model(ModelFields):
         except AttributeError:
             raise AttributeError(f"Model has no field {field!r}") from None
         if isinstance(value, np.ndarray):
-            value = value.copy()
-            value.flags.writeable = False
+            value = read_only(field, value)
         self.__dict__[field] = value
         return value
 
@@ -121,7 +136,10 @@ class Model(ModelFields):
 
     def __setattr__(self, field: str, value: Any) -> None:
         if "opt" in self.__dict__:
-            raise AttributeError(f"Model is frozen: {field} cannot be assigned")
+            known = hasattr(self, field)
+            raise UnknownAttribute(
+                constant(field) if known else f"Model has no field {field!r}{proposal(field, dir(self))}"
+            )
         super().__setattr__(field, value)
 
     def __repr__(self) -> str:
@@ -320,8 +338,7 @@ def _options(m: mujoco.MjModel) -> Options:
     for name in dir(m.opt):
         value = getattr(m.opt, name) if not name.startswith("_") else None
         if isinstance(value, np.ndarray):
-            value = value.copy()
-            value.flags.writeable = False
+            value = read_only(f"opt.{name}", value)
         if isinstance(value, int | float | np.ndarray):
             values[name] = value
     values["integrator"] = INTEGRATORS[int(m.opt.integrator)]

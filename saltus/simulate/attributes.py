@@ -3,14 +3,15 @@
 The class that uses them must have an `engine`, and a `_turn` for `in_turn`.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from saltus.arguments import numbers
-from saltus.errors import OptionError
+from saltus.arguments import put
+from saltus.errors import OptionError, UnknownAttribute, proposal
+from saltus.model.model import constant
 from saltus.simulate.engine.engine import Engine
 from saltus.simulate.engine.threads.turn import Turn, in_turn
 
@@ -36,15 +37,6 @@ class ArrayProperty(property, Generic[Number]):
         def __get__(self, instance: object, owner: type | None = None, /) -> "Self | NDArray[Number]": ...
 
         def __set__(self, instance: object, value: ArrayLike, /) -> None: ...
-
-
-def put(name: str, view: np.ndarray, value: ArrayLike) -> None:
-    """Write into a field that users set; OptionError if the value is not numeric or has another shape."""
-    values = numbers(name, value)
-    try:
-        view[...] = values
-    except ValueError:
-        raise OptionError(f"{name} has shape {view.shape}, not {values.shape}") from None
 
 
 def state_property(name: str, unit: str) -> ArrayProperty[np.float64]:
@@ -85,7 +77,50 @@ def made_with(name: str, option: str, about: str) -> Any:
     return property(lambda self: getattr(self.engine, name), write, doc=about)
 
 
-class StateAttributes:
+class KnownAttributes:
+    """An object whose attributes are known: assigning to another name is an error, unless a subclass declares it.
+
+    `__init__` ends with `_made()`. Attributes of subclasses, and those that begin with "_", are free.
+    """
+
+    _made_attributes: frozenset[str] = frozenset()
+
+    def _made(self) -> None:
+        """Note the attributes that there are; from now on there are no others."""
+        self._made_attributes = frozenset({*vars(self), "_made_attributes"})
+
+    def _own_attributes(self) -> dict[str, Any]:
+        """Attributes that a subclass has added."""
+        return {name: value for name, value in vars(self).items() if name not in self._made_attributes}
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if self._made_attributes and not (name[0] == "_" or name in self._made_attributes or hasattr(type(self), name)):
+            why = self._why_not(name)
+            if why or type(self).__module__.partition(".")[0] == "saltus":
+                what = type(self).__name__
+                choices = [x for x in dir(type(self)) if x[0] != "_"]
+                raise UnknownAttribute(why or f"{what} has no attribute {name!r}{proposal(name, choices)}")
+        object.__setattr__(self, name, value)
+
+    def _why_not(self, name: str) -> str:
+        """Text of the error for a name of something else; "" for a name of nothing."""
+        raise NotImplementedError
+
+
+def belongs_elsewhere(name: str, model: Any, computed: Collection[str], reading: str) -> str:
+    """Text of the error for assigning to a field of the model, or to one that is computed; "" for other names.
+
+    `reading`: how a computed field is read, with {name}.
+    """
+    if name in computed:
+        return f"{name} is computed from the state and cannot be assigned; {reading.format(name=name)} reads it"
+    for field in (f"opt.{name}", name):
+        if isinstance(getattr(model.opt if "." in field else model, name, None), int | float | np.ndarray):
+            return constant(field)
+    return ""
+
+
+class StateAttributes(KnownAttributes):
     """Time, state and inputs of the simulation that an engine holds."""
 
     engine: Engine

@@ -17,9 +17,11 @@ from saltus.integrate.integrator import Integrator
 from saltus.integrate.registry import IntegratorChoice, find_integrator
 from saltus.integrate.status import LARGEST
 from saltus.model.load import ModelSource, load
-from saltus.model.vary.fields import check_names
+from saltus.model.vary.fields import MAY_VARY, check_names
 from saltus.number.kinds import LANES
 from saltus.record.table.events import EventTable
+from saltus.simulate.attributes import belongs_elsewhere
+from saltus.simulate.batches.fields import READABLE
 from saltus.simulate.batches.model import ModelsOfEach
 from saltus.simulate.batches.reading import Reader, contacts_full
 from saltus.simulate.batches.singly import SingleReader
@@ -128,7 +130,7 @@ class Batch(BatchState, ModelsOfEach):
         self._delays = delays and precision == "float32"  # whether times that float32 may round are compared
         self.unconverged = 0  # steps of a group of lanes in which some iteration did not reach its tolerance
         self.reset()
-        self._made_attributes = frozenset({*vars(self), "_made_attributes"})
+        self._made()
 
     def _states(self, setup: Setup) -> tuple[BatchStates, Integrator]:
         """The states and their integrator: side by side in lanes, or one by one if events are located."""
@@ -162,8 +164,14 @@ class Batch(BatchState, ModelsOfEach):
         made = {name: getattr(self, name) for name in ("n", "threads", "precision")}
         made |= self._present().arguments() | {"vary": self._vary}
         kept = {name: getattr(self, name) for name in ("unconverged", "timestep")}
-        own = {name: value for name, value in vars(self).items() if name not in self._made_attributes}
-        return _restored, (type(self), made, kept, self.lanes.kept(), own)
+        return _restored, (type(self), made, kept, self.lanes.kept(), self._own_attributes())
+
+    def _why_not(self, name: str) -> str:
+        for field in (name, f"opt.{name}"):
+            if field in MAY_VARY:
+                what = f"batch.model.{field} [n, ...]" if field in self._vary else f"Batch(..., vary=['{field}'])"
+                return f"{name} is the model's: {what} lets simulations differ in it"
+        return belongs_elsewhere(name, self.shared, READABLE, "batch.read('{name}')")
 
     def _present(self) -> Setup:
         """The setup with the law that may have changed, and the integrator that its tolerance is in."""

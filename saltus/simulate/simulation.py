@@ -15,7 +15,7 @@ from saltus.model.model import Model
 from saltus.offered import offered
 from saltus.record.table.events import EventTable
 from saltus.simulate import stepping
-from saltus.simulate.attributes import StateAttributes, made_with
+from saltus.simulate.attributes import StateAttributes, belongs_elsewhere, made_with
 from saltus.simulate.diagnosis import divergence
 from saltus.simulate.engine.data import Data
 from saltus.simulate.engine.engine import Engine
@@ -92,7 +92,7 @@ class Simulation(StateAttributes):
             Setup(model, integrator, contact, timestep, tolerance, *laws), whole_number("threads", threads, 1)
         )
         self.data = Data(self.engine, self._refresh, self._turn)
-        self._made_attributes = frozenset({*vars(self), "_made_attributes"})
+        self._made()
 
     @in_turn
     def __reduce__(self) -> tuple[Any, ...]:
@@ -103,8 +103,11 @@ class Simulation(StateAttributes):
         made = self.engine.setup.arguments() | {"threads": self.engine.threads}
         kept = {"timestep": self.timestep, "unconverged": self.unconverged, "events": self.events.copy()}
         step = float(self.engine.d.views["timestep"])
-        own = {name: value for name, value in vars(self).items() if name not in self._made_attributes}
+        own = self._own_attributes()
         return _restored, (type(self), made, kept, checkpoint(self.engine), self.control, step, own)
+
+    def _why_not(self, name: str) -> str:
+        return belongs_elsewhere(name, self.model, dir(self.data), "sim.data.{name}")
 
     def __repr__(self) -> str:
         return f"Simulation({self.model.name!r}, {self.integrator.name}, h = {self.timestep:g} s, t = {self.time:g} s)"

@@ -9,7 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 from saltus.arguments import several, whole_number
 from saltus.errors import OptionError
 from saltus.model.model import Model
-from saltus.simulate.attributes import ArrayProperty
+from saltus.read_only import ReadOnly
+from saltus.simulate.attributes import ArrayProperty, KnownAttributes
 from saltus.simulate.batches.arrays import SupportsDLPack, WritableArray
 from saltus.simulate.batches.contacts import BatchContacts, contacts
 from saltus.simulate.batches.fields import check_name
@@ -30,15 +31,19 @@ def _field(name: str, unit: str) -> ArrayProperty[np.floating]:
     """Attribute for a field of all simulations: reading copies it out, assigning sets it."""
 
     def read(self: "BatchState") -> NDArray[np.floating]:
-        return self.read(name)
+        return ReadOnly.of(
+            self.read(name),
+            f"batch.{name} is a copy, so that writing into it would have no effect: assign `batch.{name} = values`, or "
+            f"`batch.write('{name}', values, ids)`; `batch.{name}.copy()` is yours to change",
+        )
 
     def write(self: "BatchState", values: ArrayLike | SupportsDLPack) -> None:
         self.write(name, values)
 
-    return ArrayProperty(read, write, doc=f"{name} of all simulations {unit}: a copy to read, an array to assign.")
+    return ArrayProperty(read, write, doc=f"{name} of all simulations {unit}: a read-only copy, an array to assign.")
 
 
-class BatchState:
+class BatchState(KnownAttributes):
     """State, inputs and computed quantities of the simulations that `lanes` hold."""
 
     n: int

@@ -5,12 +5,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from saltus.arguments import put
 from saltus.contact.counts import NITER
-from saltus.errors import OptionError
+from saltus.errors import OptionError, UnknownAttribute, proposal
 from saltus.model.actuator_enums import SCALAR
 from saltus.model.layout import DATA
 from saltus.model.model import Model
 from saltus.number.structs import Struct
+from saltus.read_only import ReadOnly
 from saltus.simulate.engine import constraint_rows
 from saltus.simulate.engine.data_fields import DataFields
 from saltus.simulate.engine.engine import Engine
@@ -90,9 +92,17 @@ class Data(DataFields):
                 view = np.zeros(self._engine.model.nv)
             if name in ("M", "qLD") and not np.array_equal(self._engine.model.M_colind, self._engine.m.M_colind):
                 view = view[sparse_rows(self._engine.model, self._engine.m)]
-            view = view.view()
-            view.flags.writeable = False
-            return view
+            return ReadOnly.of(view, f"{name} is computed from the state; set qpos, qvel, act, ctrl or forces instead")
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name[0] == "_":
+            object.__setattr__(self, name, value)
+        elif name in STATE and name not in HIDDEN:
+            put(name, getattr(self, name), value)
+        elif name in dir(self):
+            raise UnknownAttribute(f"{name} is computed from the state; set qpos, qvel, act, ctrl or forces instead")
+        else:
+            raise UnknownAttribute(f"Data has no field {name!r}{FIXED_FIELDS.get(name, proposal(name, dir(self)))}")
 
     def __dir__(self) -> list[str]:
         return sorted([f for f in DATA.fields if f not in HIDDEN] + ["actuator_moment", *CONSTRAINTS])

@@ -1,0 +1,83 @@
+"""Attributes of simulations, batches, models and data: a name that is not there cannot be assigned to.
+
+Reference: the documentation, "bad input is an error that names it and the remedy".
+"""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+
+import saltus
+from saltus.errors import UnknownAttribute
+
+sim = saltus.Simulation("pendulum")
+batch = saltus.Batch("pendulum", 2, vary=["body_mass"])
+
+
+@pytest.mark.parametrize(
+    ("owner", "name", "remedy"),
+    [
+        (sim, "qpo", "did you mean 'qpos'"),
+        (sim, "something", "no attribute 'something'"),
+        (sim, "gravity", r"model\.changed\(\{'opt\.gravity'"),
+        (sim, "body_mass", r"model\.changed\(\{'body_mass\[name\]'"),
+        (sim, "xpos", r"sim\.data\.xpos reads it"),
+        (batch, "qpo", "did you mean 'qpos'"),
+        (batch, "body_mass", r"batch\.model\.body_mass"),
+        (batch, "gravity", r"vary=\['opt\.gravity'\]"),
+        (batch, "xpos", r"batch\.read\('xpos'\)"),
+        (sim.model, "body_mass", r"model\.changed"),
+        (sim.model, "bodymass", "did you mean 'body_mass'"),
+        (sim.model.opt, "gravity", r"model\.changed"),
+        (sim.model.opt, "gravty", "did you mean 'gravity'"),
+        (sim.data, "xpos", "computed from the state"),
+        (sim.data, "qpo", "did you mean 'qpos'"),
+    ],
+)
+def test_a_name_that_cannot_be_assigned_to(owner, name, remedy):
+    with pytest.raises(UnknownAttribute, match=remedy) as raised:
+        setattr(owner, name, 1.0)
+    assert isinstance(raised.value, AttributeError) and isinstance(raised.value, saltus.SaltusError)
+
+
+@pytest.mark.parametrize("what", ["model.opt.gravity[2]", "model.body_mass[0]", "data.xpos[0]", "data.qfrc_bias[0]"])
+def test_entries_that_cannot_be_assigned_to(what):
+    with pytest.raises(saltus.OptionError, match=r"changed|computed"):
+        exec(f"sim.{what} = 1.0", {"sim": sim})
+
+
+def test_the_state_is_assigned_by_way_of_data_too():
+    sim.data.qpos = 0.25
+    assert sim.qpos[0] == 0.25
+    with pytest.raises(saltus.OptionError, match="shape"):
+        sim.data.qpos = [1.0, 2.0]
+
+
+def test_copies_of_a_batch_s_state_are_read_only():
+    batch.qpos = 0.5
+    with pytest.raises(saltus.OptionError, match=r"batch\.qpos = values"):
+        batch.qpos[:, 0] = 1.0
+    batch.qpos += 1.0
+    np.testing.assert_array_equal(batch.qpos, 1.5)
+    mine = batch.qpos.copy()
+    mine[0] = 2.0
+    batch.qpos = mine
+    np.testing.assert_array_equal(batch.qpos, [[2.0], [1.5]])
+
+
+class Named(saltus.Simulation):
+    """A user's subclass with an attribute of its own."""
+
+    def __init__(self, *arguments, **options):
+        super().__init__(*arguments, **options)
+        self.label = "first"
+
+
+def test_subclasses_have_attributes_of_their_own():
+    named = Named("pendulum")
+    named.label = "second"
+    assert copy.deepcopy(named).label == pickle.loads(pickle.dumps(named)).label == "second"
+    with pytest.raises(UnknownAttribute, match=r"model\.changed"):
+        named.gravity = 1.0

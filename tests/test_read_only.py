@@ -1,0 +1,76 @@
+"""Read-only arrays: writing into one is an error that tells what to do, and all else goes as with NumPy's arrays.
+
+Reference: the same operation on an ordinary array.
+"""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+
+from saltus.errors import OptionError
+from saltus.read_only import ReadOnly
+
+PLAIN = np.arange(6.0).reshape(2, 3)
+
+
+def shown():
+    return ReadOnly.of(PLAIN.copy(), "assign x = values")
+
+
+@pytest.mark.parametrize("write", ["x[0, 1] = 2.0", "x[0][1] = 2.0", "x[:, 1:][...] = 2.0", "np.add(x, 1.0, out=x)"])
+def test_writing_tells_the_remedy(write):
+    x = shown()
+    with pytest.raises(OptionError, match="assign x = values"):
+        exec(write, {"x": x, "np": np})
+    np.testing.assert_array_equal(x, PLAIN)
+
+
+@pytest.mark.parametrize("write", ["x.fill(0.0)", "np.copyto(x, 0.0)", "x.sort()", "x.flat[0] = 2.0"])
+def test_other_ways_to_write_are_refused(write):
+    x = shown()
+    with pytest.raises(ValueError, match="read-only"):
+        exec(write, {"x": x, "np": np})
+    np.testing.assert_array_equal(x, PLAIN)
+
+
+@pytest.mark.parametrize(
+    "compute",
+    ["x + 1.0", "np.sin(x)", "x @ x.T", "np.concatenate([x, x])", "x.mean(0)", "np.stack([x[0], x[1]])", "x.copy()"]
+    + ["np.where(x > 1.0, x, 0.0)", "np.linalg.norm(x, axis=1)", "np.add(x, 1.0, out=np.zeros((2, 3)))", "np.array(x)"],
+)
+def test_results_are_ordinary(compute):
+    result, expected = (eval(compute, {"x": x, "np": np}) for x in (shown(), PLAIN))
+    assert type(result) is np.ndarray and result.flags.writeable
+    np.testing.assert_array_equal(result, expected)
+
+
+@pytest.mark.parametrize("again", [copy.copy, copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))])
+def test_copies_are_ordinary(again):
+    found = again(shown())
+    assert type(found) is np.ndarray
+    found[0, 0] = 7.0
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [("x += 1", PLAIN + 1), ("x -= 1", PLAIN - 1), ("x *= 2", PLAIN * 2), ("x /= 2", PLAIN / 2)],
+)
+def test_changes_in_place_make_another_array(change, expected):
+    """So that `owner.x += 1` assigns to the owner."""
+    first = shown()
+    space = {"x": first}
+    exec(change, space)
+    np.testing.assert_array_equal(space["x"], expected)
+    np.testing.assert_array_equal(first, PLAIN)
+
+
+def test_memory_of_its_own_is_writeable():
+    other = shown().astype(np.float32)
+    other[0, 0] = 5.0
+    assert other[0, 0] == 5.0
+
+
+def test_it_looks_like_an_array():
+    assert repr(shown()) == repr(PLAIN) and str(shown()) == str(PLAIN) and shown().tolist() == PLAIN.tolist()
