@@ -57,6 +57,7 @@ class CartPoleSwingUp(Environment):
     """
 
     model = "cart_pole"
+    integrator = "euler"
     max_episode_steps = 500
     observation = ("qpos[x]", cart_angle, "qvel")
     rewards = {"height": pole_height, "force": force_cost}

@@ -170,7 +170,7 @@ MUSCLE = "A muscle with an elastic tendon"
 STANDING_UP = "Standing up by eight muscles, hard contact"
 FREE_BODY = "A free body about its middle axis"
 HUMANOID = "Humanoid on the floor"
-CRADLE, BALL = "Newton's cradle", "A ball that bounces, under hard contact"
+CRADLE, BALL = "Newton's cradle, hard contact", "A ball that bounces, hard contact"
 SPINS = tuple(f"qvel[free.w{axis}]" for axis in "xyz")
 SWINGS = tuple(f"qpos[theta{k}]" for k in range(1, 6))
 POSTURE = ("qpos[root.z]", "qpos[waist_bend]", "qpos[neck_nod]")
@@ -190,10 +190,13 @@ SCENES = (
         "newtons_cradle",
         CRADLE,
         SCENES_GROUP,
-        lambda d, o: plain("newtons_cradle", CRADLE, d, o, hard=ELASTIC, plots=SWINGS),
+        lambda d, o: plain("newtons_cradle", CRADLE, d, o, contact="hard", hard=ELASTIC, plots=SWINGS),
     ),
     Scene(
-        "bouncing_ball", BALL, SCENES_GROUP, lambda d, o: plain("bouncing_ball", BALL, d, o, hard=LIVELY, plots=BOUNCE)
+        "bouncing_ball",
+        BALL,
+        SCENES_GROUP,
+        lambda d, o: plain("bouncing_ball", BALL, d, o, contact="hard", hard=LIVELY, plots=BOUNCE),
     ),
     Scene("muscle", MUSCLE, SCENES_GROUP, _muscle),
     Scene("sit_to_stand", STANDING_UP, SCENES_GROUP, _sit_to_stand),

@@ -35,6 +35,16 @@ def test_every_scene_can_be_shown(name):
     assert encode(session.status())
 
 
+@pytest.mark.parametrize("scene", SCENES, ids=lambda scene: scene.name)
+def test_titles_say_what_runs(scene):
+    """The contact law and, where a title names one, the number of integrators beside each other."""
+    session = scene.open(Downloads(), {"playing": False})
+    status = session.status()
+    assert ("hard contact" in scene.title) == (status["contact"] == "hard")
+    if "four integrators" in scene.title:
+        assert len({session.sim.integrator.name, *session.builder.wanted.ghosts}) == 4
+
+
 def test_the_shell_knows_the_scenes_made_for_the_lab():
     assert MADE == tuple(scene.name for scene in SCENES)
 
