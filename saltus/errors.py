@@ -95,6 +95,10 @@ class UnknownName(OptionError, KeyError):
     __str__ = Exception.__str__
 
 
+class ReadOnlyError(OptionError, ValueError):
+    """An array that cannot be written to; also a ValueError, as NumPy's."""
+
+
 class UnknownAttribute(OptionError, AttributeError):
     """An attribute that is not there, or cannot be assigned to; also an AttributeError."""
 

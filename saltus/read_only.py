@@ -4,13 +4,13 @@ from typing import Any, Self
 
 import numpy as np
 
-from saltus.errors import OptionError
+from saltus.errors import ReadOnlyError
 
 
 class ReadOnly(np.ndarray):
     """A read-only array of numbers. Whatever is computed from it is an ordinary array, and so is its copy.
 
-    Assigning to its entries raises an OptionError with the remedy. `x += 1` makes a new array, as for numbers, so that
+    Assigning to its entries raises a ReadOnlyError with the remedy. `x += 1` makes a new array, as for numbers, so that
     `batch.qpos += 1` is an assignment to `batch.qpos`.
     """
 
@@ -29,12 +29,12 @@ class ReadOnly(np.ndarray):
 
     def __setitem__(self, key: Any, value: Any) -> None:
         if not self.flags.writeable:
-            raise OptionError(self.remedy)
+            raise ReadOnlyError(self.remedy)
         super().__setitem__(key, value)  # memory of its own, as `astype` makes it
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, out: Any = (), **options: Any) -> Any:
         if any(isinstance(x, ReadOnly) and not x.flags.writeable for x in out):
-            raise OptionError(self.remedy)
+            raise ReadOnlyError(self.remedy)
         if out:
             options["out"] = tuple(map(_plain, out))
         return getattr(ufunc, method)(*map(_plain, inputs), **options)

@@ -23,6 +23,7 @@ from saltus.model.source.isolated_compiler import CompilerMessage, compile_apart
 from saltus.model.source.n_link import LinkOptions
 from saltus.model.source.n_link import n_link as mjcf_n_link
 from saltus.model.source.number_checks import check_numbers
+from saltus.model.source.other_formats import HEAD, check_format, check_suffix
 from saltus.model.written import use
 
 __all__ = ["BUNDLED", "ModelSource", "load", "models", "n_link"]
@@ -32,6 +33,7 @@ HINTS = {
     "XML_ERROR_MISMATCHED_ELEMENT": "this element, or one inside it, is not closed: each <body> needs its </body>, and "
     "an element with nothing inside ends in />",
     "XML_ERROR_PARSING": "the text is cut off, or the element that begins there is not closed",
+    "Element 'composite'": "removed in MuJoCo 4.0; use <flexcomp> for ropes, sheets, solids, <replicate> for copies",
     "mass and inertia of moving bodies": "a body that can move needs a mass: give it a <geom>, or an <inertial>",
 }
 #: Sources of models; see `load`.
@@ -52,7 +54,7 @@ def load(
 ) -> Model:
     """Load a mechanism.
 
-    `source`: path of an MJCF (.xml, .mjcf) or URDF (.urdf) file, MJCF or URDF text, a bundled name (see `models`),
+    `source`: path of an MJCF (.xml) or URDF (.urdf) file, MJCF or URDF text, a bundled name (see `models`),
     "n_link:5" for a pendulum with five links (see `n_link`), a mujoco.MjModel or MjSpec, or a Model. `ignore`: features
     to leave out, such as "contact" or "limit", or "constraint" for all constraints; they are listed in `Model.ignored`
     and in recordings. `muscles`: muscle laws that replace those of actuators, by actuator name (see `HillMuscle`). If
@@ -81,7 +83,10 @@ def load(
     if not isinstance(source, str | os.PathLike):
         raise ModelError(f"cannot load a {type(source).__name__}; expected a path, XML text, a name, MjModel or MjSpec")
     text = os.fspath(source)
+    if not text.strip():
+        check_format(text)
     if isinstance(source, str) and text.lstrip().startswith("<"):
+        check_format(text)
         check_text(text)
         compiled, name, _ = _compiled(text, apart)
         _warn_of(urdf.dropped(text))
@@ -138,7 +143,10 @@ def _load_file(path: Path, ignore, apart: bool | float) -> Model:
         raise ModelError(f"no such file{hint}", file=str(path))
     if not path.is_file():
         raise ModelError("not a file", file=str(path))
+    check_suffix(path)
     check_file(path)
+    with path.open(encoding="utf-8", errors="replace") as file:
+        check_format(file.read(HEAD), str(path))
     compiled, name, xml = _compiled(path, apart)
     _warn_of(urdf.dropped_of_file(path))
     return _finish(compiled, name or path.stem, xml, ignore, str(path))

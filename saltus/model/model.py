@@ -47,7 +47,7 @@ def constant(field: str) -> str:
     """Text of the error for a value that is assigned to a field of a Model."""
     key = field if field.startswith("opt.") else f"{field}[name]"
     remedy = f"`model.changed({{'{key}': value}})` is one with other values"
-    return f"{field} cannot be assigned: a Model is constant; {remedy}"
+    return f"{field} is read-only: a Model is constant; {remedy}"
 
 
 def read_only(field: str, values: np.ndarray) -> ReadOnly:

@@ -7,12 +7,11 @@ import typer
 
 from saltus.errors import OptionError
 
-SUFFIXES = (".xml", ".mjcf", ".urdf")  # of model files
-
 
 def complete_models(incomplete: str) -> list[str]:
     """Bundled names and model files that begin with a text; if there are none, the shell completes paths."""
     from saltus.model.source.bundled_names import models
+    from saltus.model.source.other_formats import SUFFIXES
 
     folder, slash, _ = incomplete.rpartition("/")
     place = Path(f"{folder}{slash}")

@@ -14,8 +14,8 @@ from pathlib import Path, PurePosixPath
 from saltus.errors import ModelError, OptionError, SaltusError
 from saltus.model.load import load
 from saltus.model.model import Model
+from saltus.model.source.other_formats import SUFFIXES
 
-SUFFIXES = (".xml", ".mjcf", ".urdf")  # of model files
 MOST_BYTES = 32 * 2**20  # of all files together
 MOST_FILES = 500
 COMPILER_TIME = 30.0  # s

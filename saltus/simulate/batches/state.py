@@ -33,7 +33,7 @@ def _field(name: str, unit: str) -> ArrayProperty[np.floating]:
     def read(self: "BatchState") -> NDArray[np.floating]:
         return ReadOnly.of(
             self.read(name),
-            f"batch.{name} is a copy, so that writing into it would have no effect: assign `batch.{name} = values`, or "
+            f"batch.{name} is a read-only copy; to set the state, assign `batch.{name} = values`, or call "
             f"`batch.write('{name}', values, ids)`; `batch.{name}.copy()` is yours to change",
         )
 

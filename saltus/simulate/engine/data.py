@@ -92,7 +92,9 @@ class Data(DataFields):
                 view = np.zeros(self._engine.model.nv)
             if name in ("M", "qLD") and not np.array_equal(self._engine.model.M_colind, self._engine.m.M_colind):
                 view = view[sparse_rows(self._engine.model, self._engine.m)]
-            return ReadOnly.of(view, f"{name} is computed from the state; set qpos, qvel, act, ctrl or forces instead")
+            return ReadOnly.of(
+                view, f"{name} is read-only: it is computed from the state; set qpos, qvel, act, ctrl or forces instead"
+            )
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name[0] == "_":
@@ -100,7 +102,7 @@ class Data(DataFields):
         elif name in STATE and name not in HIDDEN:
             put(name, getattr(self, name), value)
         elif name in dir(self):
-            raise UnknownAttribute(f"{name} is computed from the state; set qpos, qvel, act, ctrl or forces instead")
+            raise UnknownAttribute(why_computed(name))
         else:
             raise UnknownAttribute(f"Data has no field {name!r}{FIXED_FIELDS.get(name, proposal(name, dir(self)))}")
 
@@ -129,6 +131,11 @@ class Data(DataFields):
         if self._rows[0] is not computed:
             self._rows = computed, constraint_rows.rows(self._engine.model, self._engine.m, self._engine.d)
         return self._rows[1][name]
+
+
+def why_computed(name: str) -> str:
+    """Text of the error for values that are assigned to a computed field."""
+    return f"{name} is read-only: it is computed from the state; set qpos, qvel, act, ctrl or forces instead"
 
 
 def dense_moment(m: Struct, moment: np.ndarray, out: np.ndarray) -> np.ndarray:
