@@ -18,7 +18,7 @@ import symengine
 import sympy
 from numpy.typing import ArrayLike
 from scipy.integrate import solve_ivp
-from scipy.linalg import solve
+from scipy.linalg.lapack import dposv
 
 from saltus.arguments import mapping, numbers, positive
 from saltus.errors import DivergenceError, OptionError
@@ -61,16 +61,16 @@ class Evaluator:
         stabilisation: tuple[float, float] = (0.0, 0.0),
     ):
         self._equations = equations
-        self._function = function(routine(equations))
+        self._terms = compiled_terms(equations)
         self._inputs = _by_name("input", equations.inputs, {} if inputs is None else inputs)
         self._parameters = parameter_values(equations, parameters)
         self._stabilisation = stabilisation
 
     def __call__(self, q: Any, v: Any, time: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
         """(a [n], λ [nc]) at a state and a time (s)."""
-        M, bias, forces, *constraint = self._function(*self._arguments(q, v, time))
+        M, bias, forces, *constraint = self._terms(*self._arguments(q, v, time))
         if not constraint:
-            return solve(M, forces - bias, assume_a="pos"), np.zeros(0)
+            return definite_solve(M, forces - bias), np.zeros(0)
         jacobian, gamma, phi, rate = constraint
         alpha, beta = self._stabilisation
         n, nc = len(bias), len(gamma)
@@ -81,7 +81,7 @@ class Evaluator:
 
     def violations(self, q: Any, v: Any) -> tuple[np.ndarray, np.ndarray]:
         """(Φ [nc], dΦ/dt [nc]) at a state; empty without constraints."""
-        _, _, _, *constraint = self._function(*self._arguments(q, v, 0.0))
+        _, _, _, *constraint = self._terms(*self._arguments(q, v, 0.0))
         return (constraint[2], constraint[3]) if constraint else (np.zeros(0), np.zeros(0))
 
     def _arguments(self, q: Any, v: Any, time: float) -> list[np.ndarray]:
@@ -93,6 +93,22 @@ class Evaluator:
         if self._parameters.size:
             arguments.append(self._parameters)
         return arguments
+
+
+def compiled_terms(equations: DerivedEquations) -> Callable[..., list[np.ndarray]]:
+    """Function of a state that gives all terms of the equations as arrays, compiled at its first use."""
+    known = vars(equations)
+    if "compiled_terms" not in known:
+        known["compiled_terms"] = function(routine(equations))
+    return known["compiled_terms"]
+
+
+def definite_solve(M: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """x of M x = right for a symmetric positive definite M [n, n]; LinAlgError for others."""
+    _, found, status = dposv(M, right)
+    if status:
+        raise np.linalg.LinAlgError(f"the inertia matrix is not positive definite: pivot {status}")
+    return found
 
 
 def solution(

@@ -4,12 +4,16 @@ References: the forces of a pendulum's rod in closed form; equations in other co
 Tolerance: SciPy's DOP853 at rtol 1e-12, and 1e3 times that.
 """
 
+import pickle
+
 import numpy as np
 import pytest
 
 import saltus
 from saltus.errors import OptionError
+from saltus.symbolic import evaluate
 from saltus.symbolic.code import routine
+from saltus.symbolic.export import python_code
 from saltus.symbolic.export.python_code import function
 
 
@@ -86,3 +90,23 @@ def test_accelerations_and_multipliers():
 def test_errors(equations, call, text):
     with pytest.raises(OptionError, match=text):
         call(equations)
+
+
+def test_code_is_made_once(monkeypatch):
+    """Whatever is asked of the same equations, with whatever numbers; a copy makes its own and gives the same bits."""
+    equations = saltus.derive("double_pendulum", parameters="symbols")
+    made = []
+    monkeypatch.setattr(evaluate, "function", lambda given: made.append(given) or python_code.function(given))
+    first = equations.acceleration([0.3, 0.4], [0.1, 0.2])
+    for mass in (1.0, 2.0):
+        equations.acceleration([0.3, 0.4], [0.1, 0.2], parameters={str(next(iter(equations.parameters))): mass})
+    equations.solve(0.1, [0.3, 0.4], [0.0, 0.0])
+    assert len(made) == 1
+    again = pickle.loads(pickle.dumps(equations))
+    np.testing.assert_array_equal(again.acceleration([0.3, 0.4], [0.1, 0.2]), first)
+    assert len(made) == 2
+
+
+def test_an_inertia_that_is_not_positive_is_an_error():
+    with pytest.raises(np.linalg.LinAlgError, match="not positive definite"):
+        evaluate.definite_solve(np.array([[1.0, 2.0], [2.0, 1.0]]), np.ones(2))
