@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from saltus.errors import OptionError
+from saltus.errors import OptionError, ReadOnlyError
 
 #: Values that files hold for options and attributes: text, numbers, and lists and mappings of these.
 PlainValue: TypeAlias = "str | int | float | bool | list[PlainValue] | dict[str, PlainValue] | None"
@@ -34,6 +34,8 @@ def put(name: str, view: np.ndarray, value: Any) -> None:
     values = numbers(name, value)
     try:
         view[...] = values
+    except ReadOnlyError:
+        raise
     except ValueError:
         raise OptionError(f"{name} has shape {view.shape}, not {values.shape}") from None
 

@@ -27,6 +27,7 @@ from saltus.simulate.laws.control import Controller
 from saltus.simulate.laws.dynamics import Dynamics
 from saltus.simulate.laws.events import Actuation, Event, UserEvents
 from saltus.simulate.laws.motions import Motions, no_motions
+from saltus.simulate.named import NamedParts
 from saltus.simulate.setup import Setup
 from saltus.terminal.display import notebook_html
 from saltus.terminal.inline_page import Page
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
 RunControl: TypeAlias = Callable[["Simulation"], ArrayLike | None] | ArrayLike | Controller | None
 
 
-class Simulation(StateAttributes):
+class Simulation(StateAttributes, NamedParts):
     """A model, its state, and an integrator that moves it.
 
     `integrator`: a name (see `saltus.integrators`), an Integrator, a ButcherTableau, or None for the integrator of the

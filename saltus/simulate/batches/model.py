@@ -1,19 +1,32 @@
 """The model of a batch whose simulations differ in some of its fields."""
 
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from saltus.arguments import numbers
-from saltus.errors import OptionError
+from saltus.errors import OptionError, UnknownAttribute
 from saltus.model.model import Model
 from saltus.model.vary.fields import PREFIXES
+from saltus.read_only import ReadOnly
+from saltus.simulate.batches.fields import READABLE, STATES
 from saltus.simulate.batches.state import simulation_index
 from saltus.simulate.engine.batch.lanes import Lanes
 from saltus.simulate.engine.batch.states import BatchStates
 from saltus.simulate.engine.batch.varied_model import VariedModel
 from saltus.simulate.engine.threads.turn import Turn, in_turn
+from saltus.simulate.named import Place, part_of, places
+
+
+class HasFields(Protocol):
+    """A batch whose fields are read and written."""
+
+    shared: Model
+
+    def read(self, name: str) -> NDArray[Any]: ...
+
+    def write(self, name: str, values: Any) -> None: ...
 
 
 class BatchModel:
@@ -58,26 +71,51 @@ class _Options:
 
 
 class NamedFields:
-    """Fields of one object in all simulations, as views: `mass` of a body is a column of body_mass [n, nbody]."""
+    """Fields of one object in all simulations [n, ...].
 
+    Fields of the model that vary are views: `mass` of a body is a column of body_mass [n, nbody]. Quantities such as
+    `xpos` are read as by `read`; parts of the state and the inputs are set as by `write`.
+    """
+
+    _batch: "HasFields"
     _model: Model
     _varied: VariedModel | None
     _kind: str
     _name: str
     _number: int
 
-    def __init__(self, model: Model, varied: VariedModel | None, kind: str, name: str):
+    def __init__(self, batch: "HasFields", varied: VariedModel | None, kind: str, name: str):
+        model = batch.shared
         number = model.id(kind, name)
-        self.__dict__.update(_varied=varied, _kind=kind, _name=name, _number=number, _model=model)
+        self.__dict__.update(_batch=batch, _varied=varied, _kind=kind, _name=name, _number=number, _model=model)
 
     def __getattr__(self, name: str) -> NDArray[np.float64]:
         if name.startswith("_"):
             raise AttributeError(name)
-        return self._view(name)
+        place = self._of_data(name)
+        if place is None:
+            return self._view(name)
+        remedy = f"it is a copy: assign {self._kind}.{name} = values" if place.field in STATES else "it is computed"
+        part = np.ascontiguousarray(part_of(self._batch.read(place.field), place))
+        return ReadOnly.of(part, f"{name} of {self._kind} {self._name!r} is read-only: {remedy}")
 
     def __setattr__(self, name: str, values: Any) -> None:
-        view = self._view(name)
-        view[...] = _spread(f"{self._kind} {self._name}: {name}", values, view.shape)
+        place, what = self._of_data(name), f"{self._kind} {self._name}: {name}"
+        if place is None:
+            view = self._view(name)
+            view[...] = _spread(what, values, view.shape)
+        elif place.field in STATES:
+            whole = self._batch.read(place.field)
+            view = part_of(whole, place)
+            view[...] = _spread(what, values, view.shape)
+            self._batch.write(place.field, whole)
+        else:
+            raise UnknownAttribute(f"{what} is computed and cannot be assigned")
+
+    def _of_data(self, name: str) -> Place | None:
+        """The place of a quantity of the state; None for fields of the model."""
+        place = places(self._model).of(self._kind, self._number, name)
+        return None if place is None or place.of_model or place.field not in READABLE else place
 
     def _view(self, name: str) -> NDArray[np.float64]:
         fields = {} if self._varied is None else self._varied.fields
@@ -130,11 +168,11 @@ class ModelsOfEach:
         return self.lanes.varied_model if isinstance(self.lanes, Lanes) else None
 
     def body(self, name: str) -> NamedFields:
-        """The fields of a body that vary, [n, ...] each: `batch.body("torso").mass`."""
+        """A body's parts [n, ...]: fields that vary, `batch.body("torso").mass`, and quantities, `.xpos`."""
         return self._named("body", name)
 
     def joint(self, name: str) -> NamedFields:
-        """The fields of a joint and its degrees of freedom that vary: `batch.joint("knee").damping`."""
+        """A joint's parts [n, ...]: fields that vary, `batch.joint("knee").damping`, `.qpos`, `.qvel`."""
         return self._named("joint", name)
 
     def geom(self, name: str) -> NamedFields:
@@ -150,11 +188,11 @@ class ModelsOfEach:
         return self._named("tendon", name)
 
     def actuator(self, name: str) -> NamedFields:
-        """The fields of an actuator that vary: `batch.actuator("hip").gainprm`."""
+        """An actuator's parts [n, ...]: fields that vary, `batch.actuator("hip").gainprm`, and `.ctrl`."""
         return self._named("actuator", name)
 
-    def _named(self, kind: str, name: str) -> NamedFields:
-        return NamedFields(self.shared, self._varied_model, kind, name)
+    def _named(self: Any, kind: str, name: str) -> NamedFields:
+        return NamedFields(self, self._varied_model, kind, name)
 
     @in_turn
     def model_of(self, i: int) -> Model:

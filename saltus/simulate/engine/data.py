@@ -48,6 +48,10 @@ FIXED_FIELDS = {
     "eq_active": ": equalities are active or not for a whole run; go on from this state in a Simulation of a model "
     "whose equality has the other `active`"
 }
+FIXED_FIELDS |= {
+    kind: f"; sim.{kind}(name) gives the parts of one {kind}"
+    for kind in ("body", "joint", "geom", "site", "tendon", "actuator", "sensor")
+}
 CONSTRAINTS = ("ncon", "nefc", "contact", "solver_niter", *constraint_rows.FIELDS)
 
 
