@@ -28,7 +28,7 @@ NAMED = {
     "joint": {"shoulder": "qpos qvel qacc xanchor damping", "wrist": "qpos qvel xaxis range", "free": "qpos qvel cdof"},
     "geom": {"palm": "xpos xmat size friction"},
     "site": {"tip": "xpos xmat"},
-    "tendon": {"cable": "length velocity range"},
+    "tendon": {"cable": "length velocity"},
     "actuator": {"motor": "ctrl force length velocity gear", "servo": "force gainprm"},
 }
 CASES = [(kind, name, part) for kind, names in NAMED.items() for name, parts in names.items() for part in parts.split()]
