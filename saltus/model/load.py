@@ -16,7 +16,7 @@ from saltus.model.compile.hill import HillMuscle
 from saltus.model.model import Model
 from saltus.model.source import urdf
 from saltus.model.source.bundled_names import BUNDLED, models
-from saltus.model.source.compiler import compile_spec
+from saltus.model.source.compiler import compile_spec, elastic_explicitly
 from saltus.model.source.encoding import check_names
 from saltus.model.source.format_strings import check_file, check_text
 from saltus.model.source.isolated_compiler import CompilerMessage, compile_apart
@@ -208,4 +208,10 @@ def _embedded_name(m: mujoco.MjModel) -> str:
 def _finish(m: mujoco.MjModel, name: str, xml: str | None, ignore, file: str | None) -> Model:
     check_names(m, file)
     check_numbers(m, file)
+    if elastic_explicitly(m):
+        warn(
+            f"{name}: the elastic forces of deformable bodies are those of each step's start under the file's implicit "
+            "integrator, which MuJoCo 4.0 refuses; `saltus check` tells the largest stable timestep, and the "
+            "integrator 'discrete' is implicit in them"
+        )
     return Model(m, name=name, xml=xml, ignored=features.check(m, ignore, file))

@@ -41,7 +41,7 @@ def check_model(source: str, ignore: list[str]) -> None:
     _print_support(model, found, left_out, reason, dropped_of_file(source))
     said = constraints.warnings(model, integrator) + fast_bodies.warnings(model)
     if model.nv:
-        said += _print_limits(free, integrator)
+        said += _deformable_limits(model, integrator) + _print_limits(free, integrator)
     for warning in said:
         screen.say(f"warning: {warning}")
     if refusals or reason:
@@ -183,7 +183,8 @@ def _print_limits(model: Model, integrator: Integrator) -> list[str]:
     h = float(model.opt.timestep)
     fastest = complex(max(modes.ravel(), key=abs))
     if abs(fastest) < SLOWEST:
-        print("timestep: no springs or dampers, so no limit from them (gravity and motors set their own)")
+        what = "joints have no springs or dampers" if model.nflex else "no springs or dampers"
+        print(f"timestep: {what}, so no limit from them (gravity and motors set their own)")
         return []
     print(f"timestep: {h:g} s; fastest mode of springs and dampers in the initial state: {_described(fastest)}")
     warnings = _print_limit_table(modes, h, integrator)
@@ -193,6 +194,24 @@ def _print_limits(model: Model, integrator: Integrator) -> list[str]:
     if feeds_back(model):
         warnings.append("these limits do not include the gains and damping of servos")
     return warnings
+
+
+def _deformable_limits(model: Model, integrator: Integrator) -> list[str]:
+    """Print whether the model's timestep is stable for its deformable bodies at the start; return a warning if not."""
+    from saltus.simulate.diagnosis.closed_loop_stability import stable_step_at_start
+    from saltus.simulate.simulation import Simulation
+
+    if not model.nflex or integrator.adaptive:
+        return []
+    with screen.Activity():
+        limit = stable_step_at_start(Simulation(model, integrator).engine)
+    h, where = float(model.opt.timestep), f"deformable bodies at the model's start, with {integrator.name}"
+    print()
+    if math.isinf(limit):
+        print(f"timestep: {h:g} s is stable for {where}")
+        return []
+    print(f"timestep: {_limit(limit, integrator)} is the largest that is stable for {where}")
+    return [f"the timestep {h:g} s exceeds the limit {limit:.3g} s of {integrator.name} for deformable bodies"]
 
 
 def _print_limit_table(modes: np.ndarray, h: float, own: Integrator) -> list[str]:

@@ -86,3 +86,27 @@ def test_check_lists_geoms_and_pairs_that_stick(saltus_command, tmp_path):
     _, out, _ = saltus_command("check", file)
     (line,) = [line for line in out.splitlines() if " adhesion " in line]
     assert line.split() == ["simulated", "adhesion", "ball,", "pair", "own"]
+
+
+SHEET = """<mujoco model="sheet"><option timestep="{step}"/><worldbody>
+  <flexcomp name="sheet" type="grid" count="5 5 1" spacing=".1 .1 .1" radius=".001" mass="1" dim="2">
+    <contact contype="0" conaffinity="0" selfcollide="none"/>
+    <elasticity young="75000" poisson="0" thickness="0.01" elastic2d="stretch"/><pin id="0 4 20 24"/>
+  </flexcomp></worldbody></mujoco>"""
+
+
+@pytest.mark.slow
+def test_check_judges_deformable_bodies_by_their_motion(saltus_command, tmp_path):
+    """The limit that it names is where runs begin to diverge: 0.9 of it stays small, 1.2 of it does not."""
+    model = tmp_path / "sheet.xml"
+    model.write_text(SHEET.format(step=0.02))
+    code, out, errors = saltus_command("check", model)
+    limit = float(re.search(r"timestep: ([\d.]+) s is the largest that is stable for deformable", out)[1])
+    assert code == 0 and f"exceeds the limit {limit:.3g} s of euler for deformable bodies" in out + errors
+    with pytest.raises(saltus.DivergenceError, match="stability limit"):
+        saltus.Simulation(SHEET.format(step=1.2 * limit)).step(2000)
+    sim = saltus.Simulation(SHEET.format(step=0.9 * limit))
+    sim.step(2000)
+    assert abs(sim.qvel).max() < 10.0
+    model.write_text(SHEET.format(step=0.9 * limit))
+    assert "is stable for deformable bodies" in saltus_command("check", model)[1]
