@@ -36,9 +36,12 @@ def package_folders(given: object) -> tuple[Path, ...]:
         raise OptionError(f"package_path={given!r}: expected a folder, or several")
     found = []
     for folder in several:
-        if not isinstance(folder, str | os.PathLike) or not os.path.isdir(folder):
+        if not isinstance(folder, str | os.PathLike):
             raise OptionError(f"package_path: {folder!r} is not a folder")
-        found.append(Path(os.fspath(folder)).absolute())
+        place = os.path.expanduser(os.fspath(folder))
+        if not os.path.isdir(place):
+            raise OptionError(f"package_path: {folder!r} is not a folder")
+        found.append(Path(place).absolute())
     return tuple(found)
 
 

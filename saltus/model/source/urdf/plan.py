@@ -109,27 +109,17 @@ def plan(content: bytes, root: Element, file: Path | None, chosen: Choices) -> t
 def _check_expanded(root: Element, file: Path | None) -> None:
     """Raise ModelError if the text is still to be expanded by xacro."""
     for element in root:
-        for attribute, value in element.attributes.items():
-            if "${" in value or "$(" in value:
-                if any(part.tag.startswith("xacro:") for part in _around(element)):
-                    break  # the body of a macro, which is not read
-                raise ModelError(
-                    f"{attribute}='{value}' is an expression of xacro, which is not evaluated here; run "
-                    "`xacro robot.urdf.xacro > robot.urdf` and load its output",
-                    file=file,
-                    line=element.line,
-                    element=element.tag,
-                    name=element.attributes.get("name"),
-                )
-
-
-def _around(element: Element) -> list[Element]:
-    found: list[Element] = []
-    at: Element | None = element
-    while at is not None:
-        found.append(at)
-        at = at.parent
-    return found
+        values = element.attributes.items()
+        shown = next((f"{name}='{value}'" for name, value in values if "${" in value or "$(" in value), None)
+        if shown is not None or element.tag.startswith("xacro:"):
+            raise ModelError(
+                f"{shown or 'macros'} of xacro, which is not expanded here; write `xacro robot.urdf.xacro > "
+                "robot.urdf` (pip install xacro) and load the result",
+                file=file,
+                line=element.line,
+                element=element.tag,
+                name=element.attributes.get("name"),
+            )
 
 
 def _check_base(root: Element, chosen: Choices, file: Path | None) -> None:

@@ -32,8 +32,6 @@ MEANING = {
 }
 PREFIXES = {  # of names with a colon
     "drake:": "read only by Drake; without effect here",
-    "xacro:": "not part of URDF but a macro of xacro, which is not expanded here: run `xacro robot.urdf.xacro > "
-    "robot.urdf` and load its output",
 }
 SHAPES = ("box", "cylinder", "sphere", "capsule", "mesh")  # in the order in which MuJoCo looks for them
 # attributes and children of elements that the compiler reads

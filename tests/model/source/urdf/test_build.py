@@ -127,9 +127,15 @@ def test_errors_name_the_line_of_the_file():
     with pytest.raises(saltus.ModelError) as caught:
         saltus.load(robot().replace('value="2"', 'valu="2"'))
     assert caught.value.line == 2
-    with pytest.raises(saltus.ModelError, match="run `xacro") as caught:
-        saltus.load(robot(limit='<limit lower="${-pi}" upper="1"/>'))
-    assert caught.value.line == 4
+
+
+def test_macros_are_named_and_their_output_is_read():
+    for limit in ('<limit lower="${-pi}" upper="1"/>', '<xacro:limits name="shoulder"/>'):
+        with pytest.raises(saltus.ModelError, match="write `xacro") as caught:
+            saltus.load(robot(limit=limit))
+        assert caught.value.line == 4
+    # xacro leaves its name space in what it writes
+    load(robot().replace("<robot", '<robot xmlns:xacro="http://www.ros.org/wiki/xacro"'))
 
 
 # ------------------------------------------------------------ base
@@ -161,7 +167,7 @@ def test_bases_that_cannot_float():
 def test_a_model_without_actuators_says_so():
     with pytest.warns(saltus.SaltusWarning, match="no actuators: .*actuators='torque' or 'position'"):
         assert saltus.load(robot()).nu == 0
-    load(robot())
+    load(robot(), actuators="none")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         saltus.load('<robot name="table"><link name="top"/></robot>')  # nothing moves

@@ -20,7 +20,7 @@ PARTS = {
     "transmission": ("", '<transmission name="t1"><joint name="j1"/></transmission>', "there are no actuators"),
     "gazebo": ("", '<gazebo reference="upper"><mu1>3</mu1></gazebo>', "MuJoCo's defaults"),
     "ros2_control": ("", '<ros2_control name="arm" type="system"><joint name="j1"/></ros2_control>', "hardware"),
-    "xacro:property": ("", '<xacro:property name="length"/>', "run `xacro robot.urdf.xacro"),
+    "drake:joint": ("", '<drake:joint name="length"/>', "read only by Drake"),
 }
 NAMES = dict(zip(PARTS, ("j1", "j1", "t1", "upper", "arm", "length"), strict=True))
 
