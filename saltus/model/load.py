@@ -26,7 +26,7 @@ from saltus.model.source.urdf import plan as urdf
 from saltus.model.source.urdf.build import build
 from saltus.model.source.urdf.files import PackagePath
 from saltus.model.source.urdf.remarks import UrdfWarning
-from saltus.model.source.urdf.tree import Element, parse
+from saltus.model.source.urdf.tree import Element, NotXml, parse
 from saltus.model.written import use
 
 __all__ = ["BUNDLED", "ModelSource", "load", "models", "n_link"]
@@ -36,6 +36,9 @@ HINTS = {
     "XML_ERROR_MISMATCHED_ELEMENT": "this element, or one inside it, is not closed: each <body> needs its </body>, and "
     "an element with nothing inside ends in />",
     "XML_ERROR_PARSING": "the text is cut off, or the element that begins there is not closed",
+    "A + B >= C": "no body has such principal inertias: correct them, or let MuJoCo replace them by their mean, with "
+    '<compiler balanceinertia="true"/>, in URDF inside <mujoco>',
+    "positive eigenvalues": "no body has such an inertia: correct it",
     "mass and inertia of moving bodies": "a body that can move needs a mass: give it a <geom>, or an <inertial>",
 }
 #: Sources of models; see `load`.
@@ -195,10 +198,23 @@ def _compiled(
 ) -> tuple[mujoco.MjModel, str, str]:
     """The compiled model of a text or a file with this content, its own name, and its MJCF text."""
     path = source if isinstance(source, Path) else None
-    root = parse(content)
+    fault = None
+    try:
+        root = parse(content)
+    except NotXml as error:
+        root, fault = None, ModelError(f"not well-formed XML: {error}", file=path, line=error.line)
     if root is not None:
         return _compiled_urdf(content, root, path, apart, chosen)
-    urdf.check_unused(chosen)
+    if fault is None:
+        urdf.check_unused(chosen)
+    compiled = _compiled_mjcf(source, path, apart)  # MuJoCo may say more
+    if fault is not None:
+        raise fault
+    return compiled
+
+
+def _compiled_mjcf(source: str | Path, path: Path | None, apart: bool | float) -> tuple[mujoco.MjModel, str, str]:
+    """The compiled model of MJCF, its own name, and its text."""
     if apart is not False:
         try:
             return compile_apart(source, timeout=None if apart is True else apart)

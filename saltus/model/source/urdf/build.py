@@ -14,13 +14,15 @@ from typing import Any, NamedTuple
 import mujoco
 
 from saltus.model.source.compiler import compile_spec
-from saltus.model.source.urdf.plan import APART, KEPT, Choices, Joint, Plan
+from saltus.model.source.urdf.inertia import merge_impossible
+from saltus.model.source.urdf.plan import APART, KEPT, Choices, Joint, Mesh, Plan
 from saltus.model.source.urdf.remarks import Remark
 
 HIDDEN = 3  # group of the collision shapes of links that have pictures; not shown, as in MuJoCo's own models
 BANDWIDTH = 5.0  # Hz: natural frequency of a servo with the inertia of its joint at the reference position
 MESH = re.compile(r"mesh(\d+)x\d*$")  # names in a plan's text; the last digits count scales
 ELEMENT = re.compile(r"Element name '([^']*)'")  # in messages of MuJoCo's compiler
+FLAT = "volume is too small"  # in such a message
 DEEP = 1e-6  # m; shapes that overlap by less merely touch
 Pairs = Sequence[tuple[str, str]]  # names of two bodies
 FAULTS = (ValueError, RuntimeError, mujoco.FatalError)  # of MuJoCo's compiler
@@ -54,13 +56,13 @@ def build(plan: Plan) -> Built:
 def as_json(plan: Plan) -> dict[str, Any]:
     """A plan as values that JSON holds."""
     chosen = plan.choices._replace(package_path=())
-    return {**plan._asdict(), "joints": [list(joint) for joint in plan.joints], "choices": list(chosen)}
+    return {**plan._asdict(), "choices": list(chosen)}
 
 
 def from_json(values: dict[str, Any]) -> Plan:
     """A plan from `as_json`, after its way through JSON."""
     joints = [Joint(name, effort, tuple(limits) if limits else None) for name, effort, limits in values["joints"]]
-    meshes = [tuple(mesh) for mesh in values["meshes"]]
+    meshes = [Mesh(*mesh) for mesh in values["meshes"]]
     return Plan(**{**values, "joints": joints, "meshes": meshes, "choices": Choices(*values["choices"])})
 
 
@@ -106,20 +108,42 @@ def _on_overlaps(apart: Pairs, left: Pairs) -> list[Remark]:
 def _compiled(plan: Plan, apart: Pairs, remarks: list[Remark]) -> tuple[Any, mujoco.MjModel]:
     """Description and compiled model, without the pictures that the compiler refuses; `apart`: bodies do not touch."""
     refused: set[int] = set()
+    flat: set[int] = set()
     while True:
         spec = _parsed(plan, remarks)
-        pictures = _name_meshes(spec, plan, refused)
+        meshes = _name_meshes(spec, plan, refused, flat)
+        merged = merge_impossible(spec)
         _hide_shapes(spec)
         _choose(spec, plan, apart)
         try:
-            return spec, compile_spec(spec)
+            model = compile_spec(spec)
         except FAULTS as error:
             named = ELEMENT.search(str(error))
-            at = pictures.get(named[1]) if named else None
-            if at is None:
+            at = meshes.get(named[1], -1) if named else -1
+            if at >= 0 and plan.meshes[at].picture and at not in refused:
+                refused.add(at)
+                remarks.append(Remark("picture with a mesh", (plan.meshes[at].link,), f"not drawn: {_line(error)}"))
+            elif at >= 0 and plan.meshes[at].weightless and FLAT in str(error) and at not in flat:
+                flat.add(at)
+            elif KEPT in plan.text:  # perhaps another fault of a picture: a sphere of radius 0
+                return _compiled_bare(plan, apart, remarks, error)
+            else:
                 raise
-            refused.add(at)
-            remarks.append(Remark("picture with a mesh", (plan.meshes[at][1],), f"not drawn: {_line(error)}"))
+        else:
+            remarks += merged
+            return spec, model
+
+
+def _compiled_bare(plan: Plan, apart: Pairs, remarks: list[Remark], error: BaseException) -> tuple[Any, mujoco.MjModel]:
+    """Description and compiled model without any pictures, for a fault that is perhaps theirs."""
+    text = plan.text.replace(KEPT, KEPT.replace("false", "true"), 1)
+    built = _compiled(plan._replace(text=text), apart, remarks)
+    remarks.append(_no_pictures(error))
+    return built
+
+
+def _no_pictures(error: BaseException) -> Remark:
+    return Remark("pictures of links", (), f"not drawn: {_line(error)}")
 
 
 def _parsed(plan: Plan, remarks: list[Remark]) -> Any:
@@ -128,23 +152,25 @@ def _parsed(plan: Plan, remarks: list[Remark]) -> Any:
         return mujoco.MjSpec.from_string(plan.text)
     except FAULTS as error:
         spec = mujoco.MjSpec.from_string(plan.text.replace(KEPT, KEPT.replace("false", "true"), 1))
-        remark = Remark("pictures of links", (), f"not drawn: {_line(error)}")
-        if remark not in remarks:
-            remarks.append(remark)
+        if _no_pictures(error) not in remarks:
+            remarks.append(_no_pictures(error))
         return spec
 
 
-def _name_meshes(spec: Any, plan: Plan, refused: set[int]) -> dict[str, int]:
-    """Give meshes their files and names, without those that are refused; numbers of those that are only pictures."""
+def _name_meshes(spec: Any, plan: Plan, refused: set[int], flat: set[int]) -> dict[str, int]:
+    """Give meshes their files and names, and return their numbers in the plan; without those that are refused.
+
+    `flat`: those whose volume is too small for an inertia, which is not needed.
+    """
     taken: dict[str, int] = {}
     names: dict[str, str] = {}
-    pictures: dict[str, int] = {}
+    numbers: dict[str, int] = {}
     for mesh in list(spec.meshes):
         found = MESH.match(mesh.name)
         if found is None:
             continue
         at = int(found[1])
-        path, _, picture = plan.meshes[at]
+        path = plan.meshes[at].path
         if path is None or at in refused:
             for geom in [geom for geom in spec.geoms if geom.meshname == mesh.name]:
                 spec.delete(geom)
@@ -157,14 +183,14 @@ def _name_meshes(spec: Any, plan: Plan, refused: set[int]) -> dict[str, int]:
             name += "_"
         names[mesh.name] = name
         mesh.name, mesh.file = name, path
-        if picture:
-            pictures[name] = at
+        numbers[name] = at
+        if plan.meshes[at].picture or at in flat:
             mesh.inertia = mujoco.mjtMeshInertia.mjMESH_INERTIA_SHELL  # no volume is needed
     for geom in spec.geoms:
         if geom.meshname in names:
             geom.meshname = names[geom.meshname]
     spec.meshdir = ""  # paths are whole
-    return pictures
+    return numbers
 
 
 def _hide_shapes(spec: Any) -> None:

@@ -89,11 +89,14 @@ class Files:
         return None
 
     def _in_package(self, scheme: str, rest: str, name: str) -> Found:
-        package, _, file = rest.partition("/")
+        package, _, file = rest.lstrip("/").partition("/")
         for folder in (*self.package(scheme, package), *self._given):  # a folder that is given may be the package
             for written in (file, unquote(file)):
                 if os.path.isfile(folder / written):
                     return Found(folder / written)
+        for around in self._folders[0].parents:  # a package in a folder of another name
+            if "/" in file and os.path.isfile(around / unquote(file)):
+                return Found(around / unquote(file))
         beside = self._beside(unquote(file))
         if beside is not None:
             return Found(beside)

@@ -49,16 +49,27 @@ class Joint(NamedTuple):
     limits: tuple[float, float] | None
 
 
+class Mesh(NamedTuple):
+    """A mesh file, or None if it is missing; a link that has it.
+
+    picture: no collision shape has it. weightless: no link's mass comes from it.
+    """
+
+    path: str | None
+    link: str
+    picture: bool
+    weightless: bool
+
+
 class Plan(NamedTuple):
     """What is made of a file.
 
-    text: the changed text. meshes: (path or None, link, whether a picture only) of the mesh files, which the text names
-    "mesh0x", "mesh1x", ... joints: those that get actuators. root: the base. integrator: whether the file chooses one.
-    choices: the user's.
+    text: the changed text. meshes: the mesh files, which the text names "mesh0x", "mesh1x", ... joints: those that get
+    actuators. root: the base. integrator: whether the file chooses one. choices: the user's.
     """
 
     text: str
-    meshes: list[tuple[str | None, str, bool]]
+    meshes: list[Mesh]
     joints: list[Joint]
     root: str
     integrator: bool
@@ -173,7 +184,7 @@ def _compiler(content: bytes, root: Element) -> list[Edit]:
 
 def _meshes(
     content: bytes, root: Element, file: Path | None, chosen: Choices
-) -> tuple[list[Edit], list[tuple[str | None, str, bool]], list[Remark]]:
+) -> tuple[list[Edit], list[Mesh], list[Remark]]:
     """Names for the mesh files, which are searched for; their paths; remarks on pictures without a file."""
     compiler = next((e for part in root.all("mujoco") for e in part.all("compiler")), None)
     given = compiler.attributes if compiler is not None else {}
@@ -182,7 +193,7 @@ def _meshes(
     files = Files(folders, chosen.package_path)
     pictures = given.get("discardvisual") != "true"
     places: dict[tuple[str | None, str], int] = {}
-    meshes: list[tuple[str | None, str, bool]] = []
+    meshes: list[Mesh] = []
     edits: list[Edit] = []
     absent: list[tuple[str, str, str]] = []
     refused: list[tuple[Element, str]] = []
@@ -198,14 +209,30 @@ def _meshes(
         key = (path, "" if path else name)
         at = places.setdefault(key, len(meshes))
         if at == len(meshes):
-            meshes.append((path, mesh.owner, picture))
-        meshes[at] = (path, meshes[at][1], meshes[at][2] and picture)
+            meshes.append(Mesh(path, mesh.owner, True, True))
+        weightless = meshes[at].weightless and (picture or _has_mass(mesh))
+        meshes[at] = meshes[at]._replace(picture=meshes[at].picture and picture, weightless=weightless)
         value, _ = attribute_places(content, mesh)
         begin, end = value["filename"]
         edits.append((begin, end, f'"mesh{at}x{Path(path or ".obj").suffix.lower()}"'.encode()))
     if refused:
         raise _missing(refused, file)
     return edits, meshes, _pictures(absent)
+
+
+def _has_mass(mesh: Element) -> bool:
+    """Whether the link of a mesh has a mass of its own."""
+    return any(element.tag == "link" and element.first("inertial") is not None for element in _around(mesh))
+
+
+def _around(element: Element) -> list[Element]:
+    """An element, and those that it is in."""
+    found: list[Element] = []
+    at: Element | None = element
+    while at is not None:
+        found.append(at)
+        at = at.parent
+    return found
 
 
 def _mesh_elements(root: Element) -> list[tuple[Element, bool]]:

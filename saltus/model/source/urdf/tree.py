@@ -12,6 +12,9 @@ from dataclasses import dataclass, field
 
 ATTRIBUTE = re.compile(rb"""\s*([^\s=<>/"']+)\s*=\s*("[^"]*"|'[^']*')""")
 TAG = re.compile(rb"<[^\s/>]+")
+ROOT = re.compile(rb"<([A-Za-z_][\w:.-]*)")
+AMPERSAND = re.compile(rb"&(?!(?:amp|lt|gt|quot|apos|#\d{1,7}|#x[0-9A-Fa-f]{1,6});)")
+CLOSED = {b"<!--": b"-->", b"<?": b"?>"}  # begin and end of what is no element
 
 
 @dataclass(eq=False, slots=True)
@@ -64,8 +67,23 @@ class Element:
             left += reversed(element.children)
 
 
+class NotXml(Exception):
+    """Text of a URDF that is not well-formed: why, and the line."""
+
+    def __init__(self, reason: str, line: int) -> None:
+        super().__init__(reason)
+        self.line = line
+
+
 def parse(content: bytes) -> Element | None:
-    """The root of a URDF text; None for other texts, and for text that is not XML."""
+    """The root of a URDF text; None for other texts. NotXml: it is not well-formed beyond what MuJoCo's reader allows.
+
+    MuJoCo's reader also takes spaces before the declaration, "--" in comments, "&" in names, and text after the root.
+    """
+    text = _blanked(content)
+    first = ROOT.search(text)
+    if first is None or first[1] != b"robot":
+        return None
     roots: list[Element] = []
     inside: list[Element] = []
 
@@ -80,10 +98,30 @@ def parse(content: bytes) -> Element | None:
     parser.StartElementHandler = begin
     parser.EndElementHandler = lambda _: inside.pop()
     try:
-        parser.Parse(content, True)
-    except xml.parsers.expat.ExpatError:
-        return None  # the compiler reports the error
-    return roots[0] if roots[0].tag == "robot" else None
+        parser.Parse(text, True)
+    except xml.parsers.expat.ExpatError as error:
+        if inside or not roots:
+            raise NotXml(xml.parsers.expat.ErrorString(error.code), error.lineno) from None
+    return roots[0]
+
+
+def _blanked(content: bytes) -> bytes:
+    """The text with comments, declarations and stray "&" replaced by as many other characters, lines kept."""
+    parts, at = [], 0
+    while True:
+        begin, mark = min((found, mark) for mark in CLOSED if (found := _find(content, mark, at)) >= 0)
+        end = content.find(CLOSED[mark], begin + len(mark)) if begin < len(content) else -1
+        if end < 0:
+            break
+        end += len(CLOSED[mark])
+        parts += [content[at:begin], re.sub(rb"[^\n]", b" ", content[begin:end])]
+        at = end
+    return AMPERSAND.sub(b"+", b"".join([*parts, content[at:]]))
+
+
+def _find(content: bytes, mark: bytes, at: int) -> int:
+    found = content.find(mark, at)
+    return found if found >= 0 else len(content)
 
 
 def attribute_places(content: bytes, element: Element) -> tuple[dict[str, tuple[int, int]], int]:

@@ -71,7 +71,7 @@ def unread(root: Element) -> list[Remark]:
 
 
 def dropped(text: str | bytes) -> list[Remark]:
-    """Parts of a URDF text that are not simulated, by kind; empty if it is not URDF, or not XML."""
+    """Parts of a URDF text that are not simulated, by kind; empty if it is not URDF. NotXml: it is not well-formed."""
     root = parse(text if isinstance(text, bytes) else text.encode(errors="surrogatepass"))
     return [] if root is None else unread(root)
 

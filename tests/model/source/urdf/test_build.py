@@ -12,6 +12,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import saltus
+from saltus.model.source.urdf import build
 
 TETRAHEDRON = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n"
 INERTIAL = (
@@ -121,6 +122,30 @@ def test_a_picture_without_a_known_shape():
     with pytest.warns(saltus.SaltusWarning, match="not drawn"):
         model = saltus.load(robot(upper=plane + BOX.format("collision")), actuators="none")
     assert model.geom_group.tolist() == [0]
+    sphere = '<visual><geometry><sphere radius="0"/></geometry></visual>'
+    with pytest.warns(saltus.SaltusWarning, match="not drawn: size 0 must be positive"):
+        assert saltus.load(robot(upper=sphere), actuators="none").ngeom == 0
+    with pytest.raises(saltus.ModelError, match=r"'upper'.*needs a mass"):  # the greater fault
+        saltus.load(robot(upper=sphere).replace(INERTIAL, ""), actuators="none")
+
+
+def test_a_shape_without_a_volume_on_a_link_with_a_mass(tmp_path, monkeypatch):
+    """MuJoCo refuses the inertia of some open meshes, as in its words below, although the link's mass is given."""
+
+    def refusing(spec):
+        for mesh in spec.meshes:
+            if mesh.inertia != mujoco.mjtMeshInertia.mjMESH_INERTIA_SHELL:
+                raise ValueError(f"Error: mesh volume is too small: {mesh.name} .\nElement name '{mesh.name}', id 0")
+        return spec.compile()
+
+    monkeypatch.setattr(build, "compile_spec", refusing)
+    (tmp_path / "open.obj").write_text(TETRAHEDRON)
+    path = tmp_path / "arm.urdf"
+    path.write_text(robot(upper=MESH.format("collision", "open.obj")))
+    assert load(path).body_mass[2] == 2
+    path.write_text(robot(tool=MESH.format("collision", "open.obj")))
+    with pytest.raises(saltus.ModelError, match="volume is too small"):
+        saltus.load(path, actuators="none")
 
 
 def test_errors_name_the_line_of_the_file():
@@ -136,6 +161,18 @@ def test_macros_are_named_and_their_output_is_read():
         assert caught.value.line == 4
     # xacro leaves its name space in what it writes
     load(robot().replace("<robot", '<robot xmlns:xacro="http://www.ros.org/wiki/xacro"'))
+
+
+def test_text_that_only_mujoco_takes_for_xml():
+    """A line before the declaration, "--" in comments, "&" in names, text after the root; lines are kept."""
+    odd = '\n<?xml version="1.0"?><!-- a -- b <robot> -->' + robot().replace("flange", "R&D") + "<!-- & --><junk/>"
+    assert load(odd, actuators="torque").nu == 1
+    with pytest.raises(saltus.ModelError) as caught:
+        saltus.load(odd.replace('value="2"', 'valu="2"'))
+    assert caught.value.line == 3
+    for broken in ("<robot><unclosed></robot>", robot().replace('name="arm"', 'name="a<b"')):
+        with pytest.raises(saltus.ModelError, match="line 1"):
+            saltus.load(broken, actuators="torque")
 
 
 # ------------------------------------------------------------ base

@@ -46,11 +46,16 @@ def test_a_package_around_the_file(tmp_path):
     for place in (package / "urdf", package.parent, tmp_path / "src" / "other" / "urdf"):
         assert saltus.load(arm(place / "arm.urdf", URL)).nmesh == 1
     package.rename(tmp_path / "src" / "clone")
+    assert saltus.load(arm(tmp_path / "src" / "clone" / "urdf" / "arm.urdf", URL)).nmesh == 1  # of another name
+    assert saltus.load(arm(tmp_path / "src" / "clone" / "urdf" / "arm.urdf", URL.replace("//", "///"))).nmesh == 1
+    (tmp_path / "src" / "clone" / "meshes").rename(tmp_path / "src" / "clone" / "files")
+    (tmp_path / "src" / "clone" / "meshes").symlink_to("nowhere")
     file = arm(tmp_path / "src" / "clone" / "urdf" / "arm.urdf", URL)
     with pytest.raises(saltus.ModelError, match=r"package 'arm_description' is not found; .*package_path="):
         saltus.load(file)
     (file.parent.parent / "package.xml").write_text("<package><name>arm_description</name></package>")
-    assert saltus.load(file).nmesh == 1
+    with pytest.raises(saltus.ModelError, match=r"is not in the package's folder .*clone"):
+        saltus.load(file)
 
 
 def test_a_package_elsewhere(tmp_path, monkeypatch):
