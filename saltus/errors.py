@@ -19,8 +19,8 @@ class SaltusWarning(UserWarning):
     """A warning to the user that does not stop the work."""
 
 
-def warn(text: str) -> None:
-    """Issue a SaltusWarning for the line of the user's program that called into Saltus."""
+def warn(text: str | SaltusWarning) -> None:
+    """Issue a SaltusWarning, or one of its kinds, for the line of the user's program that called into Saltus."""
     level, frame = 1, inspect.currentframe()
     while frame is not None and str(frame.f_globals.get("__name__", "")).partition(".")[0] == "saltus":
         level, frame = level + 1, frame.f_back

@@ -5,7 +5,7 @@ import os
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TypeAlias, Unpack
+from typing import Literal, TypeAlias, Unpack
 
 import mujoco
 
@@ -14,16 +14,20 @@ from saltus.errors import ModelError, OptionError, proposal, warn
 from saltus.model import features
 from saltus.model.compile.hill import HillMuscle
 from saltus.model.model import Model
-from saltus.model.source import urdf
 from saltus.model.source.bundled_names import BUNDLED, models
 from saltus.model.source.compiler import compile_spec, elastic_explicitly
 from saltus.model.source.encoding import check_names
 from saltus.model.source.format_strings import check_file, check_text
-from saltus.model.source.isolated_compiler import CompilerMessage, compile_apart
+from saltus.model.source.isolated_compiler import CompilerMessage, compile_apart, compile_urdf_apart
 from saltus.model.source.n_link import LinkOptions
 from saltus.model.source.n_link import n_link as mjcf_n_link
 from saltus.model.source.number_checks import check_numbers
-from saltus.model.source.other_formats import HEAD, check_format, check_suffix
+from saltus.model.source.other_formats import check_format, check_suffix
+from saltus.model.source.urdf import plan as urdf
+from saltus.model.source.urdf.build import build
+from saltus.model.source.urdf.files import PackagePath
+from saltus.model.source.urdf.remarks import UrdfWarning
+from saltus.model.source.urdf.tree import Element, NotXml, parse
 from saltus.model.written import use
 
 __all__ = ["BUNDLED", "ModelSource", "load", "models", "n_link"]
@@ -34,6 +38,9 @@ HINTS = {
     "an element with nothing inside ends in />",
     "XML_ERROR_PARSING": "the text is cut off, or the element that begins there is not closed",
     "Element 'composite'": "removed in MuJoCo 4.0; use <flexcomp> for ropes, sheets, solids, <replicate> for copies",
+    "A + B >= C": "no body has such principal inertias: correct them, or let MuJoCo replace them by their mean, with "
+    '<compiler balanceinertia="true"/>, in URDF inside <mujoco>',
+    "positive eigenvalues": "no body has such an inertia: correct it",
     "mass and inertia of moving bodies": "a body that can move needs a mass: give it a <geom>, or an <inertial>",
 }
 #: Sources of models; see `load`.
@@ -51,6 +58,10 @@ def load(
     ignore: Iterable[str] = (),
     muscles: Mapping[str, HillMuscle] | None = None,
     apart: bool | float = False,
+    actuators: urdf.Actuators | None = None,
+    base: Literal["fixed", "floating"] = "fixed",
+    self_collision: urdf.SelfCollision = True,
+    package_path: PackagePath = (),
 ) -> Model:
     """Load a mechanism.
 
@@ -64,14 +75,40 @@ def load(
     abort or run forever. A number is the time limit in seconds, True means 30 s. Without effect on compiled models, on
     an MjSpec, and on bundled models.
 
-    Contents of a URDF file that MuJoCo's compiler does not read (transmissions, velocity limits, ...) are listed in one
-    SaltusWarning.
+    For URDF only:
+
+    `actuators`: of revolute, continuous and prismatic joints, named as the joints. "torque": motors, whose control is
+    the torque or force (N·m or N), within the joint's effort limit. "position": servos, whose control is the position
+    (rad or m), within the joint's limits; critically damped, with a natural frequency of 5 Hz for the joint's inertia
+    at the reference position, within the effort limit; the integrator is then "implicitfast", unless <option> in the
+    file chooses one. None, "none": no actuators; None says so in a warning.
+
+    `base`: whether the root link is fixed to the world, or floats with six degrees of freedom.
+
+    `self_collision`: whether links touch each other. True: all but neighbours, the links on both sides of a joint. As
+    in MuJoCo, a fixed base and its neighbours touch, but not if they overlap at the reference position. "not
+    overlapping": all but neighbours and pairs that overlap there. False: none.
+
+    `package_path`: folder or folders in which packages (package://NAME/..., model://NAME/...) are searched for, before
+    the folders around the file and those of ROS_PACKAGE_PATH, AMENT_PREFIX_PATH and GAZEBO_MODEL_PATH.
+
+    Contents of a URDF file that are not read (transmissions, velocity limits, ...), or do not act as one might think
+    (limits 0 0, <mimic> of a missing joint, ...), are listed in one SaltusWarning.
 
     Raises ModelError, with file and line, if the source cannot be read, and, with element and name, for features that
-    affect the motion and are not simulated.
+    affect the motion and are not simulated; OptionError for an argument that is none of its choices, or for URDF only.
     """
+    chosen = urdf.choices(actuators, base, self_collision, package_path)
     if muscles is not None and mapping("muscles", muscles):
-        return _with_muscles(load(source, ignore=ignore, apart=apart), muscles)
+        return _with_muscles(_load(source, ignore, apart, chosen), muscles)
+    return _load(source, ignore, apart, chosen)
+
+
+def _load(source: ModelSource, ignore: Iterable[str], apart: bool | float, chosen: urdf.Choices) -> Model:
+    """A model of any source."""
+    if isinstance(source, str | os.PathLike):
+        return _load_text(source, ignore, apart, chosen)
+    urdf.check_unused(chosen)
     if isinstance(source, Model):
         return _leaving_out(source, ignore)
     if isinstance(source, mujoco.MjModel):
@@ -80,22 +117,28 @@ def load(
     if isinstance(source, mujoco.MjSpec):
         compiled = _compile(source, None)
         return _finish(compiled, source.modelname or "model", source.to_xml(), ignore, None)
-    if not isinstance(source, str | os.PathLike):
-        raise ModelError(f"cannot load a {type(source).__name__}; expected a path, XML text, a name, MjModel or MjSpec")
+    raise ModelError(f"cannot load a {type(source).__name__}; expected a path, XML text, a name, MjModel or MjSpec")
+
+
+def _load_text(
+    source: str | os.PathLike[str], ignore: Iterable[str], apart: bool | float, chosen: urdf.Choices
+) -> Model:
+    """A model of MJCF or URDF text, of a name, or of a file."""
     text = os.fspath(source)
     if not text.strip():
         check_format(text)
     if isinstance(source, str) and text.lstrip().startswith("<"):
         check_format(text)
         check_text(text)
-        compiled, name, _ = _compiled(text, apart)
-        _warn_of(urdf.dropped(text))
-        return _finish(compiled, name or "model", text, ignore, None)
+        compiled, name, xml = _compiled(text, text.encode(), apart, chosen)
+        return _finish(compiled, name or "model", xml, ignore, None)
     if isinstance(source, str) and text in models():
+        urdf.check_unused(chosen)
         return _load_bundled(text, ignore)
     if isinstance(source, str) and (made := made_text(text)) is not None:
+        urdf.check_unused(chosen)
         return load(made, ignore=ignore)
-    return _load_file(Path(text), ignore, apart)
+    return _load_file(Path(text), ignore, apart, chosen)
 
 
 def made_text(name: str) -> str | None:
@@ -136,7 +179,7 @@ def _load_bundled(name: str, ignore) -> Model:
     return Model(model.mujoco, name=name, xml=text, ignored=list(model.ignored), initial_key=key)
 
 
-def _load_file(path: Path, ignore, apart: bool | float) -> Model:
+def _load_file(path: Path, ignore, apart: bool | float, chosen: urdf.Choices) -> Model:
     if not _exists(path):
         known = models() if path.suffix == "" else []
         hint = f"{proposal(path, known)} (bundled models: {', '.join(known)})" if known else ""
@@ -145,10 +188,9 @@ def _load_file(path: Path, ignore, apart: bool | float) -> Model:
         raise ModelError("not a file", file=str(path))
     check_suffix(path)
     check_file(path)
-    with path.open(encoding="utf-8", errors="replace") as file:
-        check_format(file.read(HEAD), str(path))
-    compiled, name, xml = _compiled(path, apart)
-    _warn_of(urdf.dropped_of_file(path))
+    content = path.read_bytes()
+    check_format(content.decode(errors="replace"), str(path))
+    compiled, name, xml = _compiled(path, content, apart, chosen)
     return _finish(compiled, name or path.stem, xml, ignore, str(path))
 
 
@@ -159,9 +201,28 @@ def _exists(path: Path) -> bool:
         return False
 
 
-def _compiled(source: str | Path, apart: bool | float) -> tuple[mujoco.MjModel, str, str]:
-    """The compiled model of a text or a file, its own name, and its MJCF text."""
+def _compiled(
+    source: str | Path, content: bytes, apart: bool | float, chosen: urdf.Choices
+) -> tuple[mujoco.MjModel, str, str]:
+    """The compiled model of a text or a file with this content, its own name, and its MJCF text."""
     path = source if isinstance(source, Path) else None
+    fault = None
+    try:
+        root = parse(content)
+    except NotXml as error:
+        root, fault = None, ModelError(f"not well-formed XML: {error}", file=path, line=error.line)
+    if root is not None:
+        return _compiled_urdf(content, root, path, apart, chosen)
+    if fault is None:
+        urdf.check_unused(chosen)
+    compiled = _compiled_mjcf(source, path, apart)  # MuJoCo may say more
+    if fault is not None:
+        raise fault
+    return compiled
+
+
+def _compiled_mjcf(source: str | Path, path: Path | None, apart: bool | float) -> tuple[mujoco.MjModel, str, str]:
+    """The compiled model of MJCF, its own name, and its text."""
     if apart is not False:
         try:
             return compile_apart(source, timeout=None if apart is True else apart)
@@ -174,9 +235,22 @@ def _compiled(source: str | Path, apart: bool | float) -> tuple[mujoco.MjModel, 
     return _compile(spec, path), spec.modelname, str(source) if path is None else spec.to_xml()
 
 
-def _warn_of(dropped: list[urdf.Dropped]) -> None:
-    if dropped:
-        warn(urdf.warning(dropped))
+def _compiled_urdf(
+    content: bytes, root: Element, path: Path | None, apart: bool | float, chosen: urdf.Choices
+) -> tuple[mujoco.MjModel, str, str]:
+    """The compiled model of a URDF, its own name, and its MJCF text; warns of all that is not as it may seem."""
+    plan, remarks = urdf.plan(content, root, path, chosen)
+    try:
+        if apart is not False:
+            compiled, more = compile_urdf_apart(plan, path, timeout=None if apart is True else apart)
+        else:
+            spec, model, more = build(plan)
+            compiled = model, spec.modelname, spec.to_xml()
+    except (ValueError, RuntimeError, mujoco.FatalError, CompilerMessage) as error:
+        raise _model_error(error, path) from None
+    if remarks or more:
+        warn(UrdfWarning([*remarks, *more]))
+    return compiled
 
 
 def _parse(read, path):

@@ -84,7 +84,8 @@ def test_n_link_is_a_model_with_the_tutorials_parameters():
 def test_urdf(tmp_path):
     path = tmp_path / "arm.urdf"
     path.write_text(URDF.format(visual=""))
-    model = saltus.load(path, ignore=["limit"])
+    with pytest.warns(saltus.SaltusWarning, match="limits 0 0 .'shoulder'.: the joint moves without limits"):
+        model = saltus.load(path, ignore=["limit"])
     assert model.nv == 1
     assert model.names("joint") == ["shoulder"]
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from saltus.integrate.integrator import Integrator
     from saltus.model.features import Feature
     from saltus.model.model import Model
-    from saltus.model.source.urdf import Dropped
+    from saltus.model.source.urdf.remarks import Remark
 
 JOINTS = ("free", "ball", "slide", "hinge")
 COARSE = 0.5  # rad of the fastest oscillation per step, beyond which it is not resolved
@@ -27,18 +27,20 @@ def check_model(source: str, ignore: list[str]) -> None:
     """Print the report; exit with 1 if the model would be refused."""
     from saltus.model.features import IGNORABLE, ignored_kinds, present
     from saltus.model.load import load
-    from saltus.model.source.urdf import dropped_of_file
+    from saltus.model.source.urdf.remarks import UrdfWarning
 
     left_out = ignored_kinds(ignore)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SaltusWarning)  # warnings about URDF files are in the table
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", SaltusWarning)
         free = load(source, ignore=list(IGNORABLE))
+    # remarks on URDF files are in the table
+    remarks = [part for w in caught if isinstance(w.message, UrdfWarning) for part in w.message.remarks]
     found = present(free.mujoco)
     refusals = [f for f in found if f.kind not in left_out and not f.simulated]
     model = _without(free, left_out | {f.kind for f in refusals})
     integrator, reason = _integrator(model)
     screen.print_facts(_contents(model))
-    _print_support(model, found, left_out, reason, dropped_of_file(source))
+    _print_support(model, found, left_out, reason, remarks)
     said = constraints.warnings(model, integrator) + fast_bodies.warnings(model)
     if model.nv:
         said += _deformable_limits(model, integrator) + _print_limits(free, integrator)
@@ -110,7 +112,7 @@ def _flags_off(model: Model) -> list[str]:
 # ------------------------------------------------------------ simulated features
 
 
-def _print_support(model: Model, found: list[Feature], left_out: set[str], reason: str, dropped: list[Dropped]) -> None:
+def _print_support(model: Model, found: list[Feature], left_out: set[str], reason: str, remarks: list[Remark]) -> None:
     """Print a table of features that affect motion, and of those refused, ignored, inactive or not read."""
     from rich.table import Table
 
@@ -127,8 +129,8 @@ def _print_support(model: Model, found: list[Feature], left_out: set[str], reaso
         table.add_row("ignored" if kind in left_out else "REFUSED", kind, which, why)
     if reason:
         table.add_row("REFUSED", "integrator", model.opt.integrator, reason)
-    for part in dropped:
-        table.add_row("NOT READ", part.kind, part.which, part.meaning)
+    for part in remarks:
+        table.add_row("NOTE" if part.read else "NOT READ", part.kind, part.which, part.meaning)
     off = constraints.inactive(model)
     if off:
         table.add_row("inactive", "equalities", off, 'not simulated: active="false" in the file')

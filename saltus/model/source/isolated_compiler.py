@@ -22,6 +22,9 @@ import mujoco
 
 from saltus.errors import ModelError, OptionError
 from saltus.model.source.isolated_compiler_worker import read_message, write_message
+from saltus.model.source.urdf.build import as_json
+from saltus.model.source.urdf.plan import Plan
+from saltus.model.source.urdf.remarks import Remark
 
 TIMEOUT = 30.0  # s
 LARGEST = 2**30  # largest size of a compiled model (bytes)
@@ -55,20 +58,38 @@ def compile_apart(
         ModelError: the compiler stopped, or took too long.
         OptionError: `timeout` is not a positive number.
     """
-    timeout = _seconds(TIMEOUT if timeout is None else timeout)
-    path = None if isinstance(source, str) else os.fspath(Path(source).resolve())
     request = {
-        "path": path,
+        "path": None if isinstance(source, str) else os.fspath(Path(source).resolve()),
         "text": source if isinstance(source, str) else None,
         "assets": {name: bytes(content).hex() for name, content in (assets or {}).items()},
         "folder": None if folder is None else os.fspath(folder),
-        "timeout": timeout,
-        "largest": LARGEST,
+        "urdf": None,
     }
-    answer, image = _asked(request, timeout, None if isinstance(source, str) else os.fspath(source))
+    answer, model = _compiled(request, timeout, None if isinstance(source, str) else os.fspath(source))
+    return Compiled(model, answer["name"], source if isinstance(source, str) else answer["xml"])
+
+
+def compile_urdf_apart(
+    plan: Plan, file: str | os.PathLike[str] | None, *, timeout: float | None = None
+) -> tuple[Compiled, list[Remark]]:
+    """Compile the plan for a URDF file in another process, with remarks; errors and `timeout` as above.
+
+    `file`: its name in errors.
+    """
+    request = {"path": None, "text": None, "assets": {}, "folder": None, "urdf": as_json(plan)}
+    answer, model = _compiled(request, timeout, None if file is None else os.fspath(file))
+    remarks = [Remark(kind, tuple(names), meaning, read) for kind, names, meaning, read in answer["remarks"]]
+    return Compiled(model, answer["name"], answer["xml"]), remarks
+
+
+def _compiled(
+    request: dict[str, Any], timeout: float | None, file: str | None
+) -> tuple[dict[str, Any], mujoco.MjModel]:
+    """A helper's answer to a request, and the model."""
+    seconds = _seconds(TIMEOUT if timeout is None else timeout)
+    answer, image = _asked({**request, "timeout": seconds, "largest": LARGEST}, seconds, file)
     model: Any = mujoco.MjModel
-    xml = source if isinstance(source, str) else answer["xml"]
-    return Compiled(model.from_binary_path(FILE, {FILE: image}), answer["name"], xml)
+    return answer, model.from_binary_path(FILE, {FILE: image})
 
 
 class CompilerMessage(Exception):

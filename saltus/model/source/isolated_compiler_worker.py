@@ -19,6 +19,7 @@ import mujoco
 import numpy as np
 
 from saltus.model.source.compiler import compile_spec
+from saltus.model.source.urdf.build import build, from_json
 
 GRACE = 5.0  # s beyond the time limit after which a helper without a parent ends by itself
 MEMORY = 4 * 2**30  # limit of the address space (bytes)
@@ -54,20 +55,27 @@ def write_message(stream: IO[bytes], about: dict[str, Any], content: bytes = b""
 
 
 def _answer(request: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
-    """Answer to a request: {"name", "xml"} and the model's bytes, or {"error"}."""
+    """Answer to a request: {"name", "xml", "remarks"} and the model's bytes, or {"error"}."""
     try:
-        spec = _spec(request)
-        compiled = compile_spec(spec)
+        spec, compiled, remarks = _compiled(request)
         size = mujoco.mj_sizeModel(compiled)
         if size > request["largest"]:
             return {"error": f"the compiled model takes {size} bytes, more than {request['largest']}"}, b""
         image = np.empty(size, np.uint8)
         mujoco.mj_saveModel(compiled, None, image)
-        return {"name": spec.modelname, "xml": _xml(spec, request)}, image.tobytes()
+        return {"name": spec.modelname, "xml": _xml(spec, request), "remarks": remarks}, image.tobytes()
     except MemoryError:
         return {"error": "MuJoCo's compiler ran out of memory"}, b""
     except Exception as error:  # MuJoCo may raise anything
         return {"error": " ".join(str(error).split()) or type(error).__name__}, b""
+
+
+def _compiled(request: dict[str, Any]) -> tuple[Any, mujoco.MjModel, list[Any]]:
+    """Description and model of a request, with remarks on a URDF."""
+    if request["urdf"] is not None:
+        return build(from_json(request["urdf"]))
+    spec = _spec(request)
+    return spec, compile_spec(spec), []
 
 
 def _spec(request: dict[str, Any]) -> Any:
@@ -81,8 +89,8 @@ def _spec(request: dict[str, Any]) -> Any:
 
 
 def _xml(spec: Any, request: dict[str, Any]) -> str:
-    """MJCF text of a model that was read from a file; the text of other requests is already known."""
-    return spec.to_xml() if request["path"] is not None else ""
+    """MJCF text of a model that was read from a file or from URDF; the text of other requests is already known."""
+    return spec.to_xml() if request["path"] is not None or request["urdf"] is not None else ""
 
 
 def _limit_memory() -> None:

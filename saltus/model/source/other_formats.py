@@ -4,7 +4,6 @@ from pathlib import Path
 
 from saltus.errors import ModelError
 
-HEAD = 100_000  # characters of a file that are looked at
 SUFFIXES = (".xml", ".urdf")  # which MuJoCo's compiler reads
 XACRO = (
     "xacro macros are not expanded here; write `xacro robot.xacro > robot.urdf` (pip install xacro) and load the result"
@@ -33,8 +32,6 @@ def check_suffix(path: Path) -> None:
 
 
 def check_format(text: str, file: str | None = None) -> None:
-    """Raise ModelError for empty text, and for URDF with macros."""
+    """Raise ModelError for empty text."""
     if not text.strip():
         raise ModelError("empty; expected MJCF or URDF text, the path of a file, or a name", file=file)
-    if "http://www.ros.org/wiki/xacro" in text or "<xacro:" in text:
-        raise ModelError(XACRO, file=file)

@@ -8,7 +8,7 @@ import warnings
 import pytest
 
 import saltus
-from saltus.model.source.urdf import dropped, dropped_of_file
+from saltus.model.source.urdf.unread import dropped
 
 LINK = """<link name="{name}"><inertial><mass value="1"/>
 <inertia ixx=".1" iyy=".1" izz=".1" ixy="0" ixz="0" iyz="0"/></inertial></link>"""
@@ -20,7 +20,7 @@ PARTS = {
     "transmission": ("", '<transmission name="t1"><joint name="j1"/></transmission>', "there are no actuators"),
     "gazebo": ("", '<gazebo reference="upper"><mu1>3</mu1></gazebo>', "MuJoCo's defaults"),
     "ros2_control": ("", '<ros2_control name="arm" type="system"><joint name="j1"/></ros2_control>', "hardware"),
-    "xacro:property": ("", '<xacro:property name="length"/>', "not part of URDF"),
+    "drake:joint": ("", '<drake:joint name="length"/>', "read only by Drake"),
 }
 NAMES = dict(zip(PARTS, ("j1", "j1", "t1", "upper", "arm", "length"), strict=True))
 
@@ -56,14 +56,49 @@ def test_all_are_in_one_warning_with_what_they_mean(tmp_path):
         assert meaning in str(caught[0].message)
 
 
-def test_what_is_simulated_is_not_named(tmp_path):
+def test_what_is_simulated_is_not_named():
     """A file without such parts, a limit of velocity that is zero as where none is given, and MJCF."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert saltus.load(robot(velocity=' velocity="0"')).nv == 2
+        assert saltus.load(robot(velocity=' velocity="0"'), actuators="none").nv == 2
         saltus.load("<mujoco><worldbody><body><joint/><geom size='.1'/></body></worldbody></mujoco>")
-    assert dropped("<mujoco><transmission/></mujoco>") == dropped("<robot><unclosed></robot>") == []
-    assert dropped_of_file(tmp_path / "nothing.urdf") == []
+    assert dropped("<mujoco><transmission/></mujoco>") == []
+
+
+INSIDE = {  # what is inside links and joints: (in link, in joint), the name's owner
+    "collision contact_coefficients": ("<collision><geometry/><contact_coefficients mu='1'/></collision>", "", "lower"),
+    "collision drake:proximity_properties": ("<collision><drake:proximity_properties/></collision>", "", "lower"),
+    "collision verbose": ("<collision><verbose value='1'/></collision>", "", "lower"),
+    "contact": ("<contact><stiffness value='1'/></contact>", "", "lower"),
+    "geometry plane": ("<collision><geometry><plane/></geometry></collision>", "", "lower"),
+    "geometry sphere": ("<visual><geometry><sphere/><box/></geometry></visual>", "", "lower"),
+    "mesh units": ("<visual><geometry><mesh filename='a' units='mm'/></geometry></visual>", "", "lower"),
+    "texture": ("<visual><material name='m'><texture filename='a.png'/></material></visual>", "", "m"),
+    "inertial density": ("<inertial density='3'/>", "", "lower"),
+    "origin quat_xyzw": ("<visual><origin quat_xyzw='0 0 0 1'/></visual>", "", "lower"),
+    "link type": ("", "", "lower"),
+    "limit acceleration": ("", "<limit acceleration='3' lower='-1' upper='1'/>", "j"),
+    "limit drake:jerk": ("", "<limit drake:jerk='3'/>", "j"),
+    "dynamics spring_stiffness": ("", "<dynamics spring_stiffness='3' damping='1'/>", "j"),
+    "drake:rotor_inertia": ("", "<drake:rotor_inertia value='1'/>", "j"),
+    "mimic of": ("", "<mimic joint='k' of='3'/>", "j"),
+}
+
+
+@pytest.mark.parametrize("kind", INSIDE)
+def test_elements_and_attributes_inside_are_named(kind):
+    """Each is named with the link, joint or material that holds it; nothing else in the text is."""
+    in_link, in_joint, owner = INSIDE[kind]
+    link = '<link name="lower" type="x">' if kind == "link type" else '<link name="lower">'
+    joint = f'<joint name="j" type="revolute"><parent link="base"/><child link="lower"/>{in_joint}</joint>'
+    (part,) = dropped(f'<robot name="r" version="1.0"><link name="base"/>{link}{in_link}</link>{joint}</robot>')
+    assert (part.kind, part.names, part.read) == (kind, (owner,), False)
+
+
+def test_settings_for_mujoco_are_read_or_named():
+    text = '<compiler meshdir="m" angel="rad"/><option timestep="1"><flag contact="disable"/></option><asset/>'
+    parts = dropped(f'<robot name="r"><mujoco>{text}</mujoco></robot>')
+    assert [part.kind for part in parts] == ["compiler angel", "mujoco asset"]
 
 
 def test_many_are_counted():

@@ -1,0 +1,119 @@
+"""Links of a URDF file whose inertia no body has, and that are fixed to others: their mass goes to these.
+
+Public files give such values to frames and covers: a mass of 1e-6 with an inertia of zeros or of six equal numbers,
+which MuJoCo's compiler refuses. Of links that are fixed to each other, only the sum matters for the motion.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import mujoco
+import numpy as np
+
+from saltus.model.source.urdf.remarks import Remark
+
+SMALLEST = 1e-15  # kg m² and kg, of bodies that MuJoCo's compiler takes (mjMINVAL)
+ORDER = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))  # places of MuJoCo's `fullinertia`
+
+
+def merge_impossible(spec: Any) -> list[Remark]:
+    """Give the mass of links with an impossible inertia to links to which they are fixed; a remark names them."""
+    merged = []
+    for body in spec.bodies:
+        if not body.explicitinertial or _possible(body.mass, _inertia(body)):
+            continue
+        for other in _fixed_to(body):
+            mass, center, inertia = _sum(body, other)
+            if _possible(mass, inertia):
+                _set(other, mass, center, inertia)
+                merged.append(body.name)
+                break
+        else:
+            if _moves(body):
+                continue  # the compiler reports it
+            merged.append(body.name)
+        _clear(body)
+    meaning = "no body has such an inertia; the mass counts as part of a link to which this one is fixed"
+    return [Remark("impossible inertia", tuple(merged), meaning)] if merged else []
+
+
+def _inertia(body: Any) -> np.ndarray:
+    """Inertia [3, 3] about the center of mass, in the axes of the inertial frame (kg m²); zeros if it is not given."""
+    full = np.nan_to_num(np.array(body.fullinertia, float))
+    inertia = np.zeros((3, 3))
+    for value, (i, j) in zip(full, ORDER, strict=True):
+        inertia[i, j] = inertia[j, i] = value
+    return inertia
+
+
+def _possible(mass: float, inertia: np.ndarray) -> bool:
+    """Whether a body may have these: positive, and no principal inertia greater than the sum of the others."""
+    a, b, c = np.linalg.eigvalsh(inertia)
+    return mass > SMALLEST and a > SMALLEST and a + b >= c * (1 - 1e-12)
+
+
+def _fixed_to(body: Any) -> list[Any]:
+    """The links to which a link is fixed: its parent, its children. The world is none."""
+    parent = [] if list(body.joints) or body.parent.name == "world" else [body.parent]
+    return [*parent, *(child for child in body.bodies if not list(child.joints))]
+
+
+def _moves(body: Any) -> bool:
+    at = body
+    while at.name != "world":
+        if list(at.joints):
+            return True
+        at = at.parent
+    return False
+
+
+def _matrix(quat: Any) -> np.ndarray:
+    matrix = np.zeros(9)
+    mujoco.mju_quat2Mat(matrix, np.array(quat, float))
+    return matrix.reshape(3, 3)
+
+
+def _in_frame(body: Any) -> tuple[float, np.ndarray, np.ndarray]:
+    """Mass, center, and inertia about the center in the axes of the link; zeros for a link without <inertial>."""
+    if not body.explicitinertial:
+        return 0.0, np.zeros(3), np.zeros((3, 3))
+    turn = _matrix(body.iquat)
+    return float(body.mass), np.array(body.ipos, float), turn @ _inertia(body) @ turn.T
+
+
+def _sum(body: Any, other: Any) -> tuple[float, np.ndarray, np.ndarray]:
+    """Mass, center and inertia of both, in the frame of `other`, which is the parent or a child."""
+    mass, center, inertia = _in_frame(body)
+    if other.name == body.parent.name:
+        turn = _matrix(body.quat)
+        center, inertia = body.pos + turn @ center, turn @ inertia @ turn.T
+    else:
+        turn = _matrix(other.quat)
+        center, inertia = turn.T @ (center - other.pos), turn.T @ inertia @ turn
+    own, own_center, own_inertia = _in_frame(other)
+    total = mass + own
+    if total <= 0:
+        return 0.0, center, inertia
+    middle = (mass * center + own * own_center) / total
+    return total, middle, _about(mass, center - middle, inertia) + _about(own, own_center - middle, own_inertia)
+
+
+def _about(mass: float, d: np.ndarray, inertia: np.ndarray) -> np.ndarray:
+    """Inertia about a point that lies -d from the center of mass: the parallel axis theorem."""
+    return inertia + mass * (d @ d * np.eye(3) - np.outer(d, d))
+
+
+def _set(body: Any, mass: float, center: np.ndarray, inertia: np.ndarray) -> None:
+    body.mass, body.ipos, body.iquat = mass, center, [1, 0, 0, 0]
+    body.fullinertia = [inertia[place] for place in ORDER]
+    body.explicitinertial = True
+
+
+def _clear(body: Any) -> None:
+    """Leave a link without mass, also from its shapes."""
+    body.mass, body.ipos, body.iquat, body.inertia = 0, [0, 0, 0], [1, 0, 0, 0], [0, 0, 0]
+    body.fullinertia = [np.nan, 0, 0, 0, 0, 0]
+    body.explicitinertial = False
+    for geom in body.geoms:
+        geom.mass, geom.density = np.nan, 0

@@ -1,0 +1,135 @@
+"""The elements of a URDF file, with their places in its text.
+
+Expat reads them without namespaces, as MuJoCo's reader does: `drake:compliant_hydroelastic` is a name like others.
+"""
+
+from __future__ import annotations
+
+import re
+import xml.parsers.expat
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+ATTRIBUTE = re.compile(rb"""\s*([^\s=<>/"']+)\s*=\s*("[^"]*"|'[^']*')""")
+TAG = re.compile(rb"<[^\s/>]+")
+ROOT = re.compile(rb"<([A-Za-z_][\w:.-]*)")
+AMPERSAND = re.compile(rb"&(?!(?:amp|lt|gt|quot|apos|#\d{1,7}|#x[0-9A-Fa-f]{1,6});)")
+CLOSED = {b"<!--": b"-->", b"<?": b"?>"}  # begin and end of what is no element
+
+
+@dataclass(eq=False, slots=True)
+class Element:
+    """An element: its attributes, its place in the text (bytes; line from 1), and what it is in."""
+
+    tag: str
+    attributes: dict[str, str]
+    place: int
+    line: int
+    parent: Element | None = None
+    children: list[Element] = field(default_factory=list)
+
+    @property
+    def name(self) -> str:
+        """The element's name, or the name that it refers to; "" for none."""
+        return self.attributes.get("name") or self.attributes.get("reference") or ""
+
+    @property
+    def owner(self) -> str:
+        """Name of the nearest element around it that has one, itself included; "" for none."""
+        element: Element | None = self
+        while element is not None and element.parent is not None:
+            if element.name:
+                return element.name
+            element = element.parent
+        return ""
+
+    def all(self, tag: str) -> list[Element]:
+        """The children of this kind."""
+        return [child for child in self.children if child.tag == tag]
+
+    def first(self, tag: str) -> Element | None:
+        """The first child of this kind, or None."""
+        return next((child for child in self.children if child.tag == tag), None)
+
+    def number(self, attribute: str) -> float | None:
+        """The value of an attribute; None if it is absent, or no number, which MuJoCo's reader reports."""
+        try:
+            return float(self.attributes[attribute])
+        except (KeyError, ValueError):
+            return None
+
+    def __iter__(self) -> Iterator[Element]:
+        """All elements inside, itself first, in the order of the file."""
+        left: list[Element] = [self]
+        while left:
+            element = left.pop()
+            yield element
+            left += reversed(element.children)
+
+
+class NotXml(Exception):
+    """Text of a URDF that is not well-formed: why, and the line."""
+
+    def __init__(self, reason: str, line: int) -> None:
+        super().__init__(reason)
+        self.line = line
+
+
+def parse(content: bytes) -> Element | None:
+    """The root of a URDF text; None for other texts. NotXml: it is not well-formed beyond what MuJoCo's reader allows.
+
+    MuJoCo's reader also takes spaces before the declaration, "--" in comments, "&" in names, and text after the root.
+    """
+    text = _blanked(content)
+    first = ROOT.search(text)
+    if first is None or first[1] != b"robot":
+        return None
+    roots: list[Element] = []
+    inside: list[Element] = []
+
+    def begin(tag: str, attributes: dict[str, str]) -> None:
+        parent = inside[-1] if inside else None
+        place = parser.CurrentByteIndex
+        element = Element(tag, attributes, place, parser.CurrentLineNumber, parent)
+        (roots if parent is None else parent.children).append(element)
+        inside.append(element)
+
+    parser = xml.parsers.expat.ParserCreate("utf-8")  # regardless of the declared encoding, as in MuJoCo
+    parser.StartElementHandler = begin
+    parser.EndElementHandler = lambda _: inside.pop()
+    try:
+        parser.Parse(text, True)
+    except xml.parsers.expat.ExpatError as error:
+        if inside or not roots:
+            raise NotXml(xml.parsers.expat.ErrorString(error.code), error.lineno) from None
+    return roots[0]
+
+
+def _blanked(content: bytes) -> bytes:
+    """The text with comments, declarations and stray "&" replaced by as many other characters, lines kept."""
+    parts, at = [], 0
+    while True:
+        begin, mark = min((found, mark) for mark in CLOSED if (found := _find(content, mark, at)) >= 0)
+        end = content.find(CLOSED[mark], begin + len(mark)) if begin < len(content) else -1
+        if end < 0:
+            break
+        end += len(CLOSED[mark])
+        parts += [content[at:begin], re.sub(rb"[^\n]", b" ", content[begin:end])]
+        at = end
+    return AMPERSAND.sub(b"+", b"".join([*parts, content[at:]]))
+
+
+def _find(content: bytes, mark: bytes, at: int) -> int:
+    found = content.find(mark, at)
+    return found if found >= 0 else len(content)
+
+
+def attribute_places(content: bytes, element: Element) -> tuple[dict[str, tuple[int, int]], int]:
+    """Places (begin, end) of the quoted values of an element's attributes, and of the end of its last one."""
+    opened = TAG.match(content, element.place)
+    at = opened.end() if opened else element.place
+    places: dict[str, tuple[int, int]] = {}
+    while found := ATTRIBUTE.match(content, at):
+        places[found[1].decode(errors="replace")] = found.span(2)
+        at = found.end()
+    return places, at

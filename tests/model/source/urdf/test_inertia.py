@@ -1,0 +1,135 @@
+"""Inertia of URDF: the mass matrix of a robot, also where links have an inertia that no body has.
+
+Reference: M = sum over links of m J^T J + W^T I W with Jacobians written down from the specification of URDF: frames by
+`xyz` and `rpy` (fixed axes x, y, z), inertia in the axes of <inertial>'s origin. MuJoCo takes no part in it.
+"""
+
+import warnings
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+import saltus
+
+ORIGIN = '<origin xyz="{} {} {}" rpy="{} {} {}"/>'
+KINDS = ("revolute", "fixed", "prismatic", "continuous", "fixed", "revolute")
+
+
+def rotation(axis, angle):
+    a = np.asarray(axis) / np.linalg.norm(axis)
+    cross = np.array([[0, -a[2], a[1]], [a[2], 0, -a[0]], [-a[1], a[0], 0]])
+    return np.eye(3) + np.sin(angle) * cross + (1 - np.cos(angle)) * cross @ cross
+
+
+def numbers(element, name, default):
+    text = default if element is None else element.get(name, default)
+    return np.array([float(x) for x in text.split()])
+
+
+def frame(element):
+    """Rotation and place of an element's <origin>."""
+    origin = element.find("origin")
+    r, p, y = numbers(origin, "rpy", "0 0 0")
+    turn = rotation([0, 0, 1], y) @ rotation([0, 1, 0], p) @ rotation([1, 0, 0], r)
+    return turn, numbers(origin, "xyz", "0 0 0")
+
+
+def mass_matrix(root, q):
+    """M [n, n] over the joints with one coordinate, in the order of the file."""
+    joints = root.findall("joint")
+    links = {link.get("name"): link for link in root.findall("link")}
+    names = [joint.get("name") for joint in joints if joint.get("type") != "fixed"]
+    M = np.zeros((len(names), len(names)))
+    base = set(links) - {joint.find("child").get("link") for joint in joints}
+    left = [(name, np.eye(3), np.zeros(3), []) for name in base]
+    while left:
+        name, turn, place, chain = left.pop()
+        inertial = links[name].find("inertial")
+        if inertial is not None:
+            own, center = frame(inertial)
+            values = inertial.find("inertia").attrib
+            local = np.array([[float(values["i" + "".join(sorted(a + b))]) for a in "xyz"] for b in "xyz"])
+            world = turn @ own @ local @ (turn @ own).T
+            J, W = np.zeros((3, len(names))), np.zeros((3, len(names)))
+            for k, kind, axis, at in chain:
+                J[:, k] = axis if kind == "prismatic" else np.cross(axis, place + turn @ center - at)
+                W[:, k] = 0 if kind == "prismatic" else axis
+            M += float(inertial.find("mass").get("value")) * J.T @ J + W.T @ world @ W
+        for joint in joints:
+            if joint.find("parent").get("link") == name:
+                own, at = frame(joint)
+                turned, moved, way, kind = turn @ own, place + turn @ at, chain, joint.get("type")
+                if kind != "fixed":
+                    k, axis = names.index(joint.get("name")), numbers(joint.find("axis"), "xyz", "1 0 0")
+                    way = [*chain, (k, kind, turned @ axis / np.linalg.norm(axis), moved)]
+                    if kind == "prismatic":
+                        moved = moved + way[-1][2] * q[k]
+                    else:
+                        turned = turned @ rotation(axis, q[k])
+                left.append((joint.find("child").get("link"), turned, moved, way))
+    return M
+
+
+def chain(seed, impossible=()):
+    """A chain and a branch of links with random frames; some links, by number, have an impossible inertia."""
+    rng = np.random.default_rng(seed)
+    text = '<link name="l0"/>'
+    for i, kind in enumerate(KINDS, 1):
+        origin, own = (ORIGIN.format(*rng.uniform(-1, 1, 6)) for _ in range(2))
+        A = rng.normal(size=(3, 3))
+        inertia = np.zeros((3, 3)) if i in impossible else np.trace(A @ A.T) * np.eye(3) - A @ A.T
+        values = " ".join(f'i{"xyz"[a]}{"xyz"[b]}="{float(inertia[a, b])!r}"' for a in range(3) for b in range(a, 3))
+        mass = rng.uniform(0.5, 2)
+        text += f'<link name="l{i}"><inertial>{own}<mass value="{mass!r}"/><inertia {values}/></inertial></link>'
+        axis = " ".join(map(repr, rng.normal(size=3).tolist()))
+        parent = i - 1 if i != 4 else 1
+        text += f'<joint name="j{i}" type="{kind}">{origin}<parent link="l{parent}"/><child link="l{i}"/>'
+        text += f'<axis xyz="{axis}"/><limit lower="-3" upper="3"/></joint>'
+    return f'<robot name="chain">{text}</robot>'
+
+
+@pytest.mark.parametrize("impossible", [(), (2,), (5,), (2, 5)])
+def test_the_mass_matrix(impossible):
+    """Links 2 and 5 are fixed to others; their masses count there. Tolerance: rounding of some 20 products each."""
+    text = chain(3, impossible)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        sim = saltus.Simulation(saltus.load(text, actuators="none"))
+    assert bool(impossible) == any("impossible inertia" in str(w.message) for w in caught)
+    sim.qpos[:] = np.random.default_rng(0).uniform(-1, 1, sim.model.nq)
+    sim.forward()
+    root = ElementTree.fromstring(text)
+    order = [name for name in (joint.get("name") for joint in root.findall("joint")) if name in names(sim)]
+    at = [names(sim).index(name) for name in order]
+    expected = mass_matrix(root, sim.qpos[at])
+    assert_allclose(sim.full_M()[np.ix_(at, at)], expected, atol=1e-13 * abs(expected).max(), rtol=0)
+
+
+def names(sim):
+    return sim.model.names("joint")
+
+
+def test_links_that_move_with_an_impossible_inertia_are_refused():
+    with pytest.raises(saltus.ModelError, match="'l6'"):
+        saltus.load(chain(3, (6,)), actuators="none")
+    with pytest.raises(saltus.ModelError, match=r"'l3'.*balanceinertia="):
+        text = chain(3)
+        begin = text.index("<inertia ", text.index('name="l3"'))
+        flat = '<inertia ixx="1" iyy="1" izz="3" ixy="0" ixz="0" iyz="0"/>'
+        saltus.load(text[:begin] + flat + text[text.index("/>", begin) + 2 :], actuators="none")
+
+
+def test_a_base_with_an_impossible_inertia():
+    """Fixed, it does not matter; floating, its mass is part of the link that is fixed to it."""
+    values = " ".join(f'{name}="1e-6"' for name in ("ixx", "iyy", "izz", "ixy", "ixz", "iyz"))
+    none = f'<inertial><mass value="1e-6"/><inertia {values}/></inertial>'
+    some = '<inertial><mass value="2"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
+    joint = '<joint name="j" type="fixed"><origin xyz="0 0 1"/><parent link="a"/><child link="b"/></joint>'
+    text = f'<robot name="r"><link name="a">{none}</link><link name="b">{some}</link>{joint}</robot>'
+    for base in ("fixed", "floating"):
+        with pytest.warns(saltus.SaltusWarning, match="impossible inertia .'a'.") as caught:
+            model = saltus.load(text, base=base, actuators="none")
+        assert len(caught) == 1 and model.body_mass.sum() == pytest.approx(2 + 1e-6, abs=1e-12)
+        assert model.body_ipos[2, 2] == pytest.approx(-1e-6 / (2 + 1e-6), rel=1e-9)  # the base lies 1 m below
