@@ -19,12 +19,12 @@ from saltus.simulate.engine.threads.turn import Turn, in_turn
 from saltus.simulate.named import Place, part_of, places
 
 
-class HasFields(Protocol):
+class _HasFields(Protocol):
     """A batch whose fields are read and written."""
 
     shared: Model
 
-    def read(self, name: str) -> NDArray[Any]: ...
+    def read(self, name: str) -> NDArray[np.floating]: ...
 
     def write(self, name: str, values: Any) -> None: ...
 
@@ -77,14 +77,14 @@ class NamedFields:
     `xpos` are read as by `read`; parts of the state and the inputs are set as by `write`.
     """
 
-    _batch: "HasFields"
+    _batch: "_HasFields"
     _model: Model
     _varied: VariedModel | None
     _kind: str
     _name: str
     _number: int
 
-    def __init__(self, batch: "HasFields", varied: VariedModel | None, kind: str, name: str):
+    def __init__(self, batch: "_HasFields", varied: VariedModel | None, kind: str, name: str):
         model = batch.shared
         number = model.id(kind, name)
         self.__dict__.update(_batch=batch, _varied=varied, _kind=kind, _name=name, _number=number, _model=model)
