@@ -107,7 +107,7 @@ class NamedObject:
 
     def _is_here(self, place: Place) -> bool:
         """Whether the simulation has the field, in MuJoCo's shape."""
-        return place.of_model or np.shape(getattr(self._data, place.field, None)) == place.whole
+        return place.of_model or getattr(getattr(self._data, place.field, None), "shape", None) == place.whole
 
     def __getattr__(self, name: str) -> NDArray[np.float64]:
         if name.startswith("_"):

@@ -3,7 +3,7 @@
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from saltus.arguments import numbers
 from saltus.errors import OptionError, UnknownAttribute
@@ -26,7 +26,7 @@ class _HasFields(Protocol):
 
     def read(self, name: str) -> NDArray[np.floating]: ...
 
-    def write(self, name: str, values: Any) -> None: ...
+    def write(self, name: str, values: ArrayLike) -> None: ...
 
 
 class BatchModel:

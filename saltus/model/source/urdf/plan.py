@@ -62,7 +62,7 @@ class Mesh(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """What is made of a file.
+    """Compiler input that is made of a file, and what is done with the result.
 
     text: the changed text. meshes: the mesh files, which the text names "mesh0x", "mesh1x", ... joints: those that get
     actuators. root: the base. integrator: whether the file chooses one. choices: the user's.
