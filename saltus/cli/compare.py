@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from saltus.cli.shared.options import AnyWorker, Cluster, Duration, Ignore, ModelArgument, Plot, Timestep, workers_of
+from saltus.cli.shared.units import seconds
 from saltus.errors import OptionError
 from saltus.terminal import screen
 
@@ -22,7 +23,7 @@ def compare(
     contact: Annotated[str, typer.Option(metavar="A,B,...", help="Contact laws: soft, hard or soft,hard.")] = "soft",
     duration: Duration = 10.0,
     timestep: Timestep = None,
-    sample: Annotated[float | None, typer.Option(metavar="S", help="Sampling period in s.")] = None,
+    sample: Annotated[float | None, typer.Option(parser=seconds, metavar="S", help="Sampling period in s.")] = None,
     ignore: Ignore = None,
     workers: Annotated[
         int | None,

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from saltus.cli.shared.options import Plot
+from saltus.cli.shared.units import seconds
 from saltus.errors import OptionError
 
 
@@ -15,7 +16,7 @@ def contact_law(
     solimp: Annotated[str, typer.Option(metavar="A,B,...", help="solimp, or its first values.")] = "0.9,0.95,0.001",
     mass: Annotated[float, typer.Option(metavar="KG", help="Mass on the contact.")] = 1.0,
     gravity: Annotated[float, typer.Option(metavar="G", help="Gravity in m/s².")] = 9.81,
-    timestep: Annotated[float, typer.Option(metavar="H", help="Timestep in s.")] = 0.002,
+    timestep: Annotated[float, typer.Option(parser=seconds, metavar="H", help="Timestep in s.")] = 0.002,
     speed: Annotated[float, typer.Option(metavar="V", help="Impact speed in m/s.")] = 1.0,
     refsafe: Annotated[bool, typer.Option(help="Keep time constants at two timesteps or more.")] = True,
     plot: Plot = None,

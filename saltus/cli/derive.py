@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from saltus.cli.shared.options import Ignore, ModelArgument
+from saltus.cli.shared.units import seconds
 from saltus.errors import OptionError, RecordError, SaltusError
 from saltus.terminal import screen
 
@@ -74,7 +75,7 @@ def derive(
     simplify: Annotated[
         float | None, typer.Option(metavar="S", help="Simplify the equations, for at most S seconds.")
     ] = None,
-    duration: Annotated[float, typer.Option(metavar="S", help="Seconds of motion shown on the page.")] = 10.0,
+    duration: Annotated[float, typer.Option(parser=seconds, metavar="S", help="Time shown on the page.")] = 10.0,
     integrator: Annotated[
         str | None, typer.Option(metavar="NAME", help="Integrator for the page (default: SciPy's DOP853).")
     ] = None,

@@ -24,6 +24,7 @@ from saltus.cli.shared.options import (
     Workers,
     workers_of,
 )
+from saltus.cli.shared.units import seconds
 from saltus.cli.shared.values import parse_sets
 from saltus.cli.shared.watching import watch_option
 from saltus.errors import OptionError
@@ -78,7 +79,7 @@ def sweep(
     integrator: IntegratorName = None,
     contact: Law = "soft",
     timestep: Timestep = None,
-    sample: Annotated[float | None, typer.Option(metavar="S", help="Sampling period in s.")] = None,
+    sample: Annotated[float | None, typer.Option(parser=seconds, metavar="S", help="Sampling period in s.")] = None,
     key: Key = None,
     ignore: Ignore = None,
     samples: Annotated[

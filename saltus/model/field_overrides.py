@@ -103,7 +103,9 @@ def _assign(m: mujoco.MjModel, key: str, value: Any, labels: Labels) -> None:
     except (TypeError, ValueError):
         raise OptionError(f"{key} must be a number, got {value!r}") from None
     if new.shape != view.shape:
-        raise OptionError(f"{key} has shape {view.shape}, not {new.shape}; an index, as in {key}[0], gives one number")
+        wanted = f"takes {view.size} numbers, as {_example(view)}" if view.shape else "takes one number"
+        one = f"; {key}[0] is one of them" if view.ndim == 1 and not new.shape else ""
+        raise OptionError(f"{key} {wanted}, not {_counted(new)}{one}")
     if not np.isfinite(new).all():
         raise OptionError(f"{key} must be finite, got {value}")
     if (new < 0).any() and (field in POSITIVE or NOT_NEGATIVE.search(field)):
@@ -115,6 +117,16 @@ def _assign(m: mujoco.MjModel, key: str, value: Any, labels: Labels) -> None:
     if field == SCALE_MASS:
         m.body_inertia[_number(m, "body", _parts(key)[1][0], key)] *= float(new / view)
     view[...] = new
+
+
+def _example(view: np.ndarray) -> str:
+    """The present numbers as text."""
+    return ", ".join(f"{x:g}" for x in view.reshape(-1))
+
+
+def _counted(values: np.ndarray) -> str:
+    """Count of numbers that were given."""
+    return "one" if values.size == 1 else f"{values.size}"
 
 
 def _check_inertias(m: mujoco.MjModel, bodies: np.ndarray) -> None:

@@ -227,7 +227,8 @@ class Model(ModelFields):
         """Index of the object of a kind with a name; otherwise an OptionError, also a KeyError, lists the names."""
         names = self.names(kind)
         if not isinstance(name, str) or name not in names:
-            raise UnknownName(f"no {kind} {name!r}; there are: {', '.join(names)}")
+            there = f"there are: {', '.join(names)}" if names else "the model has none"
+            raise UnknownName(f"no {kind} {name!r}; {there}")
         return names.index(name)
 
     def qpos_names(self) -> list[str]:

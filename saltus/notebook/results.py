@@ -25,7 +25,7 @@ def certificate_html(certificate: Certificate) -> Html:
 
 def certificate_facts(c: Certificate) -> dict[str, str]:
     """Facts of a certificate, by name."""
-    known = {"accuracy": "as measured" if c.ok else "uncertain"}
+    known = {"accuracy": "certified" if c.ok else "uncertain"}
     if math.isnan(c.largest_error):
         known["position error"] = "unknown"
     else:

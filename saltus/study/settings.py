@@ -31,6 +31,13 @@ from saltus.simulate.simulation import Simulation
 
 RUN = ("integrator", "contact")
 WRENCH = ("fx", "fy", "fz", "tx", "ty", "tz")  # components of a body's wrench
+STATES = {  # parts of the state and inputs, and how each is set
+    "qpos": "qpos[joint]=2",
+    "qvel": "qvel[joint]=2",
+    "ctrl": "ctrl[actuator]=1",
+    "qfrc_applied": "qfrc_applied[joint]=1",
+    "xfrc_applied": "xfrc_applied[body.fx]=1",
+}
 STATE = re.compile(r"(qpos|qvel|ctrl|qfrc_applied|xfrc_applied)\[([^\[\]]*)\]$")
 
 #: A path's value: text for an attribute of the file, numbers, or an integrator or contact law.
@@ -81,6 +88,8 @@ def check_path(path: Any) -> str:
     if not (isinstance(path, str) and path.strip()):
         raise OptionError(f"the path of a value must be text, got {path!r}")
     if not ("/" in path or path in RUN or "[" in path or path.startswith("opt.")):
+        if path in STATES:
+            raise OptionError(f"{path!r} needs a name, as {STATES[path]}")
         known = (
             "element[name]/attribute, field[name], opt.name, qpos[name], qvel[name], ctrl[name], qfrc_applied[name], "
             "xfrc_applied[name], integrator, contact"

@@ -5,6 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
+from saltus.cli.shared.units import seconds
 from saltus.errors import OptionError
 
 
@@ -38,14 +39,16 @@ A_MODEL = {
     "autocompletion": complete_models,
 }
 ModelArgument = Annotated[str, typer.Argument(**A_MODEL)]
-Duration = Annotated[float, typer.Option(metavar="S", help="Seconds to simulate.")]
-Timestep = Annotated[float | None, typer.Option(metavar="H", help="Timestep in s (default: the model file's).")]
+Duration = Annotated[float, typer.Option(parser=seconds, metavar="S", help="Seconds to simulate.")]
+Timestep = Annotated[
+    float | None, typer.Option(parser=seconds, metavar="H", help="Timestep in s (default: the file's).")
+]
 IntegratorName = Annotated[
     str | None, typer.Option(metavar="NAME", help="Integrator: euler, rk4, dopri5, ... (default: the model file's).")
 ]
 Law = Annotated[str, typer.Option(metavar="soft|hard", help="Contact law.")]
 Key = Annotated[str | None, typer.Option(metavar="NAME", help="Initial keyframe, by name or number.")]
-Sample = Annotated[float, typer.Option(metavar="S", help="Sampling period in s.", show_default="1/60")]
+Sample = Annotated[float, typer.Option(parser=seconds, metavar="S", help="Sampling period in s.", show_default="1/60")]
 Ignore = Annotated[
     list[str] | None,
     typer.Option(metavar="FEATURE", help="Ignore a feature of the model (contact, limit, fluid, ...); repeatable."),

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from saltus.cli.shared.units import number_of
 from saltus.errors import OptionError
 
 DRAWN = re.compile(r"(uniform|loguniform|normal)\(([^(),]+),([^(),]+)\)$")
@@ -72,7 +73,7 @@ def _spaced(path: str, text: str, kind: str, low: str, high: str, count: str) ->
 
 def parse_value(path: str, text: str, as_text: bool) -> Any:
     """Parse a number, several, or text if the path allows it; an empty value removes an attribute from the file."""
-    for kind in (int, float):
+    for kind in (int, float) if as_text else (int, number_of):
         try:
             return kind(text)
         except ValueError:
@@ -80,9 +81,9 @@ def parse_value(path: str, text: str, as_text: bool) -> Any:
     if as_text:
         return text or None
     try:
-        numbers = [float(word) for word in text.split()]
+        numbers = [number_of(word) for word in text.split()]
     except ValueError:
         numbers = []
     if not numbers:
-        raise OptionError(f"--set {path}: {text!r} is not a number, nor several separated by blanks")
+        raise OptionError(f"--set {path}: {text!r} is not a number (2, 90deg, 10ms), nor several separated by blanks")
     return numbers

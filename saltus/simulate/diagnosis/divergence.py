@@ -139,7 +139,7 @@ def _error(engine: Engine, bad: dict[str, np.ndarray], status: int) -> Divergenc
         term=term,
         term_value=value,
         term_unit=unit,
-        timestep=engine.timestep,
+        timestep=None if given is not None else engine.timestep,  # a smaller step is no remedy for given numbers
         stable_timestep=limit if np.isfinite(limit) else None,
     )
 
