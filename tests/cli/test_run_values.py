@@ -61,7 +61,7 @@ def test_a_torque_on_the_last_of_many_links(saltus_command, tmp_path):
     ("options", "said"),
     [
         (["--set", "gravity=1"], "'gravity' is not a setting"),
-        (["--set", "opt.gravity=1"], "opt.gravity has shape (3,)"),
+        (["--set", "opt.gravity=1"], "opt.gravity takes 3 numbers, as 0, 0, -9.81, not one"),
         (["--set", "opt.gravity"], "expected PATH=VALUE"),
         (["--set", "qvel[fal]=1"], "did you mean 'fall'?"),
         (["--set", "qvel[fall]=a"], "'a' is not a number"),

@@ -3,7 +3,7 @@
 
 def test_warm_compiles_once(saltus_command, monkeypatch):
     code, out, _ = saltus_command("warm", "spring", "--no-batch")
-    assert code == 0 and "ready: euler for runs" in out
+    assert code == 0 and "ready: rk4 for runs" in out
     code, out, err = saltus_command("warm", "spring", "--no-batch")
     assert code == 0 and "compiled" not in out and err == ""
 

@@ -17,7 +17,7 @@ TIGHT = dict(rtol=1e-12, atol=1e-12)
 def test_carts(name):
     env = saltus.env.make(name)
     env.reset(seed=2)
-    sim = saltus.Simulation("cart_pole")
+    sim = saltus.Simulation("cart_pole", "euler")
     sim.qpos, sim.qvel = env.read("qpos"), env.read("qvel")
     rng, ended = np.random.default_rng(0), False
     upright = name == "CartPoleBalance"

@@ -8,12 +8,14 @@ from pathlib import Path
 import pytest
 
 import saltus
+from saltus.model.contact.pair_table import PAIRS
 from saltus.model.feature_keys import FEATURES, PREFIXES, unknown_keys
 from saltus.model.layout import model_layout
 
 PACKAGE = Path(saltus.__file__).parent
 ROOMS = ("contact", "dynamics", "integrate", "sense", "solve")
 LOOKING = ("has", "only_with", "looks_at")
+FACTORIES = ("only_if",)  # functions that are given the features by the table of pairs, in the room "contact"
 
 
 def looks():
@@ -21,7 +23,9 @@ def looks():
     found = defaultdict(set)
     for room in ROOMS:
         for path in (PACKAGE / room).rglob("*.py"):
-            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            tree = ast.parse(path.read_text(encoding="utf-8"))
+            made = [node for node in tree.body if getattr(node, "name", "") in FACTORIES]
+            for node in set(ast.walk(tree)) - {inner for outer in made for inner in ast.walk(outer)}:
                 if not (isinstance(node, ast.Call) and getattr(node.func, "id", "") in LOOKING):
                     continue
                 for argument in node.args[node.func.id == "has" :]:  # the first one is the struct
@@ -30,6 +34,9 @@ def looks():
                     else:
                         name = ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts)
                         found[getattr(import_module(name), ast.unparse(argument))].add(room)
+    for row in PAIRS.values():
+        found[row.feature].add("contact")
+    del found[""]
     return found
 
 

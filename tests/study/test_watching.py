@@ -17,6 +17,7 @@ from saltus.study.watching import standing, watch
 
 VALUES = {"opt.timestep": [*np.linspace(0.01, 0.05, 17).tolist(), 0.3, 0.4, 0.5]}
 ARGUMENTS = {"measures": ["qpos[x].max", "energy_drift"], "duration": 20.0, "workers": 1, "progress": False}
+ARGUMENTS["integrator"] = "euler"
 
 
 @pytest.fixture

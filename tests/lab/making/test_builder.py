@@ -31,9 +31,9 @@ def test_the_newest_settings_win(monkeypatch):
     monkeypatch.setattr("saltus.lab.making.builder.Making", Slow)
     session = scenes()["pendulum"].open(Downloads(), {})
     assert isinstance(session, LiveSession) and isinstance(asked[0].settings, Settings)
-    session.handle(Command("integrator", {"name": "rk4"}))
+    session.handle(Command("integrator", {"name": "euler"}))
     session.handle(Command("integrator", {"name": "dopri5"}))
-    assert [a.settings.integrator.name for a in asked[1:]] == ["rk4", "dopri5"]
+    assert [a.settings.integrator.name for a in asked[1:]] == ["euler", "dopri5"]
     assert [a.cancelled.is_set() for a in asked] == [True, True, False]
     session.close()
     assert asked[2].cancelled.is_set()

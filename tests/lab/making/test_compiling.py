@@ -55,10 +55,10 @@ def test_a_compilation_that_is_not_wanted_any_more_ends(cold):
     done = python(CHOOSES_ANOTHER, cold)
     assert done.returncode == 0, done.stderr
     (files,) = (list(path.iterdir()) for path in cold.iterdir() if path.is_dir())
-    assert any("euler" in path.name for path in files)
+    assert any("rk4" in path.name for path in files)
     assert not any("advance_velocity_verlet" in path.name for path in files)
     known = json.loads((cold / progress.NAME).read_text())
-    assert 1 < known["lab_advance_euler euler soft"] < 500
+    assert 1 < known["lab_advance_rk4 rk4 soft"] < 500
 
 
 @pytest.mark.slow
