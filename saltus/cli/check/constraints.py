@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from saltus.model.compile.constraints.many_trees import has_many_small_trees
-from saltus.model.enums import CYLINDER, ELLIPSOID, MESH, SLIDE
+from saltus.model.enums import CYLINDER, ELLIPSOID, MESH, SLIDE, pair_types
 from saltus.terminal import screen
 
 if TYPE_CHECKING:
@@ -122,7 +122,8 @@ def _kind(model: Model, c: int) -> str:
     m = model.struct()
     kind, geom = m.collision_kind[c], m.collision_geom1[c]
     if kind >= 0:
-        return f"{GEOMS[kind // 10]}-{GEOMS[kind % 10]}"
+        first, second = pair_types(int(kind))
+        return f"{GEOMS[first]}-{GEOMS[second]}"
     if geom >= 0:
         return f"{GEOMS[model.geom_type[geom]]}-flex"
     return "flex-itself" if m.collision_flex1[c] == m.collision_flex2[c] else "flex-flex"
