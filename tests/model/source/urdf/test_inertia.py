@@ -86,7 +86,8 @@ def chain(seed, impossible=()):
         axis = " ".join(map(repr, rng.normal(size=3).tolist()))
         parent = i - 1 if i != 4 else 1
         text += f'<joint name="j{i}" type="{kind}">{origin}<parent link="l{parent}"/><child link="l{i}"/>'
-        text += f'<axis xyz="{axis}"/><limit lower="-3" upper="3"/></joint>'
+        limit = '<limit lower="-3" upper="3"/>' if kind in ("revolute", "prismatic") else ""
+        text += f'<axis xyz="{axis}"/>{limit}</joint>'
     return f'<robot name="chain">{text}</robot>'
 
 
@@ -112,13 +113,34 @@ def names(sim):
 
 
 def test_links_that_move_with_an_impossible_inertia_are_refused():
-    with pytest.raises(saltus.ModelError, match="'l6'"):
-        saltus.load(chain(3, (6,)), actuators="none")
-    with pytest.raises(saltus.ModelError, match=r"'l3'.*balanceinertia="):
-        text = chain(3)
-        begin = text.index("<inertia ", text.index('name="l3"'))
-        flat = '<inertia ixx="1" iyy="1" izz="3" ixy="0" ixz="0" iyz="0"/>'
-        saltus.load(text[:begin] + flat + text[text.index("/>", begin) + 2 :], actuators="none")
+    """All are named; where one principal inertia is greater than the sum of the others, the remedy works."""
+    with pytest.raises(saltus.ModelError, match=r"of links 'l3', 'l6': correct it, or .*balanceinertia="):
+        saltus.load(chain(3, (3, 6)), actuators="none")
+    text = chain(3)
+    begin = text.index("<inertia ", text.index('name="l3"'))
+    flat = '<inertia ixx="1" iyy="1" izz="4" ixy="0" ixz="0" iyz="0"/>'
+    text = text[:begin] + flat + text[text.index("/>", begin) + 2 :]
+    with pytest.raises(saltus.ModelError, match="of link 'l3'"):
+        saltus.load(text, actuators="none")
+    text = text.replace("<link", '<mujoco><compiler balanceinertia="true"/></mujoco><link', 1)
+    assert_allclose(saltus.load(text, actuators="none").body_inertia[4], 2, rtol=1e-15)
+
+
+def test_links_with_zeros_have_no_mass():
+    """As without <inertial>, and without a remark; one that moves by itself is an error."""
+    zeros = '<inertial><mass value="0"/><inertia ixx="0" iyy="0" izz="0" ixy="0" ixz="0" iyz="0"/></inertial>'
+    some = zeros.replace('"0"', '"1"', 4)
+    joint = '<joint name="j{0}" type="{1}"><parent link="{2}"/><child link="{3}"/></joint>'
+    links = "".join(
+        f'<link name="{name}">{content}</link>' for name, content in zip("abc", (zeros, some, zeros), strict=True)
+    )
+    text = '<robot name="r">' + links + joint.format(1, "continuous", "a", "b") + joint.format(2, "{}", "b", "c")
+    text += "</robot>"
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert saltus.load(text.format("fixed"), actuators="none").body_mass.tolist() == [0, 0, 1, 0]
+    with pytest.raises(saltus.ModelError, match=r"'c'.*needs a mass"):
+        saltus.load(text.format("continuous"), actuators="none")
 
 
 def test_a_base_with_an_impossible_inertia():
