@@ -126,6 +126,22 @@ def test_links_that_move_with_an_impossible_inertia_are_refused():
     assert_allclose(saltus.load(text, actuators="none").body_inertia[4], 2, rtol=1e-15)
 
 
+def test_a_mass_goes_over_frames_and_not_to_shapes():
+    """Link c, fixed to the frame b, fixed to a; if b has the mass of its shape, c is an error."""
+    some = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
+    flat = some.replace('"1"', '".1"').replace('izz=".1"', 'izz=".3"')
+    shape = '<collision><geometry><box size=".1 .1 .1"/></geometry></collision>'
+    text = f'<robot name="r"><link name="w"/><link name="a">{some}</link><link name="b"/><link name="c">{flat}</link>'
+    for k, (kind, parent, child) in enumerate((("continuous", "w", "a"), ("fixed", "a", "b"), ("fixed", "b", "c"))):
+        text += f'<joint name="j{k}" type="{kind}"><parent link="{parent}"/><child link="{child}"/></joint>'
+    with pytest.warns(saltus.SaltusWarning, match="impossible inertia .'c'."):
+        model = saltus.load(text + "</robot>", actuators="none")
+    assert_allclose(model.body_mass, [0, 0, 1.1, 0, 0], rtol=1e-15)
+    assert_allclose(sorted(model.body_inertia[2]), [1.1, 1.1, 1.3], rtol=1e-14)
+    with pytest.raises(saltus.ModelError, match="of link 'c'"):
+        saltus.load(text.replace('"b"/><link', f'"b">{shape}</link><link') + "</robot>", actuators="none")
+
+
 def test_links_with_zeros_have_no_mass():
     """As without <inertial>, and without a remark; one that moves by itself is an error."""
     zeros = '<inertial><mass value="0"/><inertia ixx="0" iyy="0" izz="0" ixy="0" ixz="0" iyz="0"/></inertial>'
