@@ -307,7 +307,7 @@ def test_joystick(tmp_path):
 
 
 def test_urdf_arm(tmp_path):
-    """The PD law knows no inertia: it lags by M a / kp, with M < 0.6 kg m², a < 2 rad/s² some 3 mrad, at up to 0.7 m."""
+    """The PD law knows no inertia: it lags by M a / kp; M < 0.6 kg m², a < 2 rad/s²: 3 mrad, at up to 0.7 m."""
     out = output("urdf_arm.py", "arm.png", folder=tmp_path)
     found = re.search(r"by at most ([\d.]+) mm", out)
     assert found is not None and 0 < float(found[1]) < 2.1

@@ -9,67 +9,13 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from helpers.urdf_files import mass_matrix
 from numpy.testing import assert_allclose
 
 import saltus
 
 ORIGIN = '<origin xyz="{} {} {}" rpy="{} {} {}"/>'
 KINDS = ("revolute", "fixed", "prismatic", "continuous", "fixed", "revolute")
-
-
-def rotation(axis, angle):
-    a = np.asarray(axis) / np.linalg.norm(axis)
-    cross = np.array([[0, -a[2], a[1]], [a[2], 0, -a[0]], [-a[1], a[0], 0]])
-    return np.eye(3) + np.sin(angle) * cross + (1 - np.cos(angle)) * cross @ cross
-
-
-def numbers(element, name, default):
-    text = default if element is None else element.get(name, default)
-    return np.array([float(x) for x in text.split()])
-
-
-def frame(element):
-    """Rotation and place of an element's <origin>."""
-    origin = element.find("origin")
-    r, p, y = numbers(origin, "rpy", "0 0 0")
-    turn = rotation([0, 0, 1], y) @ rotation([0, 1, 0], p) @ rotation([1, 0, 0], r)
-    return turn, numbers(origin, "xyz", "0 0 0")
-
-
-def mass_matrix(root, q):
-    """M [n, n] over the joints with one coordinate, in the order of the file."""
-    joints = root.findall("joint")
-    links = {link.get("name"): link for link in root.findall("link")}
-    names = [joint.get("name") for joint in joints if joint.get("type") != "fixed"]
-    M = np.zeros((len(names), len(names)))
-    base = set(links) - {joint.find("child").get("link") for joint in joints}
-    left = [(name, np.eye(3), np.zeros(3), []) for name in base]
-    while left:
-        name, turn, place, chain = left.pop()
-        inertial = links[name].find("inertial")
-        if inertial is not None:
-            own, center = frame(inertial)
-            values = inertial.find("inertia").attrib
-            local = np.array([[float(values["i" + "".join(sorted(a + b))]) for a in "xyz"] for b in "xyz"])
-            world = turn @ own @ local @ (turn @ own).T
-            J, W = np.zeros((3, len(names))), np.zeros((3, len(names)))
-            for k, kind, axis, at in chain:
-                J[:, k] = axis if kind == "prismatic" else np.cross(axis, place + turn @ center - at)
-                W[:, k] = 0 if kind == "prismatic" else axis
-            M += float(inertial.find("mass").get("value")) * J.T @ J + W.T @ world @ W
-        for joint in joints:
-            if joint.find("parent").get("link") == name:
-                own, at = frame(joint)
-                turned, moved, way, kind = turn @ own, place + turn @ at, chain, joint.get("type")
-                if kind != "fixed":
-                    k, axis = names.index(joint.get("name")), numbers(joint.find("axis"), "xyz", "1 0 0")
-                    way = [*chain, (k, kind, turned @ axis / np.linalg.norm(axis), moved)]
-                    if kind == "prismatic":
-                        moved = moved + way[-1][2] * q[k]
-                    else:
-                        turned = turned @ rotation(axis, q[k])
-                left.append((joint.find("child").get("link"), turned, moved, way))
-    return M
 
 
 def chain(seed, impossible=()):
