@@ -31,6 +31,7 @@ def test_every_example_is_tested():
     known = {"pendulum_energy.py", "batch_rollouts.py", "accuracy.py", "bouncing.py", "hill_muscle.py", "servo.py"}
     known |= {"film.py", "lagrange.py", "hard_contact.py", "sit_to_stand.py", "lab_extras.py", "plane.py"}
     known |= {"train_ppo.py", "joystick.py"}
+    known |= {"urdf_arm.py"}
     assert {p.name for p in EXAMPLES.glob("*.py")} == known
 
 
@@ -303,3 +304,11 @@ def test_joystick(tmp_path):
     assert float(errors["lateral"]) == pytest.approx(0.2, abs=0.1)
     with av.open(str(tmp_path / "walk.mp4")) as container:
         assert sum(1 for _ in container.decode(video=0)) == 500
+
+
+def test_urdf_arm(tmp_path):
+    """The PD law knows no inertia: it lags by M a / kp; M < 0.6 kg m², a < 2 rad/s²: 3 mrad, at up to 0.7 m."""
+    out = output("urdf_arm.py", "arm.png", folder=tmp_path)
+    found = re.search(r"by at most ([\d.]+) mm", out)
+    assert found is not None and 0 < float(found[1]) < 2.1
+    assert (tmp_path / "arm.png").stat().st_size > 1000

@@ -18,7 +18,7 @@ from saltus.model.source.bundled_names import BUNDLED, models
 from saltus.model.source.compiler import compile_spec, elastic_explicitly
 from saltus.model.source.encoding import check_names
 from saltus.model.source.format_strings import check_file, check_text
-from saltus.model.source.isolated_compiler import CompilerMessage, compile_apart, compile_urdf_apart
+from saltus.model.source.isolated_compiler import Compiled, CompilerMessage, compile_apart, compile_urdf_apart
 from saltus.model.source.n_link import LinkOptions
 from saltus.model.source.n_link import n_link as mjcf_n_link
 from saltus.model.source.number_checks import check_numbers
@@ -245,11 +245,13 @@ def _compiled_urdf(
             compiled, more = compile_urdf_apart(plan, path, timeout=None if apart is True else apart)
         else:
             spec, model, more = build(plan)
-            compiled = model, spec.modelname, spec.to_xml()
+            compiled = Compiled(model, spec.modelname, spec.to_xml())
     except (ValueError, RuntimeError, mujoco.FatalError, CompilerMessage) as error:
         raise _model_error(error, path) from None
     if remarks or more:
         warn(UrdfWarning([*remarks, *more]))
+    if path is None and chosen._replace(package_path=()) in (urdf.Choices(), urdf.Choices("none")):
+        compiled = compiled._replace(xml=content.decode())  # MuJoCo writes six digits
     return compiled
 
 

@@ -26,6 +26,7 @@ from saltus.model.model import Model
 from saltus.model.source.encoding import check_utf8
 from saltus.model.source.format_strings import check_text
 from saltus.model.source.isolated_compiler import CompilerMessage, compile_apart
+from saltus.model.source.urdf.tree import is_urdf
 
 PATIENCE = 120.0  # time limit of MuJoCo's compiler (s)
 SECTIONS = ("compiler", "option", "size", "statistic", "visual")  # sections that a file has once, or that are added
@@ -78,14 +79,15 @@ def source_of(source: Any) -> Source | None:
         return None
     text = os.fspath(source)
     if isinstance(source, str) and text.lstrip().startswith("<"):
-        return Source(text) if "<mujoco" in text else None
+        return Source(text) if "<mujoco" in text and not is_urdf(text.encode()) else None
     if isinstance(source, str) and text in models():
         return Source((BUNDLED / f"{text}.xml").read_text(encoding="utf-8"), None, text, 0)
     if isinstance(source, str) and (made := made_text(text)) is not None:
         return Source(made)
     path = Path(text)
     content = _read(path) if path.is_file() else ""
-    return Source(content, path.resolve().parent, None) if "<mujoco" in content else None
+    mjcf = "<mujoco" in content and not is_urdf(content.encode())
+    return Source(content, path.resolve().parent, None) if mjcf else None
 
 
 def _compiled(text: str, source: Source, ignore: Iterable[str]) -> Model:

@@ -116,3 +116,12 @@ def test_what_cannot_be(path, value, message):
 def test_models_without_text():
     with pytest.raises(OptionError, match="no MJCF file"):
         edited(mujoco.MjModel.from_xml_string(text()), {"geom[ball]/size": 1})
+
+
+def test_urdf_has_no_mjcf_to_change(tmp_path):
+    """Also with a <mujoco> element inside, as text and as a file."""
+    text = '<robot name="r"><mujoco><option timestep="0.01"/></mujoco><link name="a"/></robot>'
+    (tmp_path / "r.urdf").write_text(text)
+    for source in (text, tmp_path / "r.urdf"):
+        with pytest.raises(OptionError, match="no MJCF file to change"):
+            edited(source, {"option/timestep": 0.02})

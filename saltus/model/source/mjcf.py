@@ -108,6 +108,9 @@ results agree with MuJoCo's is in [Contributing](../contributing.md). Elements t
 - Forces on the nodes of interpolated deformable bodies also act on the joints of the bodies that carry the nodes;
   MuJoCo omits this, although it includes forces on pinned nodes. If such a body has more than fifty contacts with a
   geom, the same fifty are kept as in MuJoCo, except that rounding decides between contacts equally far from the others.
+- URDF: pictures of links are kept, links that are fixed to others stay bodies, meshes are found in folders and
+  packages, and a link does not touch the fixed base to which a joint joins it if both overlap at the reference
+  position ([](../howto/urdf.md)). The equations of motion are those of MuJoCo's model.
 
 Written by `python -m saltus.model.source.mjcf > docs/reference/mjcf.md`; a test checks that it is up to date with
 MuJoCo.

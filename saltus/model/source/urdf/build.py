@@ -15,6 +15,7 @@ import mujoco
 
 from saltus.model.source.compiler import compile_spec
 from saltus.model.source.urdf.inertia import merge_impossible
+from saltus.model.source.urdf.meshes import triangles
 from saltus.model.source.urdf.plan import APART, KEPT, Choices, Joint, Mesh, Plan
 from saltus.model.source.urdf.remarks import Remark
 
@@ -42,6 +43,7 @@ def build(plan: Plan) -> Built:
     Pictures that the compiler refuses are left out, with a remark: the motion does not need them.
     """
     remarks: list[Remark] = []
+    plan = _read_meshes(plan, remarks)
     spec, model = _compiled(plan, (), remarks)
     if plan.choices.self_collision is not False and (pairs := overlapping(model)):
         chosen = plan.choices.self_collision == APART
@@ -103,6 +105,22 @@ def _on_overlaps(apart: Pairs, left: Pairs) -> list[Remark]:
 
 
 # ------------------------------------------------------------ meshes and pictures
+
+
+def _read_meshes(plan: Plan, remarks: list[Remark]) -> Plan:
+    """The plan with the triangles of meshes that MuJoCo does not read, without pictures that cannot be read."""
+    meshes = []
+    for mesh in plan.meshes:
+        try:
+            given = None if mesh.path is None else triangles(mesh.path)
+        except ValueError as error:
+            if not mesh.picture:
+                raise ValueError(f"{error} (link '{mesh.link}')") from None
+            remarks.append(Remark("picture with a mesh", (mesh.link,), f"not drawn: {error}"))
+            meshes.append(mesh._replace(path=None))
+        else:
+            meshes.append(mesh._replace(given=given))
+    return plan._replace(meshes=meshes)
 
 
 def _compiled(plan: Plan, apart: Pairs, remarks: list[Remark]) -> tuple[Any, mujoco.MjModel]:
@@ -182,8 +200,13 @@ def _name_meshes(spec: Any, plan: Plan, refused: set[int], flat: set[int]) -> di
         while name in names.values():
             name += "_"
         names[mesh.name] = name
-        mesh.name, mesh.file = name, path
+        mesh.name = name
         numbers[name] = at
+        given = plan.meshes[at].given
+        if given is None:
+            mesh.file = path
+        else:
+            mesh.file, mesh.uservert, mesh.userface = "", given[0].reshape(-1), given[1].reshape(-1)
         if plan.meshes[at].picture or at in flat:
             mesh.inertia = mujoco.mjtMeshInertia.mjMESH_INERTIA_SHELL  # no volume is needed
     for geom in spec.geoms:

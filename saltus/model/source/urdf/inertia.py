@@ -13,29 +13,45 @@ import numpy as np
 
 from saltus.model.source.urdf.remarks import Remark
 
+REMEDY = (
+    'correct it, or write <mujoco><compiler balanceinertia="true"/></mujoco> in the file, with which MuJoCo makes the '
+    "three principal inertias equal where one is greater than the sum of the others"
+)
 SMALLEST = 1e-15  # kg m² and kg, of bodies that MuJoCo's compiler takes (mjMINVAL)
 ORDER = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))  # places of MuJoCo's `fullinertia`
 
 
 def merge_impossible(spec: Any) -> list[Remark]:
-    """Give the mass of links with an impossible inertia to links to which they are fixed; a remark names them."""
-    merged = []
-    for body in spec.bodies:
-        if not body.explicitinertial or _possible(body.mass, _inertia(body)):
+    """Give the mass of links with an impossible inertia to links to which they are fixed; a remark names them.
+
+    Raises ValueError, with all names, if there are others.
+    """
+    merged: list[str] = []
+    left: list[str] = []
+    carried: dict[str, list[str]] = {}  # the links whose mass went to a link
+    for body in reversed(list(spec.bodies)):  # from the leaves to the base
+        inertia = _inertia(body)
+        nothing = not body.explicitinertial or (body.mass == 0 and not inertia.any())
+        if nothing or _possible(body.mass, inertia, balanced=spec.compiler.balanceinertia):
             continue
-        for other in _fixed_to(body):
-            mass, center, inertia = _sum(body, other)
-            if _possible(mass, inertia):
-                _set(other, mass, center, inertia)
-                merged.append(body.name)
-                break
+        own = carried.pop(body.name, [body.name])
+        other = _partner(body)
+        if other is not None:
+            _set(other, *_sum(body, other))
+            carried.setdefault(other.name, []).extend(own)
+        if other is not None or not _moves(body):
+            _clear(body)
+            merged += own
         else:
-            if _moves(body):
-                continue  # the compiler reports it
-            merged.append(body.name)
-        _clear(body)
+            left += own
+    if left:
+        raise ValueError(f"no body has the inertia of {_links(left[::-1])}: {REMEDY}")
     meaning = "no body has such an inertia; the mass counts as part of a link to which this one is fixed"
-    return [Remark("impossible inertia", tuple(merged), meaning)] if merged else []
+    return [Remark("impossible inertia", tuple(dict.fromkeys(merged[::-1])), meaning)] if merged else []
+
+
+def _links(names: list[str]) -> str:
+    return f"{'link' if len(names) == 1 else 'links'} {', '.join(repr(name) for name in names)}"
 
 
 def _inertia(body: Any) -> np.ndarray:
@@ -47,16 +63,32 @@ def _inertia(body: Any) -> np.ndarray:
     return inertia
 
 
-def _possible(mass: float, inertia: np.ndarray) -> bool:
-    """Whether a body may have these: positive, and no principal inertia greater than the sum of the others."""
+def _possible(mass: float, inertia: np.ndarray, *, balanced: bool = False) -> bool:
+    """Whether a body may have these: positive, and no principal inertia greater than the sum of the others.
+
+    `balanced`: the compiler sees to the latter.
+    """
     a, b, c = np.linalg.eigvalsh(inertia)
-    return mass > SMALLEST and a > SMALLEST and a + b >= c * (1 - 1e-12)
+    return mass > SMALLEST and a > SMALLEST and (balanced or a + b >= c * (1 - 1e-12))
 
 
-def _fixed_to(body: Any) -> list[Any]:
-    """The links to which a link is fixed: its parent, its children. The world is none."""
-    parent = [] if list(body.joints) or body.parent.name == "world" else [body.parent]
-    return [*parent, *(child for child in body.bodies if not list(child.joints))]
+def _partner(body: Any) -> Any | None:
+    """The link that takes the mass of a link: the parent to which it is fixed, or a child, if their sum is possible.
+
+    Not a link whose own mass is that of its shapes.
+    """
+    if not list(body.joints) and body.parent.name != "world" and _takes(body.parent):
+        return body.parent
+    for child in body.bodies:
+        if not list(child.joints) and _takes(child):
+            mass, _, inertia = _sum(body, child)
+            if _possible(mass, inertia):
+                return child
+    return None
+
+
+def _takes(body: Any) -> bool:
+    return body.explicitinertial or not any(geom.contype for geom in body.geoms)
 
 
 def _moves(body: Any) -> bool:

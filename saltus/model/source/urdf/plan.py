@@ -14,6 +14,7 @@ from typing import Any, Literal, NamedTuple
 from saltus.errors import ModelError, OptionError
 from saltus.model.source.urdf import checks
 from saltus.model.source.urdf.files import Files, PackagePath, package_folders
+from saltus.model.source.urdf.meshes import Triangles
 from saltus.model.source.urdf.remarks import Remark, grouped
 from saltus.model.source.urdf.tree import Element, attribute_places
 from saltus.model.source.urdf.unread import unread
@@ -21,7 +22,7 @@ from saltus.model.source.urdf.unread import unread
 ACTUATORS = ("torque", "position", "none")
 BASES = ("fixed", "floating")
 APART = "not overlapping"
-READABLE = (".obj", ".stl", ".msh")  # meshes that MuJoCo reads
+READABLE = (".obj", ".stl", ".msh", ".dae")  # meshes that are read, the last by `saltus.model.source.urdf.meshes`
 KEPT = 'discardvisual="false"'
 DEFAULTS = {"discardvisual": KEPT, "fusestatic": 'fusestatic="false"'}  # of <compiler>, unless the file has others
 CONVERT = "save it as .obj or .stl, under the same name beside it"
@@ -52,13 +53,15 @@ class Joint(NamedTuple):
 class Mesh(NamedTuple):
     """A mesh file, or None if it is missing; a link that has it.
 
-    picture: no collision shape has it. weightless: no link's mass comes from it.
+    picture: no collision shape has it. weightless: no link's mass comes from it. given: its triangles, if MuJoCo does
+    not read the file.
     """
 
     path: str | None
     link: str
     picture: bool
     weightless: bool
+    given: Triangles | None = None
 
 
 class Plan(NamedTuple):
@@ -244,7 +247,7 @@ def _mesh_elements(root: Element) -> list[tuple[Element, bool]]:
 
 
 def _readable(files: Files, name: str) -> tuple[str | None, str]:
-    """Path of a mesh that MuJoCo can read, perhaps another format beside it; or None and the reason."""
+    """Path of a mesh that can be read, perhaps another format beside it; or None and the reason."""
     found = files.find(name)
     if found.path is None:
         return None, found.reason
@@ -253,7 +256,7 @@ def _readable(files: Files, name: str) -> tuple[str | None, str]:
     for suffix in READABLE:
         if (other := found.path.with_suffix(suffix)).is_file():
             return os.fspath(other), ""
-    return None, f"'{name}': MuJoCo cannot read meshes of the format '{found.path.suffix}'; {CONVERT}"
+    return None, f"'{name}': meshes are not read from the format '{found.path.suffix}'; {CONVERT}"
 
 
 def _missing(refused: list[tuple[Element, str]], file: Path | None) -> ModelError:

@@ -40,6 +40,9 @@ class UrdfWarning(SaltusWarning):
         parts += [f"{'also' if unread else 'in this URDF file'}: {others}"] if others else []
         super().__init__(". ".join(parts))
 
+    def __reduce__(self) -> tuple[type[UrdfWarning], tuple[tuple[Remark, ...]]]:
+        return UrdfWarning, (self.remarks,)
+
 
 def grouped(found: Iterable[tuple[str, str, str]], *, read: bool = True) -> list[Remark]:
     """Remarks from (kind, name, meaning) of single elements, one for each kind, in alphabetical order."""

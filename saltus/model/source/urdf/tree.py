@@ -81,8 +81,7 @@ def parse(content: bytes) -> Element | None:
     MuJoCo's reader also takes spaces before the declaration, "--" in comments, "&" in names, and text after the root.
     """
     text = _blanked(content)
-    first = ROOT.search(text)
-    if first is None or first[1] != b"robot":
+    if not _is_urdf(text):
         return None
     roots: list[Element] = []
     inside: list[Element] = []
@@ -103,6 +102,16 @@ def parse(content: bytes) -> Element | None:
         if inside or not roots:
             raise NotXml(xml.parsers.expat.ErrorString(error.code), error.lineno) from None
     return roots[0]
+
+
+def is_urdf(content: bytes) -> bool:
+    """Whether a text is URDF: its root is <robot>."""
+    return _is_urdf(_blanked(content))
+
+
+def _is_urdf(text: bytes) -> bool:
+    first = ROOT.search(text)
+    return first is not None and first[1] == b"robot"
 
 
 def _blanked(content: bytes) -> bytes:

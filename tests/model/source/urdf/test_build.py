@@ -97,8 +97,13 @@ def test_meshes_of_one_name_are_two(tmp_path):
 
 
 def test_pictures_that_cannot_be_read_leave_the_model(tmp_path):
-    """A format that MuJoCo does not know, a broken file, a flat one; as shapes they are errors."""
-    contents = {"a.dae": "<COLLADA/>", "b.stl": "solid", "c.obj": "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n"}
+    """A format that is not read, a broken file, a flat one; as shapes they are errors."""
+    contents = {
+        "a.ply": "ply",
+        "d.dae": "<COLLADA/>",
+        "b.stl": "solid",
+        "c.obj": "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n",
+    }
     for name, content in contents.items():
         (tmp_path / name).write_text(content)
     path = tmp_path / "arm.urdf"
@@ -107,13 +112,13 @@ def test_pictures_that_cannot_be_read_leave_the_model(tmp_path):
         with pytest.warns(saltus.SaltusWarning, match="not drawn") as caught:
             model = saltus.load(path, actuators="none", apart=apart)
         assert model.ngeom == 1 and len(caught) == 1
-        assert all(sign in str(caught[0].message) for sign in ("'.dae'", "b.stl", "vertices"))
+        assert all(sign in str(caught[0].message) for sign in ("'.ply'", "d.dae", "b.stl", "vertices"))
     for name in contents:
         path.write_text(robot(upper=MESH.format("collision", name)))
         with pytest.raises(saltus.ModelError, match=name[0]):
             saltus.load(path, actuators="none")
-    (tmp_path / "a.obj").write_text(TETRAHEDRON)  # beside a.dae
-    path.write_text(robot(upper=MESH.format("collision", "a.dae")))
+    (tmp_path / "a.obj").write_text(TETRAHEDRON)  # beside a.ply
+    path.write_text(robot(upper=MESH.format("collision", "a.ply")))
     assert load(path).nmesh == 1
 
 

@@ -9,67 +9,13 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from helpers.urdf_files import mass_matrix
 from numpy.testing import assert_allclose
 
 import saltus
 
 ORIGIN = '<origin xyz="{} {} {}" rpy="{} {} {}"/>'
 KINDS = ("revolute", "fixed", "prismatic", "continuous", "fixed", "revolute")
-
-
-def rotation(axis, angle):
-    a = np.asarray(axis) / np.linalg.norm(axis)
-    cross = np.array([[0, -a[2], a[1]], [a[2], 0, -a[0]], [-a[1], a[0], 0]])
-    return np.eye(3) + np.sin(angle) * cross + (1 - np.cos(angle)) * cross @ cross
-
-
-def numbers(element, name, default):
-    text = default if element is None else element.get(name, default)
-    return np.array([float(x) for x in text.split()])
-
-
-def frame(element):
-    """Rotation and place of an element's <origin>."""
-    origin = element.find("origin")
-    r, p, y = numbers(origin, "rpy", "0 0 0")
-    turn = rotation([0, 0, 1], y) @ rotation([0, 1, 0], p) @ rotation([1, 0, 0], r)
-    return turn, numbers(origin, "xyz", "0 0 0")
-
-
-def mass_matrix(root, q):
-    """M [n, n] over the joints with one coordinate, in the order of the file."""
-    joints = root.findall("joint")
-    links = {link.get("name"): link for link in root.findall("link")}
-    names = [joint.get("name") for joint in joints if joint.get("type") != "fixed"]
-    M = np.zeros((len(names), len(names)))
-    base = set(links) - {joint.find("child").get("link") for joint in joints}
-    left = [(name, np.eye(3), np.zeros(3), []) for name in base]
-    while left:
-        name, turn, place, chain = left.pop()
-        inertial = links[name].find("inertial")
-        if inertial is not None:
-            own, center = frame(inertial)
-            values = inertial.find("inertia").attrib
-            local = np.array([[float(values["i" + "".join(sorted(a + b))]) for a in "xyz"] for b in "xyz"])
-            world = turn @ own @ local @ (turn @ own).T
-            J, W = np.zeros((3, len(names))), np.zeros((3, len(names)))
-            for k, kind, axis, at in chain:
-                J[:, k] = axis if kind == "prismatic" else np.cross(axis, place + turn @ center - at)
-                W[:, k] = 0 if kind == "prismatic" else axis
-            M += float(inertial.find("mass").get("value")) * J.T @ J + W.T @ world @ W
-        for joint in joints:
-            if joint.find("parent").get("link") == name:
-                own, at = frame(joint)
-                turned, moved, way, kind = turn @ own, place + turn @ at, chain, joint.get("type")
-                if kind != "fixed":
-                    k, axis = names.index(joint.get("name")), numbers(joint.find("axis"), "xyz", "1 0 0")
-                    way = [*chain, (k, kind, turned @ axis / np.linalg.norm(axis), moved)]
-                    if kind == "prismatic":
-                        moved = moved + way[-1][2] * q[k]
-                    else:
-                        turned = turned @ rotation(axis, q[k])
-                left.append((joint.find("child").get("link"), turned, moved, way))
-    return M
 
 
 def chain(seed, impossible=()):
@@ -86,7 +32,8 @@ def chain(seed, impossible=()):
         axis = " ".join(map(repr, rng.normal(size=3).tolist()))
         parent = i - 1 if i != 4 else 1
         text += f'<joint name="j{i}" type="{kind}">{origin}<parent link="l{parent}"/><child link="l{i}"/>'
-        text += f'<axis xyz="{axis}"/><limit lower="-3" upper="3"/></joint>'
+        limit = '<limit lower="-3" upper="3"/>' if kind in ("revolute", "prismatic") else ""
+        text += f'<axis xyz="{axis}"/>{limit}</joint>'
     return f'<robot name="chain">{text}</robot>'
 
 
@@ -112,13 +59,50 @@ def names(sim):
 
 
 def test_links_that_move_with_an_impossible_inertia_are_refused():
-    with pytest.raises(saltus.ModelError, match="'l6'"):
-        saltus.load(chain(3, (6,)), actuators="none")
-    with pytest.raises(saltus.ModelError, match=r"'l3'.*balanceinertia="):
-        text = chain(3)
-        begin = text.index("<inertia ", text.index('name="l3"'))
-        flat = '<inertia ixx="1" iyy="1" izz="3" ixy="0" ixz="0" iyz="0"/>'
-        saltus.load(text[:begin] + flat + text[text.index("/>", begin) + 2 :], actuators="none")
+    """All are named; where one principal inertia is greater than the sum of the others, the remedy works."""
+    with pytest.raises(saltus.ModelError, match=r"of links 'l3', 'l6': correct it, or .*balanceinertia="):
+        saltus.load(chain(3, (3, 6)), actuators="none")
+    text = chain(3)
+    begin = text.index("<inertia ", text.index('name="l3"'))
+    flat = '<inertia ixx="1" iyy="1" izz="4" ixy="0" ixz="0" iyz="0"/>'
+    text = text[:begin] + flat + text[text.index("/>", begin) + 2 :]
+    with pytest.raises(saltus.ModelError, match="of link 'l3'"):
+        saltus.load(text, actuators="none")
+    text = text.replace("<link", '<mujoco><compiler balanceinertia="true"/></mujoco><link', 1)
+    assert_allclose(saltus.load(text, actuators="none").body_inertia[4], 2, rtol=1e-15)
+
+
+def test_a_mass_goes_over_frames_and_not_to_shapes():
+    """Link c, fixed to the frame b, fixed to a; if b has the mass of its shape, c is an error."""
+    some = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
+    flat = some.replace('"1"', '".1"').replace('izz=".1"', 'izz=".3"')
+    shape = '<collision><geometry><box size=".1 .1 .1"/></geometry></collision>'
+    text = f'<robot name="r"><link name="w"/><link name="a">{some}</link><link name="b"/><link name="c">{flat}</link>'
+    for k, (kind, parent, child) in enumerate((("continuous", "w", "a"), ("fixed", "a", "b"), ("fixed", "b", "c"))):
+        text += f'<joint name="j{k}" type="{kind}"><parent link="{parent}"/><child link="{child}"/></joint>'
+    with pytest.warns(saltus.SaltusWarning, match="impossible inertia .'c'."):
+        model = saltus.load(text + "</robot>", actuators="none")
+    assert_allclose(model.body_mass, [0, 0, 1.1, 0, 0], rtol=1e-15)
+    assert_allclose(sorted(model.body_inertia[2]), [1.1, 1.1, 1.3], rtol=1e-14)
+    with pytest.raises(saltus.ModelError, match="of link 'c'"):
+        saltus.load(text.replace('"b"/><link', f'"b">{shape}</link><link') + "</robot>", actuators="none")
+
+
+def test_links_with_zeros_have_no_mass():
+    """As without <inertial>, and without a remark; one that moves by itself is an error."""
+    zeros = '<inertial><mass value="0"/><inertia ixx="0" iyy="0" izz="0" ixy="0" ixz="0" iyz="0"/></inertial>'
+    some = zeros.replace('"0"', '"1"', 4)
+    joint = '<joint name="j{0}" type="{1}"><parent link="{2}"/><child link="{3}"/></joint>'
+    links = "".join(
+        f'<link name="{name}">{content}</link>' for name, content in zip("abc", (zeros, some, zeros), strict=True)
+    )
+    text = '<robot name="r">' + links + joint.format(1, "continuous", "a", "b") + joint.format(2, "{}", "b", "c")
+    text += "</robot>"
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert saltus.load(text.format("fixed"), actuators="none").body_mass.tolist() == [0, 0, 1, 0]
+    with pytest.raises(saltus.ModelError, match=r"'c'.*needs a mass"):
+        saltus.load(text.format("continuous"), actuators="none")
 
 
 def test_a_base_with_an_impossible_inertia():

@@ -3,11 +3,13 @@
 Reference: the elements and attributes of the URDF specification, and of the tools that extend it.
 """
 
+import pickle
 import warnings
 
 import pytest
 
 import saltus
+from saltus.model.source.urdf.remarks import UrdfWarning
 from saltus.model.source.urdf.unread import dropped
 
 LINK = """<link name="{name}"><inertial><mass value="1"/>
@@ -99,6 +101,13 @@ def test_settings_for_mujoco_are_read_or_named():
     text = '<compiler meshdir="m" angel="rad"/><option timestep="1"><flag contact="disable"/></option><asset/>'
     parts = dropped(f'<robot name="r"><mujoco>{text}</mujoco></robot>')
     assert [part.kind for part in parts] == ["compiler angel", "mujoco asset"]
+
+
+def test_the_warning_travels_between_processes():
+    with pytest.warns(UrdfWarning) as caught:
+        saltus.load(robot(*PARTS["gazebo"][:2]))
+    again = pickle.loads(pickle.dumps(caught[0].message))
+    assert str(again) == str(caught[0].message) and again.remarks == caught[0].message.remarks
 
 
 def test_many_are_counted():
