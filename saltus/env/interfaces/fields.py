@@ -25,7 +25,8 @@ class Fields:
 
     def __getitem__(self, name: str) -> NDArray[np.floating]:
         found = self._read(name)
-        found.flags.writeable = False  # writing to a copy would have no effect
+        if found.ndim:
+            found.flags.writeable = False  # writing to a copy would have no effect
         return found
 
     def __getattr__(self, name: str) -> NDArray[np.floating]:
