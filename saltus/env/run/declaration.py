@@ -83,8 +83,12 @@ class Declaration:
         wrong = OptionError(f"{self._name}: action_range must be (least, largest), got {given!r}")
         try:
             low, high = given
-            low, high = np.broadcast_arrays(numbers("action_range", low), numbers("action_range", high))
         except (TypeError, ValueError):
+            raise wrong from None
+        low, high = numbers("action_range", low), numbers("action_range", high)
+        try:
+            low, high = np.broadcast_arrays(low, high)
+        except ValueError:
             raise wrong from None
         if low.ndim > 1 or not np.all(low <= high):
             raise wrong

@@ -171,10 +171,11 @@ class Episodes(Snapshots):
         """Set a parameter of all simulations to one value or to a row for each; OptionError for another shape."""
         e = self._structs[0]
         shape = self._layout.shape(name, e.sizes)
+        given = numbers(f"parameter {name}", value)
         try:
-            exact = np.broadcast_to(numbers(f"parameter {name}", value), (self.n, *shape)).reshape(self.n, -1)
+            exact = np.broadcast_to(given, (self.n, *shape)).reshape(self.n, -1)
         except ValueError:
-            raise OptionError(f"parameter {name} has shape {(self.n, *shape)}, not {np.shape(value)}") from None
+            raise OptionError(f"parameter {name} has shape {(self.n, *shape)}, not {given.shape}") from None
         self._next.assigned(name, exact)
         total = self.lanes.groups * self.lanes.width
         every = np.concatenate([exact, np.repeat(exact[:1], total - self.n, axis=0)])

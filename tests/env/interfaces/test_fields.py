@@ -76,7 +76,7 @@ def test_attributes_that_would_do_nothing_are_refused(name):
 
 def test_fields_that_vary_are_assigned_to_the_model():
     env = saltus.env.make_vec(Swinging, 3, threads=1, vary=("opt.gravity",))
-    with pytest.raises(AttributeError, match="; assign model.opt.gravity"):
+    with pytest.raises(AttributeError, match=r"; assign model\.opt\.gravity"):
         env.gravity = [0.0, 0.0, -1.0]
     env.model.opt.gravity = [0.0, 0.0, -1.0]
     with pytest.raises(AttributeError, match="when the environment is made"):
