@@ -19,6 +19,7 @@ except Exception as error:  # whatever a broken installation raises
     why = "" if absent else f" (version 1.4 or later; the one that is found gives {type(error).__name__}: {error})"
     raise ImportError(f"saltus.env needs Gymnasium: pip install 'saltus[env]'{why}", name="gymnasium") from error
 
+from saltus.env.contacts import pressing, touching
 from saltus.env.distributions import Distribution, choice, log_uniform
 from saltus.env.disturb.pushes import Push
 from saltus.env.disturb.randomize import Randomize
@@ -53,7 +54,9 @@ __all__ = [
     "normal",
     "observed",
     "play",
+    "pressing",
     "term",
+    "touching",
     "uniform",
 ]
 

@@ -48,7 +48,14 @@ class Declaration:
         fields = {field_name(part.source) for part in self._parts if isinstance(part.source, str)}
         reading = [*after.values(), *self.rewards.values(), *self.infos.values(), *seen]
         late = fields.union(*[names_in(kernel.py_func) for kernel in reading if kernel])
-        self.names = late.union(*[names_in(kernel.py_func) for kernel in before.values() if kernel])
+        early = {name: names_in(kernel.py_func) for name, kernel in before.items() if kernel}
+        self.names = late.union(*early.values())
+        for name, found in early.items():
+            if any(word.startswith("contact_") for word in found):
+                raise OptionError(
+                    f"{self._name}: {name} cannot read contacts, which are found after it; let the term `remember` "
+                    "keep what it needs in memory"
+                )
         self.quantities = Quantities(late, declared(environment, "quantities"))
         self.action_low, self.action_high = self._action_range()
         self.reward_range = self._reward_range()

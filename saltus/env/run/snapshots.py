@@ -7,7 +7,7 @@ last number is a mark, a hash of what rows must have in common to fit.
 
 import copy
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -28,22 +28,23 @@ from saltus.simulate.engine.snapshot import mark_of
 class Snapshots:
     """Snapshots, copies and pickles of the episodes of n simulations."""
 
-    environment: Environment
-    n: int
-    threads: int
-    precision: str
-    model: Model
-    integrator: Integrator
-    timestep: float
-    declaration: Declaration
-    lanes: Lanes
-    results: Results
-    seconds: float
-    _layout: Layout
-    _own: NDArray[np.floating]
-    _random: NDArray[np.int64]
-    _next: NextEpisodes
-    warned: bool
+    if TYPE_CHECKING:  # attributes of the class that has these methods
+        environment: Environment
+        n: int
+        threads: int
+        precision: str
+        model: Model
+        integrator: Integrator
+        timestep: float
+        declaration: Declaration
+        lanes: Lanes
+        results: Results
+        seconds: float
+        _layout: Layout
+        _own: NDArray[np.floating]
+        _random: NDArray[np.int64]
+        _next: NextEpisodes
+        warned: bool
 
     def snapshot(self) -> NDArray[np.float64]:
         """The present state of all simulations [n, size]."""
