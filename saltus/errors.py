@@ -79,8 +79,8 @@ def _thing(element: str | None, name: str | None) -> str:
     return f"{element}: " if name is None else f"{element} '{name}': "
 
 
-class OptionError(SaltusError):
-    """An argument or option has a value that cannot be used."""
+class OptionError(SaltusError, ValueError):
+    """An argument or option has a value that cannot be used; also a ValueError."""
 
     @classmethod
     def unknown(cls, what: str, value: object, choices: Iterable[str]) -> OptionError:

@@ -4,6 +4,7 @@ import pickle
 
 import pytest
 
+import saltus
 from saltus.errors import (
     DivergenceError,
     EventError,
@@ -18,6 +19,12 @@ from saltus.errors import (
 @pytest.mark.parametrize("kind", [ModelError, OptionError, DivergenceError, EventError, RecordError])
 def test_every_error_is_a_saltus_error(kind):
     assert issubclass(kind, SaltusError)
+
+
+def test_bad_arguments_are_value_errors():
+    assert issubclass(OptionError, ValueError)
+    with pytest.raises(ValueError, match="unknown integrator 'rk5'"):
+        saltus.Simulation("pendulum", "rk5")
 
 
 def test_warning_is_a_user_warning():

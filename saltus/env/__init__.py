@@ -6,16 +6,20 @@
     observations, rewards, terminated, truncated, infos = envs.step(actions)
 
 Requires Gymnasium: pip install 'saltus[env]'. Importing this package registers the bundled environments with Gymnasium,
-as "saltus/HalfCheetah-v5" and so on.
+as "saltus/HalfCheetah-v5" and so on; "saltus.env:saltus/HalfCheetah-v5" makes Gymnasium import it.
 """
 
 from importlib import import_module
 
 try:
     import_module("gymnasium")
-except ImportError as error:
-    raise ImportError("saltus.env needs Gymnasium: pip install 'saltus[env]'") from error
+    import_module("gymnasium.vector").AutoresetMode  # noqa: B018 (older ones lack it)
+except Exception as error:  # whatever a broken installation raises
+    absent = isinstance(error, ModuleNotFoundError) and error.name == "gymnasium"
+    why = "" if absent else f" (version 1.4 or later; the one that is found gives {type(error).__name__}: {error})"
+    raise ImportError(f"saltus.env needs Gymnasium: pip install 'saltus[env]'{why}", name="gymnasium") from error
 
+from saltus.env.contacts import pressing, touching
 from saltus.env.distributions import Distribution, choice, log_uniform
 from saltus.env.disturb.pushes import Push
 from saltus.env.disturb.randomize import Randomize
@@ -50,7 +54,9 @@ __all__ = [
     "normal",
     "observed",
     "play",
+    "pressing",
     "term",
+    "touching",
     "uniform",
 ]
 

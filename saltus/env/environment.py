@@ -1,5 +1,6 @@
 """`Environment`: declaration of a task for an agent as a class."""
 
+import copy
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType, SimpleNamespace
@@ -52,6 +53,8 @@ class Environment:
             terms, in this order. `saltus.env.observed` clips, scales or disturbs one.
         rewards: terms by name; the reward is their sum. Infos report each term unless its name begins with an
             underscore.
+        reward_range: (least, largest) reward of a step, to which the sum of the terms is limited: max(0, sum) with (0,
+            math.inf). Infos report the terms themselves. None: no limits.
         infos: further terms that infos report.
         reset_infos: names of the infos that are also reported when an episode begins.
         terminated: a term that returns whether the episode ends.
@@ -88,6 +91,7 @@ class Environment:
     key: int | str | None = None
     observation: Sequence[str | Term | Observed] = ("qpos", "qvel")
     rewards: Mapping[str, Term] = MappingProxyType({})
+    reward_range: tuple[float, float] | None = None
     infos: Mapping[str, Term] = MappingProxyType({})
     reset_infos: Sequence[str] = ()
     terminated: Term | None = None
@@ -110,6 +114,7 @@ class Environment:
 
     def __init__(self, **changes: object):
         cls = type(self)
+        self._before = dict(vars(self))  # what a subclass has set
         #: Changes of the class's declaration, by name.
         self.changes = dict(changes)
         given = dict(mapping(f"{cls.__name__}: parameters", declared(self, "parameters")))
@@ -132,6 +137,30 @@ class Environment:
         self.max_episode_steps = None if limit is None else whole_number("max_episode_steps", limit, 1)
         self.declare()
         self.played_inputs()
+        self.is_open = False  # whether the model has been loaded, which may complete the declaration
+        self._made = dict(vars(self))
+
+    def __copy__(self) -> "Environment":
+        return copy.deepcopy(self)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "Environment":
+        """A copy that shares terms, and thus their compiled code, but no values."""
+        made = type(self).__new__(type(self))
+        memo[id(self)] = made
+        own = self._own() | {name: vars(self)[name] for name in ("changes", "option", "values")}
+        vars(made).update(vars(self))
+        vars(made).update({name: copy.deepcopy(value, memo) for name, value in own.items()})
+        vars(made)["_made"] = self._made | {name: vars(made)[name] for name in ("changes", "option", "values")}
+        return made
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Return the constructor and arguments for `pickle`: terms are declared anew, as they may be closures."""
+        return _remade, (type(self), self._before, self.changes, self._own())
+
+    def _own(self) -> dict[str, object]:
+        """Attributes that were set after the declaration, neither by it nor by loading the model."""
+        made = {**self._made, "_made": vars(self)["_made"], "is_open": self.is_open}
+        return {name: value for name, value in vars(self).items() if name not in made or value is not made[name]}
 
     def declare(self) -> None:
         """Set attributes that depend on options (`self.option`) or parameters (`self.values`); overridable."""
@@ -142,6 +171,14 @@ class Environment:
         if source is None:
             raise OptionError(f"{type(self).__name__} has no model; set the attribute `model`")
         return awake(load(source() if callable(source) else source), "environments")
+
+    def opened(self) -> Model:
+        """Load the model, which may complete the declaration."""
+        before = dict(vars(self))
+        model = self.loaded()
+        self.is_open = True
+        self._made |= {name: x for name, x in vars(self).items() if name not in before or x is not before[name]}
+        return model
 
     def terms(self, name: str) -> dict[str, Kernel]:
         """The terms of a declared mapping, as kernels."""
@@ -177,6 +214,17 @@ class Environment:
             tuple(declared(self, "ids")),
             disturbances,
         )
+
+
+def _remade(
+    kind: type[Environment], before: Mapping[str, object], changes: Mapping[str, object], own: Mapping[str, object]
+) -> Environment:
+    """Rebuild an environment from what `Environment.__reduce__` returned."""
+    made = kind.__new__(kind)
+    vars(made).update(before)
+    Environment.__init__(made, **changes)
+    vars(made).update(own)
+    return made
 
 
 def declared(environment: Environment, name: str) -> Any:

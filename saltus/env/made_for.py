@@ -1,11 +1,10 @@
 """`made_for`: find an environment by its name, class or object, or by the policy made for it."""
 
 from collections.abc import Mapping
-from importlib import import_module
 from typing import Any
 
 from saltus.env.environment import Environment
-from saltus.env.making import found
+from saltus.env.making import found, kind_of
 from saltus.env.policy import Policy, environment_name
 from saltus.errors import OptionError
 
@@ -22,22 +21,8 @@ def made_for(source: Any, policy: Any, parameters: Mapping[str, object]) -> Envi
         if ":" in known:  # a file must not decide what is imported
             raise OptionError(f"the policy was made for {known}; give that environment, too")
         source = known
-    if isinstance(source, str) and ":" in source:
-        source = _imported(source)
     if isinstance(source, Environment):
         return found(source, parameters)
-    kind = type(found(source, {}))
+    kind = kind_of(source)
     own = policy.parameters if known == environment_name(kind) else {}
-    return found(source, {**own, **parameters})
-
-
-def _imported(name: str) -> type[Environment]:
-    """Import the class named by "module:Class"; OptionError if it does not exist."""
-    module, _, path = name.partition(":")
-    try:
-        kind: Any = import_module(module)
-        for part in path.split("."):
-            kind = getattr(kind, part)
-    except (ImportError, AttributeError, ValueError) as error:
-        raise OptionError(f"there is no environment {name}: {error}") from error
-    return kind
+    return found(kind, {**own, **parameters})

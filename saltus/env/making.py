@@ -46,7 +46,7 @@ BUNDLED = {
     "HumanoidJoystick": Bundled("joystick", 0),
 }
 
-#: A bundled environment's name ("HalfCheetah"), a class, or an environment with its parameters.
+#: A bundled environment's name ("HalfCheetah"), "module:Class", a class, or an environment with its parameters.
 EnvironmentSource: TypeAlias = str | type[Environment] | Environment
 
 
@@ -91,13 +91,13 @@ def make_vec(
 ) -> VectorEnvironment:
     """Make n environments as Gymnasium's `VectorEnv`, whose whole step is one compiled call.
 
-    `source`: the name of a bundled environment (see `environments`), a subclass of `saltus.env.Environment`, or an
-    instance of one. `threads`: number of threads (None: all that this process may use). `precision` of simulations and
-    observations: "float64" or "float32". `autoreset_mode`: when the next episode begins after one has ended, as in
-    Gymnasium. `info`: whether steps report rewards and infos one by one. `render_mode` ("rgb_array" or None), `width`,
-    `height` (pixels), `camera`: options of pictures. `parameters`: values of the environment's parameters and options,
-    `model`, `frame_skip`, `max_episode_steps`, `integrator`, `timestep` (s), `key`, `vary`, `randomize`,
-    `action_noise`, `action_delay`, `pushes`.
+    `source`: the name of a bundled environment (see `environments`), "module:Class", a subclass of
+    `saltus.env.Environment`, or an instance of one. `threads`: number of threads (None: all that this process may use).
+    `precision` of simulations and observations: "float64" or "float32". `autoreset_mode`: when the next episode begins
+    after one has ended, as in Gymnasium. `info`: whether steps report rewards and infos one by one. `render_mode`
+    ("rgb_array" or None), `width`, `height` (pixels), `camera`: options of pictures. `parameters`: values of the
+    environment's parameters and options, `model`, `frame_skip`, `max_episode_steps`, `integrator`, `timestep` (s),
+    `key`, `vary`, `randomize`, `action_noise`, `action_delay`, `pushes`.
 
     The results of a simulation are bitwise independent of n and threads.
     """
@@ -141,11 +141,31 @@ def found(source: EnvironmentSource, parameters: Mapping[str, object]) -> Enviro
         if parameters:
             raise OptionError(f"pass {', '.join(parameters)} when the {type(source).__name__} is made")
         return source
+    return kind_of(source)(**parameters)
+
+
+def kind_of(source: object) -> type[Environment]:
+    """The class of a source that is a name, "module:Class" or a class. OptionError: it is none."""
     if isinstance(source, str):
-        name = re.sub(r"-v\d+$", "", source.removeprefix("saltus/"))
-        if name not in BUNDLED or source not in (name, identifier(name), identifier(name).removeprefix("saltus/")):
+        own = source.removeprefix("saltus.env:")  # as Gymnasium writes "module:id"
+        name = re.sub(r"-v\d+$", "", own.removeprefix("saltus/"))
+        if name in BUNDLED and own in (name, identifier(name), identifier(name).removeprefix("saltus/")):
+            return getattr(import_module(f"saltus.env.bundled.{BUNDLED[name].module}"), name)
+        if ":" not in own:
             raise OptionError.unknown("environment", source, BUNDLED)
-        source = getattr(import_module(f"saltus.env.bundled.{BUNDLED[name].module}"), name)
+        source = _imported(own)
     if not (isinstance(source, type) and issubclass(source, Environment)):
-        raise OptionError(f"expected a name or a subclass of saltus.env.Environment, got {source!r}")
-    return source(**parameters)
+        raise OptionError(f"expected a name, 'module:Class' or a subclass of saltus.env.Environment, got {source!r}")
+    return source
+
+
+def _imported(name: str) -> object:
+    """Import what "module:Class" names; OptionError if it does not exist."""
+    module, _, path = name.partition(":")
+    try:
+        found: Any = import_module(module)
+        for part in path.split("."):
+            found = getattr(found, part)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise OptionError(f"there is no environment {name}: {error}") from error
+    return found

@@ -104,6 +104,8 @@ def field_rows(source: str, model: Model, workspace: Struct) -> NDArray[np.int64
         found = places[
             tuple(_place(part, name, model) if k == 0 else place_number(part) for k, part in enumerate(index))
         ]
+    except OptionError:  # of an unknown name
+        raise
     except (IndexError, ValueError):
         raise OptionError(f"observation {source!r}: {name} has shape {places.shape}") from None
     return np.atleast_1d(found).reshape(-1)

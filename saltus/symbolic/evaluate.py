@@ -18,7 +18,7 @@ import symengine
 import sympy
 from numpy.typing import ArrayLike
 from scipy.integrate import solve_ivp
-from scipy.linalg.lapack import dposv
+from scipy.linalg.lapack import dposv  # pyright: ignore[reportAttributeAccessIssue] (made by f2py)
 
 from saltus.arguments import mapping, numbers, positive
 from saltus.errors import DivergenceError, OptionError

@@ -256,6 +256,8 @@ WRONG = [
     (named(rewards={"wrong": lambda m, d, e: OPEN}), r"rewards\['wrong'\].*refers to"),
     (named(reset_infos=("far",)), "info at a reset.*far"),
     (named(action_range=(1.0, -1.0)), "action_range must be"),
+    (named(action_range=("a", 1.0)), "action_range must be numbers"),
+    (named(observation=("xpos[nobody]",)), "nobody"),
     (named(parameters={"steps": 1.0}), "name 'steps'"),
     (named(parameters={"tip": 1.0}), "different names"),
     (named(ids={"tip": ("sight", "tip")}), "kind of id.*sight"),
@@ -277,13 +279,15 @@ def test_wrong_declarations_say_what_is_wrong(kind, message):
 def test_wrong_arguments_say_what_is_wrong():
     with pytest.raises(OptionError, match=r"parameter of Swinging.*half_wide.*half_width"):
         saltus.env.make(Swinging, half_wide=1.0)
+    with pytest.raises(OptionError, match="parameter half_width must be numbers"):
+        saltus.env.make(Swinging).parameters["half_width"] = "a"
     with pytest.raises(OptionError, match=r"parameter half_width has shape \(\), not \(2,\)"):
         saltus.env.make(Swinging, half_width=[1.0, 2.0])
     with pytest.raises(OptionError, match=r"environment.*HalfCheeta.*HalfCheetah"):
         saltus.env.make("HalfCheeta")
     with pytest.raises(OptionError, match="environment"):
         saltus.env.make("HalfCheetah-v4")
-    with pytest.raises(OptionError, match="expected a name or a subclass"):
+    with pytest.raises(OptionError, match="expected a name, 'module:Class' or a subclass"):
         saltus.env.make(far)
     with pytest.raises(OptionError, match="pass half_width when the Swinging is made"):
         saltus.env.make(Swinging(), half_width=1.0)

@@ -243,6 +243,7 @@ FLAT = uniform(0.5, 2.0)
         ("body_mass", "randomize consists of saltus.env.Randomize, not of 'b'"),
         (Randomize("geom_rgba", FLAT), "unknown field or parameter of a Randomize 'geom_rgba'"),
         (Randomize("body_mass[hand]", FLAT), "no body 'hand'"),
+        (Randomize("body_mass[nobody]", FLAT), "nobody"),
         (Randomize("body_mass[7]", FLAT), r"Randomize\(body_mass\[7\]\): body_mass has shape"),
         (Randomize("body_mass[5:]", FLAT), "no such index"),
         (Randomize("body_mass[", FLAT), "expected a field"),

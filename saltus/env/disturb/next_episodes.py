@@ -107,6 +107,10 @@ class NextEpisodes:
         self._ahead[index] = 0
         self._wanted = 1
 
+    def kept(self) -> list[NDArray[np.float64]]:
+        """Nominal values, from which those of coming episodes are drawn: arrays [n, ...] to read and write."""
+        return [*self.nominal.values(), *({} if self._varied is None else self._varied.nominal).values()]
+
     def begun(self, began: NDArray[np.bool_]) -> None:
         """Make the prepared models the present ones where episodes have begun [n]."""
         index = np.flatnonzero(began)

@@ -158,6 +158,8 @@ def _target(what: str, model: Model, parameters: Mapping[str, NDArray[np.float64
     try:
         parts = [_place(part, name, model) if k == 0 and named else place_number(part) for k, part in enumerate(index)]
         found = np.atleast_1d(places[tuple(parts)]).reshape(-1)
+    except OptionError:  # of an unknown name
+        raise
     except (IndexError, ValueError):
         raise OptionError(f"Randomize({what}): {name} has shape {places.shape}") from None
     if not found.size:

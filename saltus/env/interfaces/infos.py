@@ -21,11 +21,15 @@ class Infos:
     """Makes infos from the results of the loop."""
 
     def __init__(self, episodes: Episodes):
+        self._episodes = episodes
         self._spans, self._results = episodes.declaration.spans, episodes.results
         self.names = [name for name in self._spans if not name.startswith("_")]
         self._places = {name: (span, f"_{name}") for name, span in self._spans.items()}  # with the names of masks
         self._everyone = np.ones(episodes.n, bool)
         self.at_reset = tuple(declared(episodes.environment, "reset_infos"))
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return Infos, (self._episodes,)
 
     def of_reset(self) -> VectorInfos:
         """Infos after a reset."""

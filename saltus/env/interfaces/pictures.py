@@ -1,6 +1,7 @@
 """Pictures of environments, drawn by Saltus's renderer."""
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +36,10 @@ class Pictures:
             raise OptionError.unknown("render_mode", self.render_mode, RENDER_MODES)
         whole_number("width", self.width, 1)
         whole_number("height", self.height, 1)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The options alone: a copy makes a renderer of its own."""
+        return {**vars(self), "_renderer": None}
 
     def of(self, episodes: Episodes) -> tuple[NDArray[np.uint8], ...] | None:
         """A picture [height, width, 3] of each simulation; None without a render mode."""

@@ -7,7 +7,7 @@ from gymnasium.spaces import Box
 from numpy.typing import NDArray
 
 from saltus.arguments import whole_number
-from saltus.env.run.episodes import Episodes
+from saltus.env.run.episodes import PLACED, Episodes
 from saltus.errors import OptionError
 
 
@@ -39,14 +39,23 @@ def check_options(options: Mapping[str, object] | None, known: Collection[str]) 
             raise OptionError.unknown("option of reset", name, known)
 
 
+def given_state(options: Mapping[str, object] | None, episodes: Episodes) -> dict[str, NDArray[np.float64]]:
+    """The fields of the state [n, ...] among the options of a reset. OptionError: one is not valid."""
+    return episodes.checked_state({name: value for name, value in (options or {}).items() if name in PLACED})
+
+
 def reset_mask(options: Mapping[str, object] | None, n: int) -> NDArray[np.bool_] | None:
     """Mask [n] of the simulations chosen by the option reset_mask; None: all. OptionError: it is not valid."""
-    check_options(options, ("reset_mask",))
-    if not options:
+    check_options(options, ("reset_mask", *PLACED))
+    return checked_mask("reset_mask", options["reset_mask"], n) if options and "reset_mask" in options else None
+
+
+def checked_mask(name: str, mask: object, n: int) -> NDArray[np.bool_] | None:
+    """A mask [n] of simulations; None: all. OptionError: it is not valid."""
+    if mask is None and name != "reset_mask":
         return None
-    mask = options["reset_mask"]
     if not isinstance(mask, np.ndarray) or mask.dtype != np.bool_ or mask.shape != (n,):
-        raise OptionError(f"reset_mask must be a boolean array [{n}], got {mask!r}")
+        raise OptionError(f"{name} must be a boolean array [{n}], got {mask!r}")
     if not mask.any():
-        raise OptionError("reset_mask chooses no simulation")
+        raise OptionError(f"{name} chooses no simulation")
     return mask

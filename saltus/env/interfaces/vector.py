@@ -1,5 +1,6 @@
 """Many environments at once as Gymnasium's `VectorEnv`."""
 
+import copy
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
@@ -10,9 +11,17 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import ArrayLike, NDArray
 
 from saltus.env.environment import Environment
+from saltus.env.interfaces.fields import Fields, Sealed, stated
 from saltus.env.interfaces.infos import Infos, VectorInfos, final_observations
 from saltus.env.interfaces.pictures import RENDER_MODES, Pictures
-from saltus.env.interfaces.spaces import action_space, observation_space, reset_mask, seed_keys
+from saltus.env.interfaces.spaces import (
+    action_space,
+    checked_mask,
+    given_state,
+    observation_space,
+    reset_mask,
+    seed_keys,
+)
 from saltus.env.run.episodes import Episodes, Parameters
 from saltus.env.run.stages import DISABLED, NEXT_STEP, SAME_STEP
 from saltus.errors import OptionError
@@ -33,7 +42,7 @@ VectorStep: TypeAlias = tuple[
 ]
 
 
-class VectorEnvironment(VectorEnv[NDArray[Any], ArrayLike, NDArray[Any]]):
+class VectorEnvironment(Sealed, VectorEnv[NDArray[Any], ArrayLike, NDArray[Any]]):
     """n simulations of an environment, stepped by one compiled call; made by `saltus.env.make_vec`.
 
     The behaviour is that of Gymnasium's `SyncVectorEnv` of n single environments, with equal numbers: observations [n,
@@ -41,6 +50,8 @@ class VectorEnvironment(VectorEnv[NDArray[Any], ArrayLike, NDArray[Any]]):
 
     A simulation that diverges (its numbers are no longer finite) is terminated with reward 0 and the observation of the
     previous step, and infos report it as `diverged`.
+
+    Copies (`copy`, `pickle`) are independent and continue with the same bits, random numbers included.
 
     `parameters`: parameters of the environment's terms, [n] each: `envs.parameters["forward_reward_weight"] = 2.0`.
     """
@@ -73,6 +84,10 @@ class VectorEnvironment(VectorEnv[NDArray[Any], ArrayLike, NDArray[Any]]):
         self._action_shape = (episodes.n, *(self.single_action_space.shape or ()))
         self._infos = Infos(episodes) if info else None
         self._ended: NDArray[np.bool_] | None = None  # None before the first reset
+        self._seal(VectorEnvironment)
+
+    def __copy__(self) -> "VectorEnvironment":
+        return copy.deepcopy(self)
 
     def __repr__(self) -> str:
         episodes = self._episodes
@@ -93,23 +108,84 @@ class VectorEnvironment(VectorEnv[NDArray[Any], ArrayLike, NDArray[Any]]):
         """Read a field of all simulations [n, ...], as with `Batch.read`: "qpos", "xpos", "sensordata", ..."""
         return self._episodes.read(field)
 
+    @property
+    def data(self) -> Fields:
+        """Fields of all simulations by name, as with `read`: `envs.data.xpos` [n, nbody, 3]; read-only copies."""
+        return Fields(self.read)
+
+    def snapshot(self) -> NDArray[np.float64]:
+        """A copy of all that further steps and episodes depend on, random numbers included, for `restore`.
+
+        Rows [n, size] belong to one simulation each and may be chosen, exchanged and repeated.
+        """
+        if self._ended is None:
+            raise ResetNeeded("call reset before snapshot")
+        return self._episodes.snapshot()
+
+    def restore(self, snapshot: ArrayLike, *, mask: NDArray[np.bool_] | None = None) -> NDArray[np.floating]:
+        """Go back to the rows [n, size] of a snapshot, or to one row for all; only in simulations of a mask [n].
+
+        Returns:
+            The observations [n, nobservation] at that time.
+
+        Raises:
+            OptionError: the snapshot belongs to another kind of environment.
+        """
+        rows, chosen = self._episodes.checked_snapshot(snapshot), checked_mask("mask", mask, self.num_envs)
+        if chosen is not None and self._ended is None:
+            raise ResetNeeded("call reset before restoring some of the simulations")
+        self._episodes.restore(rows, chosen)
+        self._ended = self._episodes.results.ended.copy()
+        return self._episodes.results.observations.copy()
+
+    def set_state(
+        self,
+        qpos: ArrayLike | None = None,
+        qvel: ArrayLike | None = None,
+        *,
+        mask: NDArray[np.bool_] | None = None,
+        **fields: ArrayLike,
+    ) -> None:
+        """Set states within the episodes, whose steps, memory and random numbers go on; only those of a mask [n].
+
+        `qpos` [n, nq], `qvel` [n, nv], or one row for all; None: as they are. `fields`: `act`, `ctrl`, `mocap_pos`,
+        `mocap_quat`, `userdata`. The observation of a state is that of `reset(options={"qpos": ..., "qvel": ...})`,
+        which begins episodes with it.
+
+        Raises:
+            OptionError: a field is unknown, not finite, or has another shape; an episode has ended.
+        """
+        if self._ended is None:
+            raise ResetNeeded("call reset before set_state")
+        chosen = checked_mask("mask", mask, self.num_envs)
+        over = self._ended if chosen is None else self._ended & chosen
+        if self._mode != SAME_STEP and over.any():
+            raise OptionError(
+                f"the episode of simulation {int(np.flatnonzero(over)[0])} has ended; begin another with the state: "
+                'reset(options={"reset_mask": mask, "qpos": ..., "qvel": ...})'
+            )
+        self._episodes.set_state(self._episodes.checked_state(stated(qpos, qvel, fields)), chosen)
+
     def reset(
         self, *, seed: int | Sequence[int | None] | None = None, options: Mapping[str, object] | None = None
     ) -> tuple[NDArray[np.floating], VectorInfos]:
         """Begin an episode in all simulations, or in those of `options["reset_mask"]` [n].
 
         `seed`: the seed of simulation 0, with consecutive ones for the others; or one for each; None: continue the
-        random numbers.
+        random numbers. `options`: also fields of the states with which episodes begin, {"qpos": [n, nq], "qvel": [n,
+        nv]}, or one row for all, `act`, `ctrl`, `mocap_pos`, `mocap_quat`, `userdata`; they replace those that the term
+        `reset` sets.
         """
         episodes = self._episodes
         if seed is None or isinstance(seed, int | np.integer):
             super().reset(seed=None if seed is None else int(seed))
         chosen = reset_mask(options, self.num_envs)
+        state = given_state(options, episodes)
         if chosen is not None and self._ended is None:
             raise ResetNeeded("the first reset must be of all simulations, without a mask")
         if seed is not None:
             self._seed(seed, chosen)
-        episodes.reset(chosen)
+        episodes.reset(chosen, state)
         self._ended = episodes.results.ended.copy()
         infos = {} if self._infos is None else self._infos.of_reset()
         return episodes.results.observations.copy(), infos

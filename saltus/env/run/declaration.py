@@ -31,9 +31,9 @@ class Declaration:
     `dt`: length of a step (s); `nmemory`: count of numbers that the integrator keeps between substeps.
 
     `names`: all names that terms and observation read. `quantities`: quantities computed for them after a step.
-    `action_low`, `action_high` [naction]. After `measure`: `spans`, indices of rewards and infos among values;
-    `nvalue`, `nobservation`; `field_rows` [fields, 2], indices in the observation and in Data; `shaping` [NSHAPING,
-    nobservation]; `shaped`, whether shaping changes anything.
+    `action_low`, `action_high` [naction]. `reward_range`: least and largest reward. After `measure`: `spans`, indices
+    of rewards and infos among values; `nvalue`, `nobservation`; `field_rows` [fields, 2], indices in the observation
+    and in Data; `shaping` [NSHAPING, nobservation]; `shaped`, whether shaping changes anything.
     """
 
     def __init__(self, environment: Environment, model: Model, dt: float, nmemory: int):
@@ -48,9 +48,17 @@ class Declaration:
         fields = {field_name(part.source) for part in self._parts if isinstance(part.source, str)}
         reading = [*after.values(), *self.rewards.values(), *self.infos.values(), *seen]
         late = fields.union(*[names_in(kernel.py_func) for kernel in reading if kernel])
-        self.names = late.union(*[names_in(kernel.py_func) for kernel in before.values() if kernel])
+        early = {name: names_in(kernel.py_func) for name, kernel in before.items() if kernel}
+        self.names = late.union(*early.values())
+        for name, found in early.items():
+            if any(word.startswith("contact_") for word in found):
+                raise OptionError(
+                    f"{self._name}: {name} cannot read contacts, which are found after it; let the term `remember` "
+                    "keep what it needs in memory"
+                )
         self.quantities = Quantities(late, declared(environment, "quantities"))
         self.action_low, self.action_high = self._action_range()
+        self.reward_range = self._reward_range()
         self.disturbances = self._disturbances(dt, nmemory)
         self._check_names()
 
@@ -82,13 +90,27 @@ class Declaration:
         wrong = OptionError(f"{self._name}: action_range must be (least, largest), got {given!r}")
         try:
             low, high = given
-            low, high = np.broadcast_arrays(numbers("action_range", low), numbers("action_range", high))
         except (TypeError, ValueError):
+            raise wrong from None
+        low, high = numbers("action_range", low), numbers("action_range", high)
+        try:
+            low, high = np.broadcast_arrays(low, high)
+        except ValueError:
             raise wrong from None
         if low.ndim > 1 or not np.all(low <= high):
             raise wrong
         size = low.shape or (m.nu,)
         return np.broadcast_to(low, size).astype(float), np.broadcast_to(high, size).astype(float)
+
+    def _reward_range(self) -> tuple[float, float]:
+        """Least and largest reward of a step."""
+        given = declared(self.environment, "reward_range")
+        if given is None:
+            return -np.inf, np.inf
+        found = numbers(f"{self._name}: reward_range", given)
+        if found.shape != (2,) or not found[0] <= found[1]:
+            raise OptionError(f"{self._name}: reward_range must be (least, largest), got {given!r}")
+        return float(found[0]), float(found[1])
 
     # ------------------------------------------------------------ sizes
 

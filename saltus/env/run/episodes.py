@@ -16,6 +16,7 @@ from saltus.env.random import EPISODE, KEY_HIGH, KEY_LOW, NRANDOM
 from saltus.env.run.declaration import Declaration
 from saltus.env.run.loop import environment_loop
 from saltus.env.run.results import Results
+from saltus.env.run.snapshots import Snapshots
 from saltus.env.run.stages import RESET, SAME_STEP
 from saltus.errors import ModelError, OptionError, warn
 from saltus.integrate.integrator import Integrator
@@ -24,8 +25,10 @@ from saltus.model.model import Model
 from saltus.model.vary.fields import check_names
 from saltus.number.kinds import LANES
 from saltus.number.structs import Struct
+from saltus.simulate.batches.fields import check_name
 from saltus.simulate.batches.model import BatchModel
 from saltus.simulate.batches.reading import Reader, with_features
+from saltus.simulate.batches.writing import write as set_field
 from saltus.simulate.engine.batch.lanes import Lanes
 from saltus.simulate.engine.initial_state import check_discrete, check_sampling, start_state
 from saltus.simulate.engine.sensing import attach_sensing
@@ -35,17 +38,20 @@ from saltus.simulate.laws.events import Actuation
 from saltus.solve.status import CONTACTS_FULL, NOT_CONVERGED
 
 WORD = 2**32
+#: Fields of the state that an episode can be given.
+PLACED = ("qpos", "qvel", "act", "ctrl", "mocap_pos", "mocap_quat", "userdata")
 
 
-class Episodes:
+class Episodes(Snapshots):
     """n simulations of an environment with their episodes; `results`, `seconds`: those of the last call."""
 
-    def __init__(self, environment: Environment, n: int, threads: int, precision: str):
+    def __init__(self, environment: Environment, n: int, threads: int, precision: str, model: Model | None = None):
+        """`model`: the one that an opened environment has loaded before; None: load it."""
         if precision not in LANES:
             raise OptionError.unknown("precision", precision, LANES)
         self.environment, self.n, self.precision = environment, whole_number("n", n, 1), precision
         self.threads = threads
-        self.model = environment.loaded()
+        self.model = environment.opened() if model is None else model
         self.integrator = _integrator(environment, self.model)
         step = environment.timestep
         self.timestep = self.model.opt.timestep if step is None else positive("timestep", step)
@@ -58,7 +64,7 @@ class Episodes:
         structs = zip(self._models, self.lanes.workspaces, self._structs, strict=True)
         self._loops = [self._loop.bound(*models, workspace, e) for models, workspace, e in structs]
         self._rest = (self.timestep, *self.integrator.parameters)
-        self._warned = False
+        self.warned = False
         self.seconds = 0.0  # duration of the last call
 
     # ------------------------------------------------------------ construction
@@ -125,9 +131,10 @@ class Episodes:
         self._next = coming = self._next_episodes()
         coming.lay_out(starts)
         prepared = (coming.rows, coming.own, coming.places, coming.slots) if coming.active else ()
-        memory = (lanes.states, lanes.clock, self._own, self._random, *lanes.varied(), prepared)
+        self._memory = (lanes.states, lanes.clock, self._own, self._random, *lanes.varied(), prepared)
+        self._nothing_given = np.zeros(0, np.int64), np.zeros((total, 0))
         results = self.results
-        self._arguments = (memory, self._actions, (*results.arrays, *results.shown), tables, late, places)
+        self._arguments = (self._actions, (*results.arrays, *results.shown), tables, late, places)
         for name, value in self.environment.values.items():
             self.write(name, value)
         self.seed(np.random.SeedSequence().generate_state(self.n, np.uint64))
@@ -164,10 +171,11 @@ class Episodes:
         """Set a parameter of all simulations to one value or to a row for each; OptionError for another shape."""
         e = self._structs[0]
         shape = self._layout.shape(name, e.sizes)
+        given = numbers(f"parameter {name}", value)
         try:
-            exact = np.broadcast_to(numbers(f"parameter {name}", value), (self.n, *shape)).reshape(self.n, -1)
+            exact = np.broadcast_to(given, (self.n, *shape)).reshape(self.n, -1)
         except ValueError:
-            raise OptionError(f"parameter {name} has shape {(self.n, *shape)}, not {np.shape(value)}") from None
+            raise OptionError(f"parameter {name} has shape {(self.n, *shape)}, not {given.shape}") from None
         self._next.assigned(name, exact)
         total = self.lanes.groups * self.lanes.width
         every = np.concatenate([exact, np.repeat(exact[:1], total - self.n, axis=0)])
@@ -184,28 +192,69 @@ class Episodes:
 
     def read(self, field: str) -> NDArray[np.floating]:
         """Read a field of all simulations at their present states into a new array [n, ...]."""
-        return self._reader.read([field], [None])[0]
+        return self._reader.read([check_name(field)], [None])[0]
 
     # ------------------------------------------------------------ motion
 
     def step(self, actions: ArrayLike, mode: int) -> None:
         """Take a step of the environment with actions [n, naction], with the resets of an autoreset mode."""
         self._actions[: self.n] = actions
-        self._call(mode)
+        self._call(mode, self._nothing_given)
 
-    def reset(self, chosen: NDArray[np.bool_] | None = None) -> None:
-        """Begin an episode in all simulations, or in the chosen ones [n]."""
+    def reset(
+        self, chosen: NDArray[np.bool_] | None = None, state: Mapping[str, NDArray[np.float64]] | None = None
+    ) -> None:
+        """Begin an episode in all simulations, or in the chosen ones [n].
+
+        `state`: fields [n, ...] by name that replace those of the states in which episodes begin; see `checked_state`.
+        """
+        given = self._placed(state or {})
         self.results.begin(chosen)
-        self._call(RESET)
+        self._call(RESET, given)
 
-    def _call(self, mode: int) -> None:
+    def _placed(self, state: Mapping[str, NDArray[np.float64]]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Rows [count] of fields in Data, and their values in all simulations, spare ones included."""
+        if not state:
+            return self._nothing_given
+        first, (rows, values) = self.lanes.workspaces[0], self._nothing_given
+        for name, value in state.items():
+            begin, flat = first.span(name, name).start, value.reshape(self.n, -1)
+            rows = np.append(rows, begin + np.arange(flat.shape[1]))
+            every = np.concatenate([flat, np.repeat(flat[:1], len(values) - self.n, axis=0)])
+            values = np.concatenate([values, every], axis=1)
+        return rows, values
+
+    def checked_state(self, given: Mapping[str, object]) -> dict[str, NDArray[np.float64]]:
+        """Fields of the state [n, ...], each given so or as one row for all; OptionError: they cannot be used."""
+        found: dict[str, NDArray[np.float64]] = {}
+        for name, value in given.items():
+            if name not in PLACED:
+                raise OptionError.unknown("field of the state", name, PLACED)
+            shape = self.lanes.shape(name)
+            values = numbers(name, value)
+            if values.shape not in (shape, (self.n, *shape)):
+                several = f" or {(self.n, *shape)}" if self.n > 1 else ""
+                raise OptionError(f"{name} has shape {shape}{several}, not {values.shape}")
+            if not np.isfinite(values).all():
+                raise OptionError(f"{name} must be finite, got {value!r}")
+            found[name] = np.broadcast_to(values, (self.n, *shape))
+        return found
+
+    def set_state(self, state: Mapping[str, NDArray[np.float64]], chosen: NDArray[np.bool_] | None = None) -> None:
+        """Set fields of `checked_state` in all simulations, or in the chosen ones [n], within their episodes."""
+        index = None if chosen is None else np.flatnonzero(chosen)
+        for name, values in state.items():
+            set_field(self.lanes, name, values if index is None else values[index], index)
+
+    def _call(self, mode: int, given: tuple[NDArray[np.int64], NDArray[np.float64]]) -> None:
         env, lanes, what = self.environment, self.lanes, self.declaration
         drawn = self._next.active
-        counts = (mode, env.frame_skip, env.max_episode_steps or 0, len(what.rewards), what.shaped)
+        counts = (mode, env.frame_skip, env.max_episode_steps or 0, len(what.rewards), what.shaped, *what.reward_range)
+        memory = (*self._memory, given)
 
         def work(worker: int, first: int, last: int) -> int:
             lanes.prepared(worker)
-            return self._loops[worker](*self._arguments, (first, last, *counts), *self._rest)
+            return self._loops[worker](memory, *self._arguments, (first, last, *counts), *self._rest)
 
         if lanes.varied_model is not None:
             self._next.written(lanes.varied_model.update())
@@ -225,8 +274,8 @@ class Episodes:
         if status == CONTACTS_FULL:
             raise ModelError(f"more than {self.lanes.m.nconmax} contacts at once, which is the limit")
         failed = self.lanes.take_unsolved()
-        if (failed or status == NOT_CONVERGED) and not self._warned:
-            self._warned = True
+        if (failed or status == NOT_CONVERGED) and not self.warned:
+            self.warned = True
             warn(f"{self.integrator.name}: the constraint solver did not reach its tolerance in some simulations")
 
 

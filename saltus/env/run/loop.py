@@ -113,11 +113,11 @@ def _environment_loop(step, program: Program, label: str, parameters: int) -> En
     def environment(
         m, s, d, e, m_real, d_real, e_real, memory, actions, results, tables, late, places, counts, h, parameters
     ):
-        states, clock, own, random, varied, fields, coming = memory
+        states, clock, own, random, varied, fields, coming, _ = memory
         flags = results[1]
         rows, own_rows, at, values_at, width = places
-        first, last, mode, n, limit, nreward, shaped = counts
-        judging = values_at, nreward, limit, mode
+        first, last, mode, n, limit, nreward, shaped, least, largest = counts
+        judging = values_at, nreward, limit, mode, least, largest
         status, found = OK, 0
         for group in range(first, last):
             load_model(m, m_real, varied, fields, group, width)

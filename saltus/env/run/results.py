@@ -1,6 +1,7 @@
 """The arrays that a step of environments fills, a row for each simulation."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,6 +41,12 @@ class Results:
         self.shown = (seen, values)
         self.observations, self.final_observations = seen[:, :n]
         self.values, self.final_values = values[:, :, :n]
+
+    def by_lane(self) -> list[NDArray[Any]]:
+        """Views of all arrays, a row for each simulation, spare ones included."""
+        rewards, flags = self.arrays
+        seen, values = self.shown
+        return [rewards, flags.T, seen.swapaxes(0, 1), np.moveaxis(values, 2, 0)]
 
     def ends(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_], NDArray[np.bool_]]:
         """Masks [n] of terminated, truncated and ended episodes, rows of a new array."""

@@ -134,11 +134,12 @@ def show(e_real, places, results, which, group):
 def judge(e, e_real, bad, judging, results, group, width):
     """Set rewards [simulations] and the flags of ends and divergence of a group of lanes.
 
-    `judging`: index of the first value in e, number of rewards, steps of an episode at most (0: any), mode of the call.
+    `judging`: index of the first value in e, number of rewards, steps of an episode at most (0: any), mode of the call,
+    least and largest reward.
 
     The flag CHOSEN marks simulations that have taken a step and whose numbers are finite.
     """
-    values_at, nreward, limit, mode = judging
+    values_at, nreward, limit, mode, least, largest = judging
     rewards, flags, _, _ = results
     for lane in range(width):
         i = group * width + lane
@@ -147,7 +148,7 @@ def judge(e, e_real, bad, judging, results, group, width):
         total = 0.0
         for k in range(nreward):
             total += e_real[values_at + k, lane]
-        rewards[i] = 0.0 if skipped or lost else total
+        rewards[i] = 0.0 if skipped or lost else min(max(total, least), largest)
         flags[TERMINATED, i] = not skipped and (lost or lane_get(e.terminated, lane) > 0.5)
         flags[TRUNCATED, i] = not skipped and limit > 0 and lane_get(e.steps, lane) >= limit
         flags[DIVERGED, i] = not skipped and lost
@@ -176,6 +177,15 @@ def begin_episode(d_real, e, e_real, tables, random, group, places):
     for lane in range(width):
         e.random[lane, EPISODE] = random[group * width + lane, EPISODE] + 1
         e.random[lane, DRAW] = 0
+
+
+@kernel(inline=True)
+def place_state(d_real, given, group, width):
+    """Replace numbers of the state by given ones: their rows [count] in Data, and values [simulations, count]."""
+    rows, values = given
+    for k in range(len(rows)):
+        for lane in range(width):
+            d_real[rows[k], lane] = values[group * width + lane, k]
 
 
 @kernel(inline=True)
@@ -218,11 +228,12 @@ def stages(program: Program) -> Stages:
 
     @kernel(inline=True)
     def begin(m, d, e, d_real, e_real, memory, flags, tables, late, group, places):
-        states, clock, _, random, _, _, _ = memory
+        states, clock, _, random, _, _, _, given = memory
         rows, _, _, _, width = places
         begin_episode(d_real, e, e_real, tables, random, group, places)
         begin_disturbing(d, e, e_real, late)
         reset(m, d, e)
+        place_state(d_real, given, group, width)
         store_start(d_real, states, clock, flags, group, rows, width)
 
     return Stages(act, seeing(program, disturbances.late), seeing(program, disturbances.first), begin)

@@ -57,6 +57,8 @@ def save(trajectory: TrajectoryTable, path: str | os.PathLike[str]) -> None:
         content = _image(trajectory)
     except ImportError as error:
         raise RecordError(path, f"netCDF output needs xarray, h5netcdf and h5py ({error})") from error
+    except OptionError:
+        raise
     except (OSError, ValueError, TypeError, RuntimeError, MemoryError) as error:
         raise RecordError(path, reason_of(error)) from error
     write_sealed(path, content)

@@ -76,6 +76,8 @@ class SweepStore:
                 os.replace(store._unfinished, store.path)
                 store._group = None
             store.values_exact = all(_comes_back(path, points) for path in paths)
+        except OptionError:  # of another sweep
+            raise
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise RecordError(path, reason_of(error), what="sweep") from error
         return store

@@ -15,6 +15,7 @@ import numpy as np
 
 from saltus.contact.counts import NUNSOLVED
 from saltus.errors import OptionError
+from saltus.model.model import Model
 from saltus.simulate.engine.engine import Engine
 
 WHOLE = 52  # bits of an integer that a float64 holds exactly
@@ -70,15 +71,20 @@ def unmarked(engine: Engine, snapshot: np.ndarray) -> np.ndarray:
 def mark(engine: Engine) -> float:
     """The mark at the end of this engine's snapshots."""
     if "mark" not in engine.memo:
-        digest, struct = hashlib.sha256(), engine.model.struct()
-        for buffer in (struct.real, struct.ints):
-            digest.update(buffer.tobytes())
-        for kind in ("joint", "actuator"):
-            digest.update(repr(engine.model.names(kind)).encode())
         remembered = (
             engine.integrator.name if engine.remembers else "",
             engine.law.name if engine.locates_events or engine.steps_over_events else "",
         )
-        digest.update(repr((sorted(struct.layout.features), remembered)).encode())
-        engine.memo["mark"] = float(int.from_bytes(digest.digest()[:8], "little") >> (64 - WHOLE))
+        engine.memo["mark"] = mark_of(engine.model, remembered)
     return engine.memo["mark"]
+
+
+def mark_of(model: Model, remembered: tuple[object, ...]) -> float:
+    """A hash of a model and of what else snapshots of a kind must have in common."""
+    digest, struct = hashlib.sha256(), model.struct()
+    for buffer in (struct.real, struct.ints):
+        digest.update(buffer.tobytes())
+    for kind in ("joint", "actuator"):
+        digest.update(repr(model.names(kind)).encode())
+    digest.update(repr((sorted(struct.layout.features), remembered)).encode())
+    return float(int.from_bytes(digest.digest()[:8], "little") >> (64 - WHOLE))
