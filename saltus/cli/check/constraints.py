@@ -122,8 +122,7 @@ def _kind(model: Model, c: int) -> str:
     m = model.struct()
     kind, geom = m.collision_kind[c], m.collision_geom1[c]
     if kind >= 0:
-        first, second = pair_types(int(kind))
-        return f"{GEOMS[first]}-{GEOMS[second]}"
+        return "-".join(GEOMS[t] for t in pair_types(int(kind)))
     if geom >= 0:
         return f"{GEOMS[model.geom_type[geom]]}-flex"
     return "flex-itself" if m.collision_flex1[c] == m.collision_flex2[c] else "flex-flex"
