@@ -32,14 +32,17 @@ def triangles(path: str) -> Triangles | None:
             content = file.read(LARGEST)
     except OSError as error:
         raise ValueError(f"cannot read '{path}': {error.strerror}") from None
-    if suffix == ".stl":
-        return _of_stl(content) if content.lstrip()[:5] == b"solid" and b"facet" in content[:2000] else None
+    if suffix == ".stl" and not (content.lstrip()[:5] == b"solid" and b"facet" in content[:2000]):
+        return None
     try:
-        vertices, faces = _of_collada(content)
-    except (ElementTree.ParseError, ValueError, IndexError, KeyError, TypeError) as error:
-        raise ValueError(f"'{path}' is no COLLADA that can be read: {error}") from None
+        with np.errstate(all="ignore"):
+            vertices, faces = _of_stl(content) if suffix == ".stl" else _of_collada(content)
+    except (ElementTree.ParseError, ValueError, LookupError, TypeError, ArithmeticError) as error:
+        raise ValueError(f"'{path}' cannot be read: {error}") from None
     if not len(faces):
         raise ValueError(f"'{path}' holds no triangles")
+    if not np.isfinite(vertices).all():
+        raise ValueError(f"'{path}' holds numbers that are not finite")
     return vertices, faces
 
 
@@ -158,7 +161,7 @@ def _corners(
             sizes = _numbers(counts).astype(int)
         else:
             sizes = np.full(len(corners) // 3, 3)
-        if sizes.sum() > len(corners) or (sizes < 0).any():
+        if (sizes < 0).any() or (sizes > len(corners)).any() or sizes.sum() > len(corners):
             raise ValueError("a polygon is cut off")
         yield corners, sizes
 

@@ -112,6 +112,13 @@ def test_volumes_are_those_of_the_box(tmp_path):
 @pytest.mark.parametrize(
     "content",
     ["", "<COLLADA>", collada().replace("<vcount>4", "<vcount>9"), collada().replace("0 7", "0 8"), "<x/>"]
+    + [collada().replace('stride="3"', 'stride="0"'), collada().replace(" 3</float", " nan</float", 1)]
+    + [
+        collada(unit='<unit meter="x"/>'),
+        collada(node="<matrix>1 2 3</matrix>"),
+        collada(node="<scale>inf 1 1</scale>"),
+    ]
+    + [collada().replace('offset="1"', 'offset="-3"'), collada().replace("<vcount>4 4", "<vcount>9e18 9e18")]
     + [collada().replace('url="#g"', 'url="#h"'), collada().replace('source="#v"', 'source="#w"')]
     + [
         collada(more='<instance_node url="#self"/>')
