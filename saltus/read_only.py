@@ -1,10 +1,12 @@
 """Arrays that cannot be written to, whose error tells how to change what they show."""
 
-from typing import Any, Self
+from collections.abc import Callable
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from saltus.errors import ReadOnlyError
+from saltus.arguments import numbers
+from saltus.errors import OptionError, ReadOnlyError
 
 
 class ReadOnly(np.ndarray):
@@ -70,6 +72,68 @@ class ReadOnly(np.ndarray):
 
     def __itruediv__(self, other: Any) -> Any:
         return self / other
+
+
+class Owner(NamedTuple):
+    """Numbers that were read from an owner, and how they are read anew and written back."""
+
+    numbers: np.ndarray
+    read: Callable[[], np.ndarray]
+    write: Callable[[np.ndarray], object]
+
+
+class WriteThrough(ReadOnly):
+    """A copy of an owner's numbers, whose entries are set in the owner as well when they are assigned to.
+
+    The owner's later changes are not in it. `read` gives a new copy [...], and `write` sets all numbers.
+    """
+
+    owner: Owner | None = None
+
+    @classmethod
+    def copy_of(cls, read: Callable[[], np.ndarray], write: Callable[[np.ndarray], object]) -> Self:
+        """The present numbers of an owner."""
+        root = read()
+        shown = cls.of(root, "only single entries and slices can be assigned to: x[...] = values")
+        shown.owner = Owner(root, read, write)
+        return shown
+
+    def __array_finalize__(self, source: Any) -> None:
+        super().__array_finalize__(source)
+        self.owner = getattr(source, "owner", None)
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        if self.owner is None or not np.may_share_memory(self, self.owner.numbers):
+            super().__setitem__(key, value)
+            return
+        values, present = numbers("the value", value), self.owner.read()
+        try:
+            self._part(self.owner, present)[key] = values
+        except ValueError as error:
+            raise OptionError(f"the value has another shape: {error}") from None
+        self.owner.write(present)
+        self._part(self.owner, self.owner.numbers)[key] = values
+
+    def __iadd__(self, other: Any) -> Any:
+        return self._assigned(self + other)
+
+    def __isub__(self, other: Any) -> Any:
+        return self._assigned(self - other)
+
+    def __imul__(self, other: Any) -> Any:
+        return self._assigned(self * other)
+
+    def __itruediv__(self, other: Any) -> Any:
+        return self._assigned(self / other)
+
+    def _assigned(self, values: np.ndarray) -> Self:
+        self[...] = values
+        return self
+
+    def _part(self, owner: Owner, whole: np.ndarray) -> np.ndarray:
+        """The part of `whole` [...] that this array is of the owner's numbers [...]."""
+        first = self.__array_interface__["data"][0] - owner.numbers.__array_interface__["data"][0]
+        return np.ndarray(self.shape, whole.dtype, whole, first, self.strides)
 
 
 def _plain(value: Any) -> Any:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from saltus.errors import OptionError
-from saltus.read_only import ReadOnly
+from saltus.read_only import ReadOnly, WriteThrough
 
 PLAIN = np.arange(6.0).reshape(2, 3)
 
@@ -74,3 +74,20 @@ def test_memory_of_its_own_is_writeable():
 
 def test_it_looks_like_an_array():
     assert repr(shown()) == repr(PLAIN) and str(shown()) == str(PLAIN) and shown().tolist() == PLAIN.tolist()
+
+
+def test_an_owner_s_numbers_are_set_by_parts():
+    """What has changed there since it was read stays, but for the entries that are assigned to."""
+    kept = [PLAIN.copy()]
+    x = WriteThrough.copy_of(lambda: kept[0].copy(), lambda values: kept.__setitem__(0, values))
+    kept[0][1] = 9.0
+    x[0, 1:] = 7.0
+    x[0][0] = 5.0
+    x.T[2, 0] = 6.0
+    np.testing.assert_array_equal(kept[0], [[5.0, 7.0, 6.0], [9.0, 9.0, 9.0]])
+    np.testing.assert_array_equal(x, [[5.0, 7.0, 6.0], [3.0, 4.0, 5.0]])
+    x += 1.0
+    np.testing.assert_array_equal(kept[0], np.asarray(x))
+    mine = x.copy()
+    mine[:] = 0.0
+    assert kept[0].any() and type(x + 1) is np.ndarray

@@ -71,10 +71,10 @@ class Batch(BatchState, ModelsOfEach):
 
     `time` [n], `qpos` [n, nq], `qvel` [n, nv], `act` [n, na and the controller's states], `ctrl` [n, nu],
     `qfrc_applied` [n, nv], `xfrc_applied` [n, nbody, 6], `mocap_pos` [n, nmocap, 3], `mocap_quat` [n, nmocap, 4],
-    `userdata` [n, nuserdata] and `actuation_state` [n, discrete states]: reading gives a copy, assigning (an array, or
-    one row for all) sets them. `read` gives these and quantities computed from them, also into given arrays, `write`
-    sets some simulations, and `view` shows the memory itself. `contacts`, `contact_force` and `sensor` read contacts
-    and sensors.
+    `userdata` [n, nuserdata] and `actuation_state` [n, discrete states]: reading gives a copy, assigning to them or to
+    a part (an array, or one row for all) sets them. `read` gives these and quantities computed from them, also into
+    given arrays, `write` sets some simulations, and `view` shows the memory itself. `contacts`, `contact_force` and
+    `sensor` read contacts and sensors.
 
     A batch has its own threads; use it in one thread of the program at a time: while a thread is in a method, others
     that call a method, read or assign get a ConcurrencyError.

@@ -38,7 +38,7 @@ STATES = {  # parts of the state and inputs, and how each is set
     "qfrc_applied": "qfrc_applied[joint]=1",
     "xfrc_applied": "xfrc_applied[body.fx]=1",
 }
-STATE = re.compile(r"(qpos|qvel|ctrl|qfrc_applied|xfrc_applied)\[([^\[\]]*)\]$")
+STATE = re.compile(r"(qpos|qvel|ctrl|qfrc_applied|xfrc_applied)(?:\[([^\[\]]*)\])?$")
 
 #: A path's value: text for an attribute of the file, numbers, or an integrator or contact law.
 Setting: TypeAlias = ArrayLike | IntegratorChoice | ContactChoice
@@ -87,12 +87,10 @@ def check_path(path: Any) -> str:
     """Return the path if it can name a setting. OptionError: it is not a setting."""
     if not (isinstance(path, str) and path.strip()):
         raise OptionError(f"the path of a value must be text, got {path!r}")
-    if not ("/" in path or path in RUN or "[" in path or path.startswith("opt.")):
-        if path in STATES:
-            raise OptionError(f"{path!r} needs a name, as {STATES[path]}")
+    if not ("/" in path or path in RUN or path in STATES or "[" in path or path.startswith("opt.")):
         known = (
             "element[name]/attribute, field[name], opt.name, qpos[name], qvel[name], ctrl[name], qfrc_applied[name], "
-            "xfrc_applied[name], integrator, contact"
+            "xfrc_applied[name], qpos, qvel, ... for all, integrator, contact"
         )
         raise OptionError(f"{path!r} is not a setting; expected one of: {known}")
     return path
@@ -119,9 +117,12 @@ def places_of(sim: Simulation, path: str) -> tuple[str, list[int]]:
     assert found is not None
     name, label = found[1], found[2]
     labels, what = _labels(sim.model, name)
+    if label is None:
+        return name, list(range(getattr(sim, name).size))
     places = [i for i, own in enumerate(labels) if own == label or own.rpartition(".")[0] == label]
     if not places:
-        raise OptionError.unknown(f"{what} in {path}:", label, labels)
+        known = labels if "." in label else dict.fromkeys(own.rpartition(".")[0] or own for own in labels)
+        raise OptionError.unknown(f"{what} in {path}:", label, known)
     return name, [i + len(WRENCH) for i in places] if name == "xfrc_applied" else places
 
 
@@ -133,7 +134,8 @@ def _put(sim: Simulation, path: str, value: Any) -> None:
     except (TypeError, ValueError):
         raise OptionError(f"{path} must be a number, got {value!r}") from None
     if len(new) != len(places):
-        raise OptionError(f"{path} takes {len(places)} numbers, got {len(new)}")
+        one = f"; one of them is {STATES[path]}" if path in STATES and len(places) > 1 else ""
+        raise OptionError(f"{path} takes {len(places)} numbers, got {len(new)}{one}")
     if not np.isfinite(new).all():
         raise OptionError(f"{path} must be finite, got {value}")
     getattr(sim, name).reshape(-1)[places] = new

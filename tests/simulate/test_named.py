@@ -82,7 +82,7 @@ def test_parts_of_the_state_are_set():
         ("sim.joint('elbow')", "no joint 'elbow'; there are: shoulder, wrist, free"),
         ("sim.data.body('hand')", r"sim\.body\(name\)"),
         ("batch.body('hand').xpos = 0", "computed"),
-        ("batch.joint('wrist').qvel[0] = 1", "a copy: assign joint.qvel = values"),
+        ("batch.body('hand').xpos[0] = 1", "computed"),
         ("batch.joint('wrist').armature", "does not vary"),
     ],
 )
@@ -108,7 +108,8 @@ def test_parts_of_a_batch_have_an_axis_of_simulations():
             np.testing.assert_allclose(ours[i], getattr(getattr(data, kind)(name), part), rtol=1e-11, atol=1e-11)
     batch.joint("wrist").qvel = [[1.0], [2.0], [3.0]]
     batch.joint("wrist").qvel += 1.0
-    np.testing.assert_array_equal(batch.qvel[:, 3], [2.0, 3.0, 4.0])
+    batch.joint("wrist").qvel[2] = 9.0
+    np.testing.assert_array_equal(batch.qvel[:, 3], [2.0, 3.0, 9.0])
 
 
 def test_parts_that_are_listed_can_be_read():

@@ -9,7 +9,7 @@ from saltus.arguments import numbers
 from saltus.errors import OptionError, UnknownAttribute
 from saltus.model.model import Model
 from saltus.model.vary.fields import PREFIXES
-from saltus.read_only import ReadOnly
+from saltus.read_only import ReadOnly, WriteThrough
 from saltus.simulate.batches.fields import READABLE, STATES
 from saltus.simulate.batches.state import simulation_index
 from saltus.simulate.engine.batch.lanes import Lanes
@@ -95,9 +95,11 @@ class NamedFields:
         place = self._of_data(name)
         if place is None:
             return self._view(name)
-        remedy = f"it is a copy: assign {self._kind}.{name} = values" if place.field in STATES else "it is computed"
-        part = np.ascontiguousarray(part_of(self._batch.read(place.field), place))
-        return ReadOnly.of(part, f"{name} of {self._kind} {self._name!r} is read-only: {remedy}")
+        read, write = lambda: self._batch.read(place.field), lambda values: self._batch.write(place.field, values)
+        if place.field in STATES:
+            return part_of(WriteThrough.copy_of(read, write), place)
+        part = np.ascontiguousarray(part_of(read(), place))
+        return ReadOnly.of(part, f"{name} of {self._kind} {self._name!r} is read-only: it is computed")
 
     def __setattr__(self, name: str, values: Any) -> None:
         place, what = self._of_data(name), f"{self._kind} {self._name}: {name}"

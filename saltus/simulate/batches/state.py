@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from saltus.arguments import several, whole_number
 from saltus.errors import OptionError
 from saltus.model.model import Model
-from saltus.read_only import ReadOnly
+from saltus.read_only import WriteThrough
 from saltus.simulate.attributes import ArrayProperty, KnownAttributes
 from saltus.simulate.batches.arrays import SupportsDLPack, WritableArray
 from saltus.simulate.batches.contacts import BatchContacts, contacts
@@ -28,19 +28,17 @@ Ids: TypeAlias = int | Sequence[int] | NDArray[np.integer | np.bool_] | None
 
 
 def _field(name: str, unit: str) -> ArrayProperty[np.floating]:
-    """Attribute for a field of all simulations: reading copies it out, assigning sets it."""
+    """Attribute for a field of all simulations: reading copies it out, assigning to it or to a part sets it."""
 
     def read(self: "BatchState") -> NDArray[np.floating]:
-        return ReadOnly.of(
-            self.read(name),
-            f"batch.{name} is a read-only copy; to set the state, assign `batch.{name} = values`, or call "
-            f"`batch.write('{name}', values, ids)`; `batch.{name}.copy()` is yours to change",
-        )
+        return WriteThrough.copy_of(lambda: self.read(name), lambda values: self.write(name, values))
 
     def write(self: "BatchState", values: ArrayLike | SupportsDLPack) -> None:
         self.write(name, values)
 
-    return ArrayProperty(read, write, doc=f"{name} of all simulations {unit}: a read-only copy, an array to assign.")
+    return ArrayProperty(
+        read, write, doc=f"{name} of all simulations {unit}: a copy to read; assigning to it or to a part sets it."
+    )
 
 
 class BatchState(KnownAttributes):
