@@ -149,16 +149,19 @@ class Environment:
         self._made = dict(vars(self))
 
     def __copy__(self) -> "Environment":
-        return copy.deepcopy(self)
+        return self._copied({})
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "Environment":
-        """A copy that shares terms, and thus their compiled code, but no values."""
-        made = type(self).__new__(type(self))
+        made = self._copied({name: copy.deepcopy(value, memo) for name, value in self._own().items()})
         memo[id(self)] = made
-        own = self._own() | {name: vars(self)[name] for name in ("changes", "option", "values")}
-        vars(made).update(vars(self))
-        vars(made).update({name: copy.deepcopy(value, memo) for name, value in own.items()})
-        vars(made)["_made"] = self._made | {name: vars(made)[name] for name in ("changes", "option", "values")}
+        return made
+
+    def _copied(self, own: Mapping[str, object]) -> "Environment":
+        """A copy with attributes `own`, which shares terms, and thus their compiled code, but no values."""
+        made = type(self).__new__(type(self))
+        numbers = {name: value.copy() for name, value in self.values.items()}
+        values = {"changes": dict(self.changes), "option": copy.copy(self.option), "values": numbers}
+        vars(made).update({**vars(self), **values, **own, "_made": self._made | values})
         return made
 
     def __reduce__(self) -> tuple[object, ...]:

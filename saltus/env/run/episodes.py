@@ -204,7 +204,7 @@ class Episodes(Snapshots):
         self._actions[: self.n] = actions
         self._call(mode, self._nothing_given)
         if self.declaration.python_rewards:
-            self._add_python_rewards()
+            self._add_python_rewards(~(self.results.began | self.results.diverged))
 
     def check_mode(self, mode: int) -> None:
         """Raise OptionError if the environment cannot have an autoreset mode."""
@@ -214,10 +214,9 @@ class Episodes(Snapshots):
                 '"NextStep" or "Disabled", or compile them as terms'
             )
 
-    def _add_python_rewards(self) -> None:
-        """Evaluate rewards that are Python functions, and add them where a step was taken."""
+    def _add_python_rewards(self, stepped: NDArray[np.bool_]) -> None:
+        """Evaluate rewards that are Python functions, and add them where a step was taken [n]."""
         what, results = self.declaration, self.results
-        stepped = ~(results.began | results.diverged)
         for name, reward in what.python_rewards.items():
             given = numbers(f"Python reward {name}", reward(self.read, self._actions[: self.n].copy()))
             if given.shape != (self.n,):
