@@ -1,6 +1,7 @@
 """`Environment`: declaration of a task for an agent as a class."""
 
 import copy
+import difflib
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType, SimpleNamespace
@@ -17,7 +18,7 @@ from saltus.env.inputs import Input, InputRange, inputs
 from saltus.env.layout import Added
 from saltus.env.observation import Delay, Observed, joint_span, sensor_span
 from saltus.env.terms import Term, term_kernel
-from saltus.errors import OptionError
+from saltus.errors import OptionError, warn
 from saltus.integrate.integrator import Kernel
 from saltus.integrate.registry import IntegratorChoice
 from saltus.model.load import ModelSource, load
@@ -29,6 +30,8 @@ from saltus.simulate.laws.control import Controller
 ModelChoice: TypeAlias = ModelSource | Callable[[], ModelSource]
 #: Camera of pictures: a camera of the model by name or number, a `Camera`, or None.
 CameraChoice: TypeAlias = str | int | Camera | None
+#: A reward f(read, actions) of all simulations: read(field) gives arrays [n, ...]; it returns numbers [n].
+PythonReward: TypeAlias = Callable[[Callable[[str], NDArray[np.floating]], NDArray[np.float64]], ArrayLike]
 #: Attributes that can be changed when an environment is made, besides parameters and options.
 SETTINGS = ("model", "frame_skip", "max_episode_steps", "integrator", "timestep", "key", "vary", "randomize")
 SETTINGS += ("action_noise", "action_delay", "pushes")
@@ -53,6 +56,9 @@ class Environment:
             terms, in this order. `saltus.env.observed` clips, scales or disturbs one.
         rewards: terms by name; the reward is their sum. Infos report each term unless its name begins with an
             underscore.
+        python_rewards: further rewards, as plain Python functions f(read, actions) of all simulations at once, by name:
+            read("xpos") gives a field [n, ...] at the states reached, actions are [n, naction]; they return [n]. They
+            are not compiled, a slow path, of which a SaltusWarning tells.
         reward_range: (least, largest) reward of a step, to which the sum of the terms is limited: max(0, sum) with (0,
             math.inf). Infos report the terms themselves. None: no limits.
         infos: further terms that infos report.
@@ -91,6 +97,7 @@ class Environment:
     key: int | str | None = None
     observation: Sequence[str | Term | Observed] = ("qpos", "qvel")
     rewards: Mapping[str, Term] = MappingProxyType({})
+    python_rewards: Mapping[str, PythonReward] = MappingProxyType({})
     reward_range: tuple[float, float] | None = None
     infos: Mapping[str, Term] = MappingProxyType({})
     reset_infos: Sequence[str] = ()
@@ -136,21 +143,25 @@ class Environment:
         limit = self.max_episode_steps
         self.max_episode_steps = None if limit is None else whole_number("max_episode_steps", limit, 1)
         self.declare()
+        _warn_of_misspelt(self)
         self.played_inputs()
         self.is_open = False  # whether the model has been loaded, which may complete the declaration
         self._made = dict(vars(self))
 
     def __copy__(self) -> "Environment":
-        return copy.deepcopy(self)
+        return self._copied({})
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "Environment":
-        """A copy that shares terms, and thus their compiled code, but no values."""
-        made = type(self).__new__(type(self))
+        made = self._copied({name: copy.deepcopy(value, memo) for name, value in self._own().items()})
         memo[id(self)] = made
-        own = self._own() | {name: vars(self)[name] for name in ("changes", "option", "values")}
-        vars(made).update(vars(self))
-        vars(made).update({name: copy.deepcopy(value, memo) for name, value in own.items()})
-        vars(made)["_made"] = self._made | {name: vars(made)[name] for name in ("changes", "option", "values")}
+        return made
+
+    def _copied(self, own: Mapping[str, object]) -> "Environment":
+        """A copy with attributes `own`, which shares terms, and thus their compiled code, but no values."""
+        made = type(self).__new__(type(self))
+        numbers = {name: value.copy() for name, value in self.values.items()}
+        values = {"changes": dict(self.changes), "option": copy.copy(self.option), "values": numbers}
+        vars(made).update({**vars(self), **values, **own, "_made": self._made | values})
         return made
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -233,6 +244,16 @@ def declared(environment: Environment, name: str) -> Any:
         return vars(environment)[name]
     value = inspect.getattr_static(type(environment), name)
     return value.__func__ if isinstance(value, staticmethod) else value
+
+
+def _warn_of_misspelt(environment: Environment) -> None:
+    """Warn of attributes that a declaration ignores and whose names are nearly those of attributes that it reads."""
+    known = {name for name in vars(Environment) if not name.startswith("_")}
+    own = {name for kind in type(environment).__mro__ if issubclass(kind, Environment) for name in vars(kind)}
+    for name in sorted({*own, *vars(environment)} - known - {"changes", "option", "values", "is_open"}):
+        near = [] if name.startswith("_") else difflib.get_close_matches(name, known, n=1, cutoff=0.85)
+        if near:
+            warn(f"{type(environment).__name__} has an attribute {name!r}, which is ignored; did you mean {near[0]!r}?")
 
 
 def _term(name: str, value: Any) -> Kernel:

@@ -7,6 +7,7 @@ smooth motion).
 
 import subprocess
 import sys
+import warnings
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ from helpers.swinging import Swinging, anywhere, far, height
 import saltus
 import saltus.env
 from saltus.env import Environment, observed, term, uniform
-from saltus.errors import ModelError, OptionError
+from saltus.errors import ModelError, OptionError, SaltusWarning
 
 MEASURED = """
 <mujoco>
@@ -309,3 +310,15 @@ def test_wrong_arguments_say_what_is_wrong():
     with pytest.raises(OptionError, match=r"an action has shape \(1,\), not \(1, 1\)"):
         env.reset()
         env.step(np.zeros((1, 1)))
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [("observations", "observation"), ("reward", "rewards"), ("frameskip", "frame_skip"), ("terminate", "terminated")],
+)
+def test_attributes_that_are_nearly_those_of_a_declaration_are_told(name, meant):
+    with pytest.warns(SaltusWarning, match=f"{name!r}, which is ignored; did you mean {meant!r}"):
+        named(**{name: 1})()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        named(tip_length=1.0, _observations=2, effort=3)()

@@ -72,6 +72,7 @@ class VectorEnvironment(Sealed, VectorEnv[NDArray[Any], ArrayLike, NDArray[Any]]
         self.num_envs = episodes.n
         mode = _mode(autoreset_mode)
         self._mode = MODES[mode]
+        episodes.check_mode(self._mode)
         self.autoreset_mode = mode
         self._pictures = pictures or Pictures()
         self.render_mode = self._pictures.render_mode

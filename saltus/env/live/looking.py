@@ -70,10 +70,10 @@ def _looking(step, program: Program, left: bool, label: str, parameters: int) ->
         m, s, d, e, m_real, d_real, e_real, earlier, memory, actions, results, tables, late, places, counts, h,
         parameters
     ):  # fmt: skip
-        states, clock, own, random, varied, fields, _ = memory
+        states, clock, own, random, varied, fields, _, _ = memory
         flags = results[1]
         rows, own_rows, at, values_at, width = places
-        mode, limit, nreward, shaped = counts
+        mode, limit, nreward, shaped, least, largest = counts
         status = OK
         load_model(m, m_real, varied, fields, 0, width)
         load_episode(e, e_real, own, random, 0, own_rows, width)
@@ -92,7 +92,8 @@ def _looking(step, program: Program, left: bool, label: str, parameters: int) ->
             e.steps = e.steps + 1.0
             e.terminated = as_number(ends(m, d, e), e.steps)
             see(m, d, e, d_real, e_real, tables, late, shaped, at)
-            judge(e, e_real, 0.0 * e.steps, (values_at, nreward, limit, DISABLED), results, 0, width)
+            judging = values_at, nreward, limit, DISABLED, least, largest
+            judge(e, e_real, 0.0 * e.steps, judging, results, 0, width)
         else:
             if mode == BEGIN:
                 begin(m, d, e, d_real, e_real, memory, flags, tables, late, 0, places)

@@ -66,6 +66,8 @@ class LiveTask(Episodes):
         """Finish a step of the environment in the present state and fill `results`."""
         self._take(sim)
         self._run(SEE)
+        if self.declaration.python_rewards:
+            self._add_python_rewards(~self.results.diverged)
 
     def see_again(self, sim: Simulation) -> None:
         """Observe the present state again, in the same step of the episode, and fill `results`."""
@@ -124,10 +126,11 @@ class LiveTask(Episodes):
         results.arrays[1][BEGAN] = True  # all lanes do the same
         if lanes.varied_model is not None:
             lanes.varied_model.update()
-        counts = (mode, self.environment.max_episode_steps or 0, len(what.rewards), what.shaped)
+        counts = (mode, self.environment.max_episode_steps or 0, len(what.rewards), what.shaped, *what.reward_range)
+        memory = (*self._memory, self._nothing_given)
         structs = (*self._models[0], lanes.prepared(0), self._structs[0])
         status = self._look(
-            *structs, self._earlier, *self._arguments, counts, self.timestep, *self.integrator.parameters
+            *structs, self._earlier, memory, *self._arguments, counts, self.timestep, *self.integrator.parameters
         )
         if mode == BEGIN:
             results.begin(None)

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from saltus.arguments import numbers
+from saltus.arguments import function, mapping, numbers
 from saltus.env.disturb.disturbances import Disturbances
 from saltus.env.disturb.pushes import pushes_of
 from saltus.env.environment import Environment, declared
@@ -59,6 +59,11 @@ class Declaration:
         self.quantities = Quantities(late, declared(environment, "quantities"))
         self.action_low, self.action_high = self._action_range()
         self.reward_range = self._reward_range()
+        where = f"{self._name}: python_rewards"
+        self.python_rewards = {
+            name: function(f"{where}[{name!r}]", value)
+            for name, value in mapping(where, declared(environment, "python_rewards")).items()
+        }
         self.disturbances = self._disturbances(dt, nmemory)
         self._check_names()
 
@@ -72,6 +77,9 @@ class Declaration:
         clash = self.rewards.keys() & self.infos.keys()
         if clash:
             raise OptionError(f"{self._name}: {', '.join(sorted(clash))} is both a reward and an info")
+        twice = self.python_rewards.keys() & (self.rewards.keys() | self.infos.keys() | self.disturbances.infos.keys())
+        if twice:
+            raise OptionError(f"{self._name}: {', '.join(sorted(twice))} is a Python reward and something else")
         pushed = self.disturbances.infos
         taken = pushed.keys() & (self.rewards.keys() | self.infos.keys())
         if taken:
@@ -123,16 +131,19 @@ class Declaration:
         self.spans: dict[str, slice | int] = {}
         self._values: list[tuple[Any, int, int]] = []
         self.nvalue = 0
-        for name, function in {**self.rewards, **self.infos}.items():
-            size = value_count(f"{self._name}: {name}", function, typed)
+        for name, kernel in {**self.rewards, **self.infos}.items():
+            size = value_count(f"{self._name}: {name}", kernel, typed)
             if name in self.rewards and size:
                 raise OptionError(f"{self._name}: reward {name} must be one number, not {size}")
-            self._values.append((function, self.nvalue, size))
+            self._values.append((kernel, self.nvalue, size))
             self.spans[name] = slice(self.nvalue, self.nvalue + size) if size else self.nvalue
             self.nvalue += size or 1
         for name, size in self.disturbances.infos.items():
             self.spans[name] = slice(self.nvalue, self.nvalue + size)
             self.nvalue += size
+        for name in self.python_rewards:  # their values are stored after the loop
+            self.spans[name] = self.nvalue
+            self.nvalue += 1
 
     def _measure_observation(self, typed: tuple[Struct, Struct, Struct]) -> None:
         rows: list[tuple[int, int]] = []

@@ -66,6 +66,9 @@ class Episodes(Snapshots):
         self._rest = (self.timestep, *self.integrator.parameters)
         self.warned = False
         self.seconds = 0.0  # duration of the last call
+        if model is None and self.declaration.python_rewards:
+            names = ", ".join(self.declaration.python_rewards)
+            warn(f"{type(environment).__name__}: {names}: rewards in Python are not compiled, a slow path; use terms")
 
     # ------------------------------------------------------------ construction
 
@@ -200,6 +203,28 @@ class Episodes(Snapshots):
         """Take a step of the environment with actions [n, naction], with the resets of an autoreset mode."""
         self._actions[: self.n] = actions
         self._call(mode, self._nothing_given)
+        if self.declaration.python_rewards:
+            self._add_python_rewards(~(self.results.began | self.results.diverged))
+
+    def check_mode(self, mode: int) -> None:
+        """Raise OptionError if the environment cannot have an autoreset mode."""
+        if mode == SAME_STEP and self.declaration.python_rewards:
+            raise OptionError(
+                'Python rewards read the states that a step has reached, which autoreset_mode "SameStep" replaces; use '
+                '"NextStep" or "Disabled", or compile them as terms'
+            )
+
+    def _add_python_rewards(self, stepped: NDArray[np.bool_]) -> None:
+        """Evaluate rewards that are Python functions, and add them where a step was taken [n]."""
+        what, results = self.declaration, self.results
+        for name, reward in what.python_rewards.items():
+            given = numbers(f"Python reward {name}", reward(self.read, self._actions[: self.n].copy()))
+            if given.shape != (self.n,):
+                raise OptionError(f"Python reward {name} must return numbers of shape {(self.n,)}, not {given.shape}")
+            results.values[what.spans[name], stepped] = given[stepped]
+        parts = [what.spans[name] for name in (*what.rewards, *what.python_rewards)]
+        total = np.clip(results.values[parts].sum(axis=0), *what.reward_range)
+        results.rewards[stepped] = total[stepped]
 
     def reset(
         self, chosen: NDArray[np.bool_] | None = None, state: Mapping[str, NDArray[np.float64]] | None = None

@@ -41,7 +41,7 @@ def test_environments_of_ones_own():
         made_for("helpers.steered:Stered", None, {})
     with pytest.raises(OptionError, match="no environment nowhere:Steered"):
         made_for("nowhere:Steered", None, {})
-    with pytest.raises(OptionError, match="expected a name or a subclass"):
+    with pytest.raises(OptionError, match="expected a name, 'module:Class' or a subclass"):
         made_for("helpers.steered:saltus", None, {})
 
 
