@@ -223,9 +223,10 @@ def test_assigning_shapes():
     for wrong in (np.zeros(5), np.zeros((6, 7)), np.zeros((7, 6, 1))):
         with pytest.raises(saltus.OptionError, match=r"qpos has shape \(7, 6\)"):
             batch.qpos = wrong
-    # what is read is a copy
+    # what is read is a copy, through which entries are set
+    before = batch.qpos
     batch.qpos[0, 0] = 99
-    assert batch.qpos[0, 0] == 0
+    assert (batch.qpos[0, 0], before[0, 0]) == (99, 0)
 
 
 def test_forces():
