@@ -50,12 +50,17 @@ class Trajectory(HumansNames, TrajectoryTable):
             sleep together, or below 0 for those awake; otherwise [T, 0].
         prescribed_force [T, k]: forces that prescribed motions of joints need (N m, N), in the order of
             `names["motion"]`; [T, 0] without any.
+        sensordata [T, nsensordata]: readings of all sensors, in the order of the file (units["sensor"]), without noise;
+            nan where forces cannot be computed; [T, 0] without any.
+        signals [T, k]: what `sim.run(..., record=...)` was asked for, one number after the other, with labels in
+            names["signal"]; `trajectory["xpos[hand]"]` gives one of them.
         mocap_pos [T, nmocap, 3], mocap_quat [T, nmocap, 4]: poses of bodies that are moved from outside (m).
         end: the row at the run's end, by the names of these columns, where no sample lies there; otherwise None.
         events: structured array [E] with the fields of `saltus.record.EVENT_DTYPE`: time (s), kind ("impact",
             "liftoff", "stick", "slip", ...), name, other, gap (m), velocity (m/s), impulse [3] (N s), energy_before
             and energy_after (J), nan or "" where not known; and the user's own fields.
-        names: labels of the columns, by group: qpos, qvel, act, ctrl, contact, mocap, actuation, tree, motion.
+        names: labels of the columns, by group: qpos, qvel, act, ctrl, contact, mocap, actuation, tree, motion,
+            sensor, signal.
         units: units of the columns, by the same groups; "" for a quaternion part.
         attrs: provenance: model text, integrator, timestep, options, versions, ...; plain Python values.
         certificate: accuracy of the run, where it was measured, otherwise None.

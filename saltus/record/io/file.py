@@ -21,7 +21,7 @@ from saltus.record.io.isolated_reader import check_readable
 from saltus.record.io.netcdf import read_dataset
 from saltus.record.io.plain_hdf5 import stated_size
 from saltus.record.table.certificate import Certificate
-from saltus.record.table.columns import DIMENSIONS
+from saltus.record.table.columns import COLUMNS, DIMENSIONS, GROUPS
 from saltus.record.table.stored_model import StoredModel
 from saltus.record.table.trajectory_table import TrajectoryTable
 
@@ -159,17 +159,13 @@ def _described(dtype: np.dtype[Any]) -> list[list[Any]]:
 
 def _from_dataset(dataset: xarray.Dataset, path: str | os.PathLike[str]) -> TrajectoryTable:
     stored = dict(dataset.attrs)
-    groups = ("qpos", "qvel", "act", "ctrl")
     ends = {name: dataset[f"end_{name}"].values for name in DIMENSIONS if f"end_{name}" in dataset}
     return TrajectoryTable(
         **{name: dataset[name].values for name in DIMENSIONS if name in dataset},
         end=ends or None,
         events=_read_events(dataset, json.loads(stored[_EVENTS])),
-        names={
-            group: _labels(dataset, f"{group}_name")
-            for group in (*groups, "contact", "mocap", "actuation", "tree", "motion")
-        },
-        units={group: _labels(dataset, f"{group}_unit") for group in groups},
+        names={group: _labels(dataset, f"{group}_name") for group in GROUPS},
+        units={group: _labels(dataset, f"{group}_unit") for group, name in GROUPS.items() if COLUMNS[name].units},
         attrs=_read_attributes(stored),
         certificate=_read_certificate(dataset, stored),
         model=StoredModel.read(dataset[_MJB].values.tobytes(), stored[_MODEL], path) if _MODEL in stored else None,

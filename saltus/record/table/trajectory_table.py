@@ -46,6 +46,8 @@ class TrajectoryTable:
     ledger: NDArray[np.float64]
     tree_asleep: NDArray[np.int32]
     prescribed_force: NDArray[np.float64]
+    sensordata: NDArray[np.float64]
+    signals: NDArray[np.float64]
 
     def __init__(
         self,
