@@ -68,7 +68,10 @@ Energy = Annotated[
 ]
 Save = Annotated[
     Path | None,
-    typer.Option(metavar="F", help="Save the recording: netCDF (.nc), or Zarr (.zarr), written during the run."),
+    typer.Option(
+        metavar="F",
+        help="Save the recording: netCDF (.nc), Zarr (.zarr, written during the run), .csv, .parquet, .mat or .npz.",
+    ),
 ]
 Record = Annotated[
     list[str] | None,

@@ -17,6 +17,7 @@ from saltus.record.files.atomic_write import reason_of
 from saltus.record.files.checksum import SIZE, sealed_size, write_sealed
 from saltus.record.files.limits import checked_path
 from saltus.record.io.dataset import to_dataset
+from saltus.record.io.export import EXPORTS, PARQUET, check_parquet, export, suffix_of
 from saltus.record.io.isolated_reader import check_readable
 from saltus.record.io.netcdf import read_dataset
 from saltus.record.io.plain_hdf5 import stated_size
@@ -48,7 +49,12 @@ _MODEL, _MJB = "trajectory_model", "model_mjb"
 def save(trajectory: TrajectoryTable, path: str | os.PathLike[str]) -> None:
     """Write a recording to a file; see `Trajectory.save`."""
     path = checked_path(path)
-    if path.endswith(STORE):
+    if os.path.isfile(path) or not os.path.exists(path):  # a directory or a pipe is refused by what it is
+        check_suffix(path)
+    if suffix_of(path) in EXPORTS:
+        export(trajectory, path)
+        return
+    if suffix_of(path) == STORE:
         from saltus.record.io.stream import save_store
 
         save_store(trajectory, path)
@@ -63,10 +69,13 @@ def save(trajectory: TrajectoryTable, path: str | os.PathLike[str]) -> None:
 
 
 def check_suffix(path: str | os.PathLike[str]) -> None:
-    """Raise OptionError for a suffix that is not a recording's."""
-    if os.path.splitext(os.fspath(path))[1].lower() not in (*NETCDF, STORE):
-        known = f"{', '.join(NETCDF)} (netCDF4) or {STORE} (Zarr)"
+    """Raise OptionError for a suffix that is not a recording's, or of a format that cannot be written here."""
+    suffix = suffix_of(path)
+    if suffix not in (*NETCDF, STORE, *EXPORTS):
+        known = f"{', '.join(NETCDF)} (netCDF4), {STORE} (Zarr) or {', '.join(EXPORTS)} (tables for other programs)"
         raise OptionError(f"the suffix of a recording must be {known}, got '{os.fspath(path)}'")
+    if suffix == PARQUET:
+        check_parquet()
 
 
 def load(path: str | os.PathLike[str]) -> TrajectoryTable:
@@ -76,6 +85,9 @@ def load(path: str | os.PathLike[str]) -> TrajectoryTable:
         from saltus.record.io.store import load_store
 
         return load_store(path)
+    if suffix_of(path) in EXPORTS:
+        reason = f"a table for other programs; Saltus reads recordings from {NETCDF[0]} and {STORE}"
+        raise RecordError(path, reason, action="read")
     dataset, sealed = _opened(path)
     version = dataset.attrs.get(FORMAT_ATTRIBUTE)
     if version is None:

@@ -286,6 +286,10 @@ class StreamedTable(TrajectoryTable):
         setattr(self, name, value)
         return value
 
+    def row_shape(self, column: str) -> tuple[int, ...]:
+        """Shape of a sample in a column, without reading it."""
+        return self.store.shapes[column]
+
     def __len__(self) -> int:
         return len(self.store)
 

@@ -164,6 +164,10 @@ class TrajectoryTable:
         """Time from the first sample to the last, s."""
         return float(self.time[-1] - self.time[0]) if len(self.time) else 0.0
 
+    def row_shape(self, column: str) -> tuple[int, ...]:
+        """Shape of a sample in a column, without reading it."""
+        return getattr(self, column).shape[1:]
+
     def __len__(self) -> int:
         return len(self.time)
 
