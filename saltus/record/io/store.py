@@ -286,8 +286,7 @@ class StreamedTable(TrajectoryTable):
         setattr(self, name, value)
         return value
 
-    def row_shape(self, column: str) -> tuple[int, ...]:
-        """Shape of a sample in a column, without reading it."""
+    def _shape_of(self, column: str) -> tuple[int, ...]:
         return self.store.shapes[column]
 
     def __len__(self) -> int:

@@ -165,7 +165,16 @@ class TrajectoryTable:
         return float(self.time[-1] - self.time[0]) if len(self.time) else 0.0
 
     def row_shape(self, column: str) -> tuple[int, ...]:
-        """Shape of a sample in a column, without reading it."""
+        """Shape of a sample in a column, without reading it.
+
+        Raises:
+            OptionError: there is no such column.
+        """
+        if not isinstance(column, str) or column not in COLUMNS:
+            raise OptionError.unknown("column of a recording", column, list(COLUMNS))
+        return self._shape_of(column)
+
+    def _shape_of(self, column: str) -> tuple[int, ...]:
         return getattr(self, column).shape[1:]
 
     def __len__(self) -> int:
