@@ -60,7 +60,7 @@ def plot_signals(
 
 
 def _draw(axes: Axes, tables: Sequence[TrajectoryTable], name: str) -> None:
-    """Draw one quantity of all recordings: a colour for each number, a style for each recording."""
+    """Draw one quantity of all recordings: a style for each recording; colours tell numbers apart, or runs."""
     handles, labels, units = [], [], []
     for run, table in enumerate(tables):
         column, places, _ = locate(table, name)
@@ -69,7 +69,7 @@ def _draw(axes: Axes, tables: Sequence[TrajectoryTable], name: str) -> None:
         units += [of_unit[k] for k in places]
         for number, k in enumerate(places):
             look: dict[str, Any] = {
-                "color": COLOURS[number % len(COLOURS)],
+                "color": COLOURS[(number if len(places) > 1 else run) % len(COLOURS)],
                 "linestyle": STYLES[run % len(STYLES)],
                 "linewidth": 1.4,
             }
