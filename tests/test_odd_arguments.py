@@ -107,6 +107,8 @@ GOOD = {  # what a call needs to be one, by name
     "Hard": {},
     "friction_contact": dict(W=np.eye(3), q=np.ones(3), mu=[0.5]),
     "Trajectory": dict(time=[0.0, 1.0], qpos=np.zeros((2, 1)), qvel=np.zeros((2, 1))),
+    "Trajectory.to_csv": dict(path="samples.csv"),
+    "Trajectory.row_shape": dict(column="qpos"),
     "Trajectory.load": dict(path="nowhere.nc"),
     "ButcherTableau": dict(a=[[0]], b=[1]),
     "derive": dict(model="pendulum"),

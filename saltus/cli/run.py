@@ -68,7 +68,14 @@ Energy = Annotated[
 ]
 Save = Annotated[
     Path | None,
-    typer.Option(metavar="F", help="Save the recording: netCDF (.nc), or Zarr (.zarr), written during the run."),
+    typer.Option(
+        metavar="F",
+        help="Save the recording: netCDF (.nc), Zarr (.zarr, written during the run), .csv, .parquet, .mat or .npz.",
+    ),
+]
+Record = Annotated[
+    list[str] | None,
+    typer.Option(metavar="FIELD", help="Record this too, as 'xpos[hand]' or qfrc_actuator; repeatable."),
 ]
 Resume = Annotated[
     Path | None, typer.Option(metavar="F.zarr", help="Resume an interrupted run with the options stored in its file.")
@@ -76,7 +83,7 @@ Resume = Annotated[
 # options of a run that its recording stores
 RECORDED = (
     *("duration", "integrator", "contact", "restitution", "friction", "timestep", "sample", "key", "ignore"),
-    *("save", "energy", "set_", "force"),
+    *("save", "energy", "record", "set_", "force"),
 )
 NO_MODEL = "missing MODEL: give a file or bundled name, or use --resume F.zarr"
 
@@ -99,6 +106,7 @@ def run(
     energy: Energy = False,
     plot: Plot = None,
     save: Save = None,
+    record: Record = None,
     video: Video = None,
     report: Report = None,
     resume: Resume = None,
@@ -133,7 +141,7 @@ def run(
     found = start.model(values)
     outputs.check_model(found)
     start.key = None if key is None else _key(found, key)
-    done = _run(start.simulation(values), duration, sample, certify, outputs.store, energy)
+    done = _run(start.simulation(values), duration, sample, certify, outputs.store, energy, record or [])
     finish(done, outputs, saved=outputs.store is not None)
 
 
@@ -243,11 +251,20 @@ def _recorded(run: Callable[[], Trajectory]) -> Done:
     return done
 
 
-def _run(sim: Simulation, duration: float, sample: float, certify: bool, store: Path | None, energy: bool) -> Done:
+def _run(
+    sim: Simulation,
+    duration: float,
+    sample: float,
+    certify: bool,
+    store: Path | None,
+    energy: bool,
+    record: list[str],
+) -> Done:
     start = sim.snapshot()
     with screen.Activity() as activity:
         progress = activity.progress("simulating")
-        done = _recorded(lambda: sim.run(duration, sample, progress=progress, save=store, ledger=energy))
+        how: dict[str, Any] = dict(progress=progress, save=store, ledger=energy, record=record)
+        done = _recorded(lambda: sim.run(duration, sample, **how))
         activity.end("simulating")
         if certify and not done.why_unchecked:
             _certify(sim, start, duration, sample, done, activity)

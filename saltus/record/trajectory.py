@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Unpack
 
 from saltus.arguments import several
@@ -14,11 +14,13 @@ from saltus.record.energy_report import EnergyReport
 from saltus.record.film.options import FilmOptions, ReportOptions
 from saltus.record.io.store import StreamedTable
 from saltus.record.table.energy_figure import energy_figure
+from saltus.record.table.lookup import NamedColumns
 from saltus.record.table.trajectory_table import TrajectoryTable
 from saltus.terminal.display import count, notebook_html
 from saltus.terminal.progress import ProgressChoice
 
 if TYPE_CHECKING:
+    import pandas
     import xarray
     from matplotlib.figure import Figure
     from PIL.Image import Image
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
     from saltus.record.film.video import Video
 
 
-class Trajectory(HumansNames, TrajectoryTable):
+class Trajectory(HumansNames, NamedColumns):
     """A recorded run.
 
     Attributes:
@@ -50,12 +52,17 @@ class Trajectory(HumansNames, TrajectoryTable):
             sleep together, or below 0 for those awake; otherwise [T, 0].
         prescribed_force [T, k]: forces that prescribed motions of joints need (N m, N), in the order of
             `names["motion"]`; [T, 0] without any.
+        sensordata [T, nsensordata]: readings of all sensors, in the order of the file (units["sensor"]), without noise;
+            nan where forces cannot be computed; [T, 0] without any.
+        signals [T, k]: what `sim.run(..., record=...)` was asked for, one number after the other, with labels in
+            names["signal"]; `trajectory["xpos[hand]"]` gives one of them.
         mocap_pos [T, nmocap, 3], mocap_quat [T, nmocap, 4]: poses of bodies that are moved from outside (m).
         end: the row at the run's end, by the names of these columns, where no sample lies there; otherwise None.
         events: structured array [E] with the fields of `saltus.record.EVENT_DTYPE`: time (s), kind ("impact",
             "liftoff", "stick", "slip", ...), name, other, gap (m), velocity (m/s), impulse [3] (N s), energy_before
             and energy_after (J), nan or "" where not known; and the user's own fields.
-        names: labels of the columns, by group: qpos, qvel, act, ctrl, contact, mocap, actuation, tree, motion.
+        names: labels of the columns, by group: qpos, qvel, act, ctrl, contact, mocap, actuation, tree, motion,
+            sensor, signal.
         units: units of the columns, by the same groups; "" for a quaternion part.
         attrs: provenance: model text, integrator, timestep, options, versions, ...; plain Python values.
         certificate: accuracy of the run, where it was measured, otherwise None.
@@ -95,22 +102,67 @@ class Trajectory(HumansNames, TrajectoryTable):
 
     _repr_html_ = notebook_html
 
+    def __add__(self, other: Trajectory) -> Trajectory:
+        """Join this recording and one that continues it: of the same model, and from the time at which this one ends.
+
+        Where both have a sample at the join, it is the second's. Work in a ledger goes on; a certificate, which holds
+        for one run, is left out. `attrs["parts"]` says how each part was simulated.
+
+        Raises:
+            OptionError: the recordings do not continue each other.
+        """
+        from saltus.record.join import joined
+
+        if not isinstance(other, Trajectory):
+            return NotImplemented
+        return Trajectory(**joined(self, other))
+
     def to_xarray(self) -> xarray.Dataset:
         """Return the recording as a dataset; variables have the names of these attributes, with units and long names.
 
         `time` is the first dimension; the columns of `qpos` lie along `qpos_name`, whose coordinate holds the labels
-        (`ds.qpos.sel(qpos_name="elbow")`), those of `energy` along `energy_kind`; events along `event`.
+        (`ds.qpos.sel(qpos_name="elbow")`), those of `energy` along `energy_kind`; events along `event`. Signals that
+        were asked for are variables of their own (`ds["xpos[hand]"]`).
         """
         from saltus.record.io.dataset import to_dataset
 
-        return to_dataset(self)
+        return to_dataset(self, apart=True)
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the recording as netCDF4, whole or not at all; `load` restores every bit of it.
+    def to_pandas(self, columns: str | Iterable[str] | None = None) -> pandas.DataFrame:
+        """Return the samples as a data frame: a column for each number, by full name, over `time` (s).
 
-        With the suffix .zarr it becomes a Zarr store like those of streamed runs; nothing may exist there yet.
+        `columns`: names as `trajectory[...]` takes them; None: all. Units are in `attrs["units"]` of the frame.
 
         Raises:
+            OptionError: a name is unknown or ambiguous, or pandas is not installed.
+        """
+        from saltus.record.io.export import to_pandas
+
+        return to_pandas(self, columns)
+
+    def to_csv(self, path: str | os.PathLike[str], columns: str | Iterable[str] | None = None) -> None:
+        """Write the samples as a table of numbers separated by commas, below a line of full names, `time` first.
+
+        Numbers have the digits that restore them exactly. `columns`: names as `trajectory[...]` takes them; None: all.
+
+        Raises:
+            OptionError: a name is unknown or ambiguous.
+            RecordError: the file cannot be written; a previous file at `path` is untouched.
+        """
+        from saltus.record.io.export import to_csv
+
+        to_csv(self, path, columns)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the recording to a file, whole or not at all, in the format of the suffix.
+
+        .nc (netCDF4): `load` restores every bit of it. .zarr: a Zarr store like those of streamed runs, which `load`
+        reads, too; nothing may exist there yet. Tables of numbers for other programs: .csv and .parquet, as of
+        `to_csv` and `to_pandas`; .mat (MATLAB, Octave) and .npz (NumPy) with each column as an array, its labels and
+        units, and the events.
+
+        Raises:
+            OptionError: another suffix.
             RecordError: the file cannot be written; a previous file at `path` is untouched.
         """
         from saltus.record.io.file import save
@@ -128,16 +180,32 @@ class Trajectory(HumansNames, TrajectoryTable):
 
         return cls.of(load(path))
 
-    def plot(self, path: str | os.PathLike[str] | None = None) -> Figure:
+    def plot(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        signals: str | Iterable[str] | None = None,
+        others: Iterable[Trajectory] = (),
+    ) -> Figure:
         """Draw positions, velocities and energies over time; written to `path` too (.png, .svg, .pdf) where given.
 
+        Args:
+            signals: what to draw instead, by names as `trajectory[...]` takes them ("theta", "ctrl", "gyro",
+                "contact_force[floor ball]"): a panel for each.
+            others: further recordings, drawn into the same panels with broken lines; with them, `signals` are positions
+                and controls unless given.
+
         Raises:
-            OptionError: `path` has another suffix.
+            OptionError: `path` has another suffix, or a name is unknown in one of the recordings.
             RecordError: the file cannot be written.
         """
         from saltus.record.plot.trajectory import plot
 
-        return plot(self, path)
+        if signals is None and not (others := several("others", others)):
+            return plot(self, path)
+        from saltus.record.plot.signals import plot_signals
+
+        return plot_signals([self, *others], signals, path)
 
     def video(
         self,

@@ -2,6 +2,7 @@
 
 import math
 import os
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -42,6 +43,7 @@ def simulate(
     progress: ProgressChoice = None,
     certify: bool = False,
     save: str | os.PathLike[str] | None = None,
+    record: str | Iterable[str] = (),
 ) -> "Trajectory":
     """Simulate a model from t0 to tf and record at t0, t0 + sampling_period, ... up to tf.
 
@@ -59,7 +61,7 @@ def simulate(
         contact: the contact law: "hard", "soft" or a law itself (`saltus.Hard`, `saltus.Soft`).
         integrator, timestep, tolerance, dynamics, motions: as `saltus.Simulation` takes them; None: the defaults.
         control: a function, an array, or a controller in the time loop, as `Simulation.run` takes it.
-        progress, certify, save: as `Simulation.run` takes them.
+        progress, certify, save, record: as `Simulation.run` takes them.
 
     Raises:
         OptionError: invalid times, shapes or options; the message names the argument.
@@ -78,7 +80,7 @@ def simulate(
         sim.actuation_state = _state("actuation0", actuation0, len(sim.actuation_state), "discrete states of actuation")
     of_run = None if in_loop is not None else control
     period = positive("sampling_period", sampling_period)
-    return sim.run(duration, period, of_run, progress, certify=certify, save=save)
+    return sim.run(duration, period, of_run, progress, certify=certify, save=save, record=record)
 
 
 def _times(t0: float, tf: float) -> tuple[float, float]:

@@ -20,7 +20,7 @@ from saltus.simulate.laws.control import PID, Controller
 from saltus.simulate.laws.dynamics import Dynamics
 from saltus.simulate.laws.events import Event, UserEvents
 from saltus.simulate.laws.motions import Motions
-from saltus.simulate.running.run import control_function, controlled_by, make_run
+from saltus.simulate.running.run import control_function, controlled_by, make_run, signals_of
 from saltus.simulate.running.run_metadata import law_of, versions
 from saltus.simulate.running.run_setup import ARRAY, CONTROLLER, FUNCTION, PID_KIND, described
 from saltus.simulate.running.schedule import Plan
@@ -93,7 +93,8 @@ def resume(
         sim.engine.prepare()
         sim.engine.unconverged = committed.position["unconverged"]
         book = Ledger(sim.engine) if setup.get("ledger") else None
-        run = make_run(sim.engine, plan, stream, apply, progress, book)
+        signals = signals_of(sim.engine, setup.get("record", ()))
+        run = make_run(sim.engine, plan, stream, apply, progress, book, signals)
         run.resume(committed.position)
         return run.record()
 

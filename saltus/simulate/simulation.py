@@ -1,7 +1,7 @@
 """`saltus.Simulation`: one mechanism, its state, and an integrator."""
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias, Unpack
 
 import numpy as np
@@ -243,6 +243,7 @@ class Simulation(StateAttributes, NamedParts):
         certify: bool = False,
         save: str | os.PathLike[str] | None = None,
         ledger: bool = False,
+        record: str | Iterable[str] = (),
     ) -> "Trajectory":
         """Simulate `duration` seconds from the present state and record every `sample` seconds.
 
@@ -265,12 +266,16 @@ class Simulation(StateAttributes, NamedParts):
         step; `trajectory.energy_report()` is the balance. The motion is the same; the run takes longer, for methods of
         more than one stage several times as long.
 
+        `record`: fields of `data` to record too, whole ("qfrc_actuator") or those of one object ("xpos[hand]",
+        "site_xpos[tip]", "xpos[hand][2]"), at the states of the samples; `trajectory["xpos[hand]"]` is one. Sensor
+        readings, `sensordata`, are in every recording of a model with sensors. OptionError lists what there is.
+
         Ctrl-C ends the run early and returns the recording up to there. DivergenceError has it as `trajectory`.
         """
         from saltus.simulate.running.run import run
 
         again = self._again
-        how: dict[str, Any] = dict(certify=certify, save=save, ledger=ledger)
+        how: dict[str, Any] = dict(certify=certify, save=save, ledger=ledger, record=record)
         return run(self.engine, self, again, duration, sample, control, progress, **how)
 
     @in_turn

@@ -107,7 +107,8 @@ class _Group:
             sizes, _ = about_run(sim.engine, duration, sample)
             if sizes["ncontact"] or sizes["npoint"]:  # columns that only a single simulation fills
                 return None
-            fields = (*COLUMNS, *(f for f in fields if f not in COLUMNS))
+            columns = _columns_of(sim)
+            fields = (*columns, *(f for f in fields if f not in columns))
         return cls(task, sim, plan, every, fields or ("time",))
 
     @property
@@ -198,17 +199,23 @@ class _Group:
         _step(batch, plan.whole - (plan.count - 1) * self.every)
         end: dict[str, Any] | None = None
         if plan.beyond and self.task.recorded:
-            end = dict(zip(COLUMNS, batch.read(COLUMNS), strict=True))
+            columns = _columns_of(self.sim)
+            end = dict(zip(columns, batch.read(columns), strict=True))
         stacked = {name: np.stack([row[k] for row in read], axis=1) for k, name in enumerate(self.fields)}
         return SimpleNamespace(**stacked), end
 
     def _recording(self, batch: Batch, samples: SimpleNamespace, end: dict[str, Any] | None, i: int) -> Trajectory:
         """The recording of simulation i."""
         _, about = about_run(self.sim.engine, self.task.sampling.duration, self.plan.sample)
-        columns: dict[str, Any] = {name: getattr(samples, name)[i] for name in COLUMNS}
+        columns: dict[str, Any] = {name: getattr(samples, name)[i] for name in _columns_of(self.sim)}
         last = None if end is None else {name: values[i] for name, values in end.items()}
         columns |= about | {"model": batch.model_of(i)}
         return Trajectory(**columns, end=last)
+
+
+def _columns_of(sim: Simulation) -> tuple[str, ...]:
+    """Columns of a recording of one run of this simulation."""
+    return (*COLUMNS, "sensordata") if sim.model.nsensordata else COLUMNS
 
 
 def _step(batch: Batch, n: int) -> None:

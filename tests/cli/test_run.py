@@ -119,3 +119,17 @@ def test_paths_are_checked_before_the_run(saltus_command, tmp_path, monkeypatch,
 def test_resume_of_what_is_not_there(saltus_command, tmp_path):
     code, _, err = saltus_command("run", "--resume", tmp_path / "no.zarr")
     assert code == 1 and err.startswith("error: cannot read recording")
+
+
+def test_chosen_quantities_as_a_table(saltus_command, tmp_path):
+    """What --record names is in the table that --save writes; what is not there is said with what is."""
+    short = ["--duration", 0.1, "--no-certify"]
+    options = [*short, "--record", "xpos[pendulum]", "--record", "qacc", "--save", tmp_path / "a.csv"]
+    code, out, _ = saltus_command("run", "pendulum", *options)
+    assert code == 0 and "a.csv (recording)" in out
+    names = (tmp_path / "a.csv").read_text().splitlines()[0].split(",")
+    assert names[0] == "time" and {"qpos[theta]", "xpos[pendulum][2]", "qacc[theta]"} <= set(names)
+    code, _, err = saltus_command("run", "pendulum", *short, "--record", "xpso")
+    assert code and "did you mean 'xpos'" in err
+    code, _, err = saltus_command("run", "pendulum", *short, "--save", tmp_path / "a.xls")
+    assert code and ".csv, .parquet, .mat, .npz" in err

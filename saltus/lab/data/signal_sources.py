@@ -10,14 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-import mujoco
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from saltus.lab.data.signals import Signal, Signals, Source
-from saltus.model.actuator_enums import TRN_JOINT, TRN_TENDON
 from saltus.model.enums import FREE, HINGE, SLIDE
+from saltus.record.table.labels import in_brackets
 from saltus.simulate.running.contact_columns import energy_and_contacts, point_count, point_names
+from saltus.simulate.running.labels import FORCE_ALONG, output_labels, sensor_labels
 from saltus.simulate.running.run_metadata import names_and_units
 
 if TYPE_CHECKING:
@@ -27,25 +27,7 @@ if TYPE_CHECKING:
 
 WITH_PARTS = 64  # most contact points with separate signals for x, y and z
 FEW = 3  # signals of a kind in a preset
-FORCE_ALONG = {"m/s": "N", "rad/s": "N m"}  # unit of a generalised force, by the unit of its velocity
 ENERGIES = ("energy", "potential", "kinetic")
-SENSOR_UNITS = {
-    "m": "RANGEFINDER FRAMEPOS SUBTREECOM TENDONPOS GEOMDIST GEOMFROMTO",
-    "m/s": "VELOCIMETER FRAMELINVEL SUBTREELINVEL TENDONVEL",
-    "m/s²": "ACCELEROMETER FRAMELINACC",
-    "rad/s": "GYRO FRAMEANGVEL BALLANGVEL",
-    "rad/s²": "FRAMEANGACC",
-    "N": "TOUCH FORCE TENDONACTFRC",
-    "N m": "TORQUE",
-    "kg m²/s": "SUBTREEANGMOM",
-    "J": "E_POTENTIAL E_KINETIC",
-    "s": "CLOCK",
-}
-_UNIT_OF_SENSOR = {
-    int(getattr(mujoco.mjtSensor, f"mjSENS_{kind}")): unit
-    for unit, kinds in SENSOR_UNITS.items()
-    for kind in kinds.split()
-}
 
 
 def simulation_sources(sim: Simulation) -> list[Source]:
@@ -61,7 +43,7 @@ def simulation_sources(sim: Simulation) -> list[Source]:
     forces = [("qfrc_applied", names["qvel"], along, False)]
     if model.nactuator:
         forces += [("qfrc_actuator", names["qvel"], along, True)]
-        forces += [("actuator_force", *_outputs(model), True)]
+        forces += [("actuator_force", *output_labels(model), True)]
     found += [_field(field, "Forces", own, unit, computed=computed) for field, own, unit, computed in forces]
     found += [_contacts(sim), _energies_source()]
     if model.nsensordata:
@@ -102,23 +84,6 @@ def _turning(model: Model) -> list[str]:
     return [name for name, kind, limited in kinds if kind == HINGE and not limited]
 
 
-def _outputs(model: Model) -> tuple[list[str], list[str]]:
-    """Names and units of actuator forces; an actuator may have several."""
-    names, units = [], []
-    for k, name in enumerate(model.names("actuator")):
-        count = int(model.actuator_outnum[k])
-        names += [name] if count == 1 else [f"{name}.{i}" for i in range(count)]
-        units += [_actuator_unit(model, k)] * count
-    return names, units
-
-
-def _actuator_unit(model: Model, k: int) -> str:
-    kind = int(model.actuator_trntype[k])
-    if kind == TRN_JOINT:
-        return {HINGE: "N m", SLIDE: "N"}.get(int(model.jnt_type[model.actuator_trnid[k, 0]]), "")
-    return "N" if kind == TRN_TENDON else ""
-
-
 def _energies_source() -> Source:
     signals = [_plain(name, "J", "Energies") for name in ENERGIES]
     return Source(signals, _energies, computed=True, field="energy")
@@ -130,12 +95,8 @@ def _energies(sim: Simulation) -> NDArray[np.float64]:
 
 
 def _sensors(model: Model) -> list[Signal]:
-    found = []
-    for s, name in enumerate(model.names("sensor")):
-        count, unit = int(model.sensor_dim[s]), _UNIT_OF_SENSOR.get(int(model.sensor_type[s]), "")
-        ids = [f"sensor[{name}]"] if count == 1 else [f"sensor[{name}][{i}]" for i in range(count)]
-        found += [_plain(id, unit, "Sensors") for id in ids]
-    return found
+    labels = zip(*sensor_labels(model), strict=True)
+    return [_plain(in_brackets("sensor", name), unit, "Sensors") for name, unit in labels]
 
 
 def _contacts(sim: Simulation) -> Source:

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from saltus.record.table.columns import COLUMNS, Column
+from saltus.record.table.columns import COLUMNS, SIGNALS, Column
 from saltus.record.table.events import UNITS
+from saltus.record.table.lookup import find, locate, signal_shapes
 
 if TYPE_CHECKING:
     import xarray
@@ -20,15 +21,17 @@ _CERTIFIED = {
 }
 
 
-def to_dataset(trajectory: TrajectoryTable) -> xarray.Dataset:
-    """A recording as an xarray Dataset; see `Trajectory.to_xarray`."""
+def to_dataset(trajectory: TrajectoryTable, *, apart: bool = False) -> xarray.Dataset:
+    """A recording as an xarray Dataset; see `Trajectory.to_xarray`. `apart`: a variable for each signal."""
     import xarray
 
     variables: dict[str, Any] = {}
     coordinates: dict[str, Any] = {}
     for name, column in COLUMNS.items():
         values = getattr(trajectory, name)
-        if column.always or values.shape[1]:
+        if name == SIGNALS and apart:
+            variables |= _signals(trajectory)
+        elif column.always or values.shape[1]:
             (coordinates if name == "time" else variables)[name] = (
                 ("time", *column.dimensions),
                 values,
@@ -45,6 +48,17 @@ def to_dataset(trajectory: TrajectoryTable) -> xarray.Dataset:
             variables[f"certificate_{name}"] = ("time", values, about)
         attributes["certificate"] = str(trajectory.certificate)
     return xarray.Dataset(variables, coordinates, attributes)
+
+
+def _signals(trajectory: TrajectoryTable) -> dict[str, Any]:
+    """A variable for each signal that the run was asked for, with its unit and dimensions of its own."""
+    variables = {}
+    for name, shape in signal_shapes(trajectory).items():
+        _, places, _ = locate(trajectory, name)
+        about = {"long_name": name, "units": _common_unit([trajectory.units["signal"][k] for k in places])}
+        dimensions = [f"{name}_{axis}" for axis in range(len(shape))]
+        variables[name] = (("time", *dimensions), find(trajectory, name), about)
+    return variables
 
 
 def _about(column: Column, trajectory: TrajectoryTable) -> dict[str, Any]:

@@ -17,11 +17,12 @@ from saltus.record.files.atomic_write import reason_of
 from saltus.record.files.checksum import SIZE, sealed_size, write_sealed
 from saltus.record.files.limits import checked_path
 from saltus.record.io.dataset import to_dataset
+from saltus.record.io.export import EXPORTS, PARQUET, check_parquet, export, suffix_of
 from saltus.record.io.isolated_reader import check_readable
 from saltus.record.io.netcdf import read_dataset
 from saltus.record.io.plain_hdf5 import stated_size
 from saltus.record.table.certificate import Certificate
-from saltus.record.table.columns import DIMENSIONS
+from saltus.record.table.columns import COLUMNS, DIMENSIONS, GROUPS
 from saltus.record.table.stored_model import StoredModel
 from saltus.record.table.trajectory_table import TrajectoryTable
 
@@ -48,7 +49,12 @@ _MODEL, _MJB = "trajectory_model", "model_mjb"
 def save(trajectory: TrajectoryTable, path: str | os.PathLike[str]) -> None:
     """Write a recording to a file; see `Trajectory.save`."""
     path = checked_path(path)
-    if path.endswith(STORE):
+    if os.path.isfile(path) or not os.path.exists(path):  # a directory or a pipe is refused by what it is
+        check_suffix(path)
+    if suffix_of(path) in EXPORTS:
+        export(trajectory, path)
+        return
+    if suffix_of(path) == STORE:
         from saltus.record.io.stream import save_store
 
         save_store(trajectory, path)
@@ -65,10 +71,13 @@ def save(trajectory: TrajectoryTable, path: str | os.PathLike[str]) -> None:
 
 
 def check_suffix(path: str | os.PathLike[str]) -> None:
-    """Raise OptionError for a suffix that is not a recording's."""
-    if os.path.splitext(os.fspath(path))[1].lower() not in (*NETCDF, STORE):
-        known = f"{', '.join(NETCDF)} (netCDF4) or {STORE} (Zarr)"
+    """Raise OptionError for a suffix that is not a recording's, or of a format that cannot be written here."""
+    suffix = suffix_of(path)
+    if suffix not in (*NETCDF, STORE, *EXPORTS):
+        known = f"{', '.join(NETCDF)} (netCDF4), {STORE} (Zarr) or {', '.join(EXPORTS)} (tables for other programs)"
         raise OptionError(f"the suffix of a recording must be {known}, got '{os.fspath(path)}'")
+    if suffix == PARQUET:
+        check_parquet()
 
 
 def load(path: str | os.PathLike[str]) -> TrajectoryTable:
@@ -78,6 +87,9 @@ def load(path: str | os.PathLike[str]) -> TrajectoryTable:
         from saltus.record.io.store import load_store
 
         return load_store(path)
+    if suffix_of(path) in EXPORTS:
+        reason = f"a table for other programs; Saltus reads recordings from {NETCDF[0]} and {STORE}"
+        raise RecordError(path, reason, action="read")
     dataset, sealed = _opened(path)
     version = dataset.attrs.get(FORMAT_ATTRIBUTE)
     if version is None:
@@ -161,17 +173,13 @@ def _described(dtype: np.dtype[Any]) -> list[list[Any]]:
 
 def _from_dataset(dataset: xarray.Dataset, path: str | os.PathLike[str]) -> TrajectoryTable:
     stored = dict(dataset.attrs)
-    groups = ("qpos", "qvel", "act", "ctrl")
     ends = {name: dataset[f"end_{name}"].values for name in DIMENSIONS if f"end_{name}" in dataset}
     return TrajectoryTable(
         **{name: dataset[name].values for name in DIMENSIONS if name in dataset},
         end=ends or None,
         events=_read_events(dataset, json.loads(stored[_EVENTS])),
-        names={
-            group: _labels(dataset, f"{group}_name")
-            for group in (*groups, "contact", "mocap", "actuation", "tree", "motion")
-        },
-        units={group: _labels(dataset, f"{group}_unit") for group in groups},
+        names={group: _labels(dataset, f"{group}_name") for group in GROUPS},
+        units={group: _labels(dataset, f"{group}_unit") for group, name in GROUPS.items() if COLUMNS[name].units},
         attrs=_read_attributes(stored),
         certificate=_read_certificate(dataset, stored),
         model=StoredModel.read(dataset[_MJB].values.tobytes(), stored[_MODEL], path) if _MODEL in stored else None,

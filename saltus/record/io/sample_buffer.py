@@ -26,6 +26,11 @@ class SampleBuffer:
     def __len__(self) -> int:
         return self._count
 
+    @property
+    def further(self) -> frozenset[str]:
+        """Names of the columns with entries beyond those that every recording has."""
+        return self._more
+
     def append(
         self,
         time: float,

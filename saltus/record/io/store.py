@@ -286,6 +286,9 @@ class StreamedTable(TrajectoryTable):
         setattr(self, name, value)
         return value
 
+    def _shape_of(self, column: str) -> tuple[int, ...]:
+        return self.store.shapes[column]
+
     def __len__(self) -> int:
         return len(self.store)
 

@@ -145,11 +145,16 @@ _OF_FEATURES = (
         unit="N m or N",
         group="motion",
     ),
+    Column("sensordata", "sensor readings", ("sensor_name",), "nsensordata", group="sensor", units=True),
+    Column("signals", "signals recorded on request", ("signal_name",), "nsignal", group="signal", units=True),
 )
 
 #: The columns of a recording by name. A new one needs a row here, its size (`saltus.simulate.running.run`) and its
 #: value (`saltus.simulate.running.fixed_run.sample_row`).
 COLUMNS = {column.name: column for column in (*_STATE, *_MOCAP, *_CONTACT_POINTS, *_OF_FEATURES)}
+
+#: Attribute of a recording: shapes of the signals recorded on request, by name, in the order of their numbers.
+SIGNALS = "signals"
 
 #: The dimensions of a row of each column.
 DIMENSIONS: dict[str, tuple[str, ...]] = {name: column.dimensions for name, column in COLUMNS.items()}
@@ -167,7 +172,8 @@ def row_shapes(**sizes: int) -> dict[str, tuple[int, ...]]:
     Sizes, 0 if not given: `nq`, `nv`, `na`, `nu`; `ncontact`: contacts; `nmocap`: mocap bodies; `npoint`: contact
     points with a mode and a force: `ncontact`, or 0 where contacts are pairs of geoms; `nactuation`: discrete states of
     actuation; `nledger`: accounts of a ledger of energy, where one is kept; `ntree`: kinematic trees, where they may
-    fall asleep; `nmotion`: joints with prescribed motions.
+    fall asleep; `nmotion`: joints with prescribed motions; `nsensordata`: sensor readings; `nsignal`:
+    numbers recorded on request.
 
     Raises:
         OptionError: an unknown size.

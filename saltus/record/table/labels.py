@@ -7,6 +7,14 @@ def with_unit(label: str, unit: str) -> str:
     return f"{label} ({unit})" if unit else label
 
 
+def in_brackets(prefix: str, label: str) -> str:
+    """A label's full name: "sensor[gyro][0]" for "gyro[0]"."""
+    name, bracket, place = label.rpartition("[")
+    if bracket and name and place[:-1].isdigit() and place.endswith("]"):
+        return f"{prefix}[{name}][{place}"
+    return f"{prefix}[{label}]"
+
+
 def readable(name: str, kind: str) -> str:
     """A name for readers: "joint 3" for the third of its kind, which has no name of its own and is called "#3"."""
     return re.sub(r"#(?=\d+\b)", f"{kind} ", name)

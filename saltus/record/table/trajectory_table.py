@@ -46,6 +46,8 @@ class TrajectoryTable:
     ledger: NDArray[np.float64]
     tree_asleep: NDArray[np.int32]
     prescribed_force: NDArray[np.float64]
+    sensordata: NDArray[np.float64]
+    signals: NDArray[np.float64]
 
     def __init__(
         self,
@@ -161,6 +163,19 @@ class TrajectoryTable:
     def duration(self) -> float:
         """Time from the first sample to the last, s."""
         return float(self.time[-1] - self.time[0]) if len(self.time) else 0.0
+
+    def row_shape(self, column: str) -> tuple[int, ...]:
+        """Shape of a sample in a column, without reading it.
+
+        Raises:
+            OptionError: there is no such column.
+        """
+        if not isinstance(column, str) or column not in COLUMNS:
+            raise OptionError.unknown("column of a recording", column, list(COLUMNS))
+        return self._shape_of(column)
+
+    def _shape_of(self, column: str) -> tuple[int, ...]:
+        return getattr(self, column).shape[1:]
 
     def __len__(self) -> int:
         return len(self.time)

@@ -1,16 +1,21 @@
 """A recorded run with a fixed timestep and samples at exact times, also inside steps."""
 
 import time as clock
+from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from saltus.errors import DivergenceError, EventError, warn
 from saltus.record.recorder import TrajectoryBuilder
 from saltus.record.trajectory import Trajectory
 from saltus.simulate import stepping
 from saltus.simulate.engine.engine import Engine
+from saltus.simulate.engine.sensing import sensordata
 from saltus.simulate.engine.snapshot import checkpoint, peeking
 from saltus.simulate.running.contact_columns import energy_and_contacts
 from saltus.simulate.running.schedule import ROUNDING, Plan
+from saltus.simulate.running.signals import Signals
 from saltus.simulate.running.work_ledger import Ledger
 from saltus.terminal.progress import Progress
 
@@ -21,8 +26,8 @@ CHUNK_SECONDS = 0.1  # time after which compiled code returns, for progress and 
 GROWTH = 4  # factor for the number of steps per call, while calls are shorter than that
 
 
-def sample_row(engine: Engine) -> dict[str, Any]:
-    """Row of a recording for the present state."""
+def sample_row(engine: Engine, further: Collection[str] | None = None) -> dict[str, Any]:
+    """Row of a recording for the present state; `further`: columns beyond the usual ones (None: all)."""
     if engine.control is not None and not engine.control.hold:
         stepping.forward(engine)  # compute the controls that belong to this state
     forces = {}
@@ -32,6 +37,8 @@ def sample_row(engine: Engine) -> dict[str, Any]:
         forces["prescribed_force"] = engine.d.views["qfrc_prescribed"][engine.m.motion_dofadr]
     energy, contacts = energy_and_contacts(engine)
     state = {"time": engine.time, "qpos": engine.qpos, "qvel": engine.qvel, "act": engine.act, "ctrl": engine.ctrl}
+    if engine.model.nsensordata and (further is None or "sensordata" in further):
+        forces["sensordata"] = readings(engine)
     poses = dict(zip(("mocap_pos", "mocap_quat"), engine.guidance.mocap_poses(), strict=True))
     return (
         state
@@ -42,6 +49,18 @@ def sample_row(engine: Engine) -> dict[str, Any]:
     )
 
 
+def readings(engine: Engine) -> np.ndarray:
+    """Readings of all sensors [nsensordata] at the present state; nan where its forces cannot be computed."""
+    with peeking(engine):
+        try:
+            failed = not engine.is_computed() and engine.forward()
+        except EventError:
+            failed = True
+        if failed:
+            return np.full(engine.model.nsensordata, np.nan)
+        return sensordata(engine.model, engine.law_timestep, engine.laws, engine.d)
+
+
 class Ended(Exception):
     """Signals that an event has ended the run."""
 
@@ -50,7 +69,8 @@ class Run:
     """Run in steps of fixed length: position in its plan, and destination of the samples.
 
     `sink`: a TrajectoryBuilder or a Stream. `control`: a function of the step that sets its controls,
-    or None for constant controls. `book`: a ledger to keep, or None.
+    or None for constant controls. `book`: a ledger to keep, or None. `signals`: what to record beyond
+    the usual columns.
     """
 
     def __init__(
@@ -61,8 +81,9 @@ class Run:
         control,
         progress,
         book: Ledger | None = None,
+        signals: Signals | None = None,
     ):
-        self.book = book
+        self.book, self.signals = book, signals
         self.engine, self.plan, self.sink, self.control = engine, plan, sink, control
         self.next = 0  # sample to record next
         self.done = 0  # whole steps taken
@@ -239,5 +260,7 @@ class Run:
         (self.sink.end if last else self.sink.append)(**self._row())
 
     def _row(self) -> dict[str, Any]:
-        row = sample_row(self.engine)
+        row = sample_row(self.engine, self.sink.further)
+        if self.signals is not None:
+            row["signals"] = self.signals.read()
         return row if self.book is None else row | {"ledger": self.book.accounts()}

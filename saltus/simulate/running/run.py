@@ -1,7 +1,7 @@
 """A recorded run: steps, controls, and samples at exact times."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +10,7 @@ import numpy as np
 from saltus.arguments import flag, numbers, path_of, positive
 from saltus.errors import OptionError
 from saltus.record.recorder import TrajectoryBuilder
+from saltus.record.table.columns import SIGNALS
 from saltus.record.table.ledger import ACCOUNTS, ATTRIBUTE, WITHOUT_MOTIONS
 from saltus.record.trajectory import Trajectory
 from saltus.simulate.diagnosis.instability import warn_if_unstable
@@ -21,6 +22,7 @@ from saltus.simulate.running.contact_columns import point_count
 from saltus.simulate.running.fixed_run import Run
 from saltus.simulate.running.run_metadata import attributes, description
 from saltus.simulate.running.schedule import Plan
+from saltus.simulate.running.signals import Signals
 from saltus.simulate.running.work_ledger import Ledger
 
 if TYPE_CHECKING:
@@ -39,6 +41,7 @@ def run(
     certify: bool,
     save: str | os.PathLike[str] | None,
     ledger: bool,
+    record: Iterable[str] = (),
 ) -> "Trajectory":
     """Run a simulation; see `Simulation.run`.
 
@@ -54,8 +57,13 @@ def run(
         engine.loop.soon(engine.step_m, engine.d)
         apply = control_function(sim, control, plan.steps)
         book = Ledger(engine) if ledger else None
-        sink = _builder(engine, plan, book) if save is None else _stream(engine, plan, control, save, book)
-        trajectory = make_run(engine, plan, sink, apply, progress, book).record()
+        signals = signals_of(engine, record)
+        sink = (
+            _builder(engine, plan, book, signals)
+            if save is None
+            else _stream(engine, plan, control, save, book, signals)
+        )
+        trajectory = make_run(engine, plan, sink, apply, progress, book, signals).record()
     if certify and "interrupted_at" not in trajectory.attrs:
         from saltus.simulate.running.certify import certify_run
 
@@ -78,13 +86,26 @@ def controlled_by(engine, control):
             engine.set_control(before)
 
 
-def _builder(engine: Engine, plan: Plan, book: Ledger | None) -> TrajectoryBuilder:
+def signals_of(engine: Engine, record: Iterable[str]) -> Signals | None:
+    """What a run records on request; None if that is nothing."""
+    signals = Signals(engine, record)
+    return signals if signals.labels else None
+
+
+def _builder(engine: Engine, plan: Plan, book: Ledger | None, signals: Signals | None) -> TrajectoryBuilder:
     """Recorder of a run in memory."""
-    sizes, about = about_run(engine, plan.duration, plan.sample, book)
+    sizes, about = about_run(engine, plan.duration, plan.sample, book, signals)
     return TrajectoryBuilder(**sizes, **about, expected=plan.count)
 
 
-def _stream(engine: Engine, plan: Plan, control: Any, path: str | os.PathLike[str], book: Ledger | None) -> "Stream":
+def _stream(
+    engine: Engine,
+    plan: Plan,
+    control: Any,
+    path: str | os.PathLike[str],
+    book: Ledger | None,
+    signals: Signals | None,
+) -> "Stream":
     """Recorder of a run to a Zarr store."""
     from saltus.record.io.stream import Stream
     from saltus.record.table.columns import row_shapes
@@ -92,13 +113,18 @@ def _stream(engine: Engine, plan: Plan, control: Any, path: str | os.PathLike[st
 
     if not os.fspath(path_of("save", path)).endswith(".zarr"):
         raise OptionError(f"save must be a Zarr store (.zarr), got '{os.fspath(path)}'; Trajectory.save writes netCDF")
-    sizes, about = about_run(engine, plan.duration, plan.sample, book)
+    sizes, about = about_run(engine, plan.duration, plan.sample, book, signals)
     setup = setup_of(engine, plan, control) | {"ledger": book is not None}
+    setup["record"] = [] if signals is None else signals.asked
     return Stream.create(path, row_shapes(**sizes), plan.count, **about, setup=setup)
 
 
 def about_run(
-    engine: Engine, duration: float, sample: float, book: Ledger | None = None
+    engine: Engine,
+    duration: float,
+    sample: float,
+    book: Ledger | None = None,
+    signals: Signals | None = None,
 ) -> tuple[dict[str, int], dict[str, Any]]:
     """Sizes of a recording's columns, by the names of `row_shapes`, and its further metadata."""
     model = engine.model
@@ -110,10 +136,15 @@ def about_run(
     sizes = {"nq": model.nq, "nv": model.nv, "na": len(engine.act), "nu": model.nu}
     sizes |= {"ncontact": pairs, "nmocap": model.nmocap, "npoint": point_count(engine)}
     sizes |= {"nactuation": len(engine.actuation_state), "ntree": len(engine.tree_asleep)}
-    sizes["nmotion"] = len(engine.motions.joints)
+    sizes["nmotion"], sizes["nsensordata"] = len(engine.motions.joints), model.nsensordata
     if book is not None:
         sizes["nledger"] = len(ACCOUNTS) if engine.motions.joints else WITHOUT_MOTIONS
         about["attrs"][ATTRIBUTE] = book.rule
+    if signals is not None:
+        sizes["nsignal"] = len(signals.labels)
+        about["names"] = about["names"] | {"signal": signals.labels}
+        about["units"] = about["units"] | {"signal": signals.units}
+        about["attrs"][SIGNALS] = signals.shapes
     return sizes, about | {"model": model}
 
 
@@ -124,11 +155,12 @@ def make_run(
     control: Callable[[int], None] | None,
     progress: Any,
     book: Ledger | None,
+    signals: Signals | None = None,
 ) -> Run:
     """Run object that suits the integrator; see `Run`."""
     held = engine.control is not None and engine.control.hold
     kind = AdaptiveRun if engine.integrator.adaptive and not held else Run
-    return kind(engine, plan, sink, control, progress, book)
+    return kind(engine, plan, sink, control, progress, book, signals)
 
 
 def control_function(sim: Any, control: Any, steps: int) -> Callable[[int], None] | None:

@@ -19,12 +19,13 @@ from saltus.simulate.engine.constraint_rows import pair_names
 from saltus.simulate.engine.engine import Engine
 from saltus.simulate.laws.contact import find_contact_law
 from saltus.simulate.running.contact_columns import point_bodies, point_count, point_names, why_no_points
+from saltus.simulate.running.labels import sensor_labels
 from saltus.solve.event.event_resolution import TOLERANCE
 from saltus.version import __version__
 
 
 def names_and_units(engine: Engine) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
-    """Labels and SI units of qpos, qvel, act and ctrl; labels of mocap bodies and of trees that may fall asleep."""
+    """Labels and SI units of qpos, qvel, act, ctrl and sensors; labels of mocap bodies, of trees that may sleep."""
     model = engine.model
     qpos, qvel = model.coordinate_units()
     actuators = model.names("actuator")
@@ -35,7 +36,9 @@ def names_and_units(engine: Engine) -> tuple[dict[str, list[str]], dict[str, lis
     names["tree"] = [bodies[b] for b in model.tree_bodyadr] if engine.sleeps else []
     names["motion"] = list(engine.motions.joints)
     names["mocap"] = [bodies[b] for b in sorted(np.flatnonzero(mocap >= 0), key=lambda b: mocap[b])]
-    return names, {"qpos": qpos, "qvel": qvel, "act": [""] * len(names["act"]), "ctrl": [""] * model.nu}
+    names["sensor"], sensor = sensor_labels(model)
+    units = {"qpos": qpos, "qvel": qvel, "act": [""] * len(names["act"]), "ctrl": [""] * model.nu, "sensor": sensor}
+    return names, units
 
 
 def _several(name: str, count: int) -> list[str]:

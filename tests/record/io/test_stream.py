@@ -54,7 +54,15 @@ def test_a_finished_stream_is_the_recording(tmp_path, count):
     sink.attrs["unconverged"] = 3
     for t in (sink.finish(), Trajectory.load(path)):
         assert_rows(t, count)
-        assert t.names == {**LABELS, "act": [], "actuation": [], "tree": [], "motion": []} and t.attrs == {
+        assert t.names == {
+            **LABELS,
+            "act": [],
+            "actuation": [],
+            "tree": [],
+            "motion": [],
+            "sensor": [],
+            "signal": [],
+        } and t.attrs == {
             "integrator": "rk4",
             "seed": 2**70,
             "unconverged": 3,
