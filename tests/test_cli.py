@@ -54,7 +54,7 @@ def test_run_reports_and_writes(saltus_command, tmp_path):
     figure, recording = tmp_path / "p.png", tmp_path / "p.nc"
     code, out, err = saltus_command("run", "pendulum", "--duration", 2, "--plot", figure, "--save", recording)
     assert code == 0 and not error_lines(err)
-    assert "euler (order 1, semi-implicit)" in out
+    assert "rk4 (order 4, explicit)" in out
     assert "timestep    0.05 s" in out
     assert "position error about" in out and "observed order" in out
     assert f"{figure} (figure)" in out and f"{recording} (recording)" in out
@@ -201,8 +201,8 @@ def test_shells_complete_scenes_of_the_lab(tmp_path, command):
 
 def test_shells_complete_files_in_folders(tmp_path):
     (tmp_path / "inner").mkdir()
-    (tmp_path / "inner" / "arm.mjcf").touch()
-    assert completed("saltus run inner/a", tmp_path) == ["inner/arm.mjcf"]
+    (tmp_path / "inner" / "arm.urdf").touch()
+    assert completed("saltus run inner/a", tmp_path) == ["inner/arm.urdf"]
 
 
 # ------------------------------------------------------------ bad input

@@ -1,4 +1,4 @@
-"""What an environment's simulations hold, by name: fields to read, and the right way for what is assigned in vain."""
+"""Contents of an environment's simulations by name: fields to read, and the right way for what is assigned in vain."""
 
 from collections.abc import Callable, Iterable
 from typing import Any
