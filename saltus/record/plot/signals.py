@@ -84,7 +84,7 @@ def _draw(axes: Axes, tables: Sequence[TrajectoryTable], name: str) -> None:
 
 
 def _called(table: TrajectoryTable, run: int) -> str:
-    """What tells a recording from the others: its number, integrator and timestep."""
+    """Label of a recording among others: its number, integrator and timestep."""
     parts = [f"run {run + 1}", str(table.attrs.get("integrator") or "")]
     if isinstance(table.attrs.get("timestep"), float):
         parts.append(f"{table.attrs['timestep']:.4g} s")

@@ -87,7 +87,7 @@ def controlled_by(engine, control):
 
 
 def signals_of(engine: Engine, record: Iterable[str]) -> Signals | None:
-    """What a run records on request; None if that is nothing."""
+    """Signals that a run records on request; None without a request."""
     signals = Signals(engine, record)
     return signals if signals.labels else None
 
