@@ -127,7 +127,7 @@ class DataFields:
     qfrc_constraint: NDArray[np.float64]
     """[nv] forces of constraints (N m, N)."""
     qfrc_inverse: NDArray[np.float64]
-    """[nv] forces that inverse dynamics gives (N m, N)."""
+    """[nv] M qacc + bias, the sum of all forces; MuJoCo's is without passive and constraint forces (N m, N)."""
     energy: NDArray[np.float64]
     """[2] potential and kinetic energy (J)."""
 
