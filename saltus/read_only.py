@@ -58,6 +58,9 @@ class ReadOnly(np.ndarray):
     def __reduce__(self) -> Any:
         return self.copy().__reduce__()
 
+    def __dlpack__(self, **options: Any) -> Any:
+        return self.copy().__dlpack__(**options)  # whoever takes it may write to it
+
     def __repr__(self) -> str:
         return repr(_plain(self))
 

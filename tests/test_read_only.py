@@ -72,6 +72,13 @@ def test_memory_of_its_own_is_writeable():
     assert other[0, 0] == 5.0
 
 
+def test_other_libraries_take_a_copy():
+    x = shown()
+    taken = np.from_dlpack(x)
+    np.testing.assert_array_equal(taken, PLAIN)
+    assert not np.may_share_memory(taken, x)
+
+
 def test_it_looks_like_an_array():
     assert repr(shown()) == repr(PLAIN) and str(shown()) == str(PLAIN) and shown().tolist() == PLAIN.tolist()
 
