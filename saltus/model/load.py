@@ -249,7 +249,7 @@ def _compiled_urdf(
     except (ValueError, RuntimeError, mujoco.FatalError, CompilerMessage) as error:
         raise _model_error(error, path) from None
     if remarks or more:
-        warn(UrdfWarning([*remarks, *more]))
+        warn(UrdfWarning.of([*remarks, *more]))
     if path is None and chosen._replace(package_path=()) in (urdf.Choices(), urdf.Choices("none")):
         compiled = compiled._replace(xml=content.decode())  # MuJoCo writes six digits
     return compiled

@@ -30,18 +30,21 @@ class Remark(NamedTuple):
 
 
 class UrdfWarning(SaltusWarning):
-    """A warning with all remarks on a URDF file."""
+    """A warning with all remarks on a URDF file. It can be made of its text alone, as other programs make it anew."""
 
-    def __init__(self, remarks: Iterable[Remark]) -> None:
-        self.remarks = tuple(remarks)
-        unread = "; ".join(str(remark) for remark in self.remarks if not remark.read)
-        others = "; ".join(str(remark) for remark in self.remarks if remark.read)
+    remarks: tuple[Remark, ...] = ()
+
+    @classmethod
+    def of(cls, remarks: Iterable[Remark]) -> UrdfWarning:
+        """The warning of these remarks."""
+        found = tuple(remarks)
+        unread = "; ".join(str(remark) for remark in found if not remark.read)
+        others = "; ".join(str(remark) for remark in found if remark.read)
         parts = [f"elements of this URDF file are not simulated: {unread}"] if unread else []
         parts += [f"{'also' if unread else 'in this URDF file'}: {others}"] if others else []
-        super().__init__(". ".join(parts))
-
-    def __reduce__(self) -> tuple[type[UrdfWarning], tuple[tuple[Remark, ...]]]:
-        return UrdfWarning, (self.remarks,)
+        made = cls(". ".join(parts))
+        made.remarks = found
+        return made
 
 
 def grouped(found: Iterable[tuple[str, str, str]], *, read: bool = True) -> list[Remark]:

@@ -9,7 +9,7 @@ import warnings
 import pytest
 
 import saltus
-from saltus.model.source.urdf.remarks import UrdfWarning
+from saltus.model.source.urdf.remarks import Remark, UrdfWarning
 from saltus.model.source.urdf.unread import dropped
 
 LINK = """<link name="{name}"><inertial><mass value="1"/>
@@ -122,3 +122,10 @@ def test_check_names_them(tmp_path, saltus_command):
     assert code == 0 and "Warning" not in err
     lines = [line for line in out.splitlines() if "NOT READ" in line]
     assert len(lines) == 2 and "gazebo" in lines[0] and "'upper'" in lines[0] and "velocity limit" in lines[1]
+
+
+def test_a_warning_is_copied_and_made_of_its_text():
+    """Pickling keeps the remarks; pytest's workers hand on a warning's class and arguments."""
+    warning = UrdfWarning.of([Remark("mimic", ("elbow",), "the joint moves freely", False)])
+    assert pickle.loads(pickle.dumps(warning)).remarks == warning.remarks
+    assert str(type(warning)(*warning.args)) == str(warning) != ""
