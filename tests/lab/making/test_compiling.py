@@ -55,10 +55,10 @@ def test_a_compilation_that_is_not_wanted_any_more_ends(cold):
     done = python(CHOOSES_ANOTHER, cold)
     assert done.returncode == 0, done.stderr
     (files,) = (list(path.iterdir()) for path in cold.iterdir() if path.is_dir())
-    assert any("rk4" in path.name for path in files)
+    assert any("runge_kutta" in path.name for path in files)
     assert not any("advance_velocity_verlet" in path.name for path in files)
     known = json.loads((cold / progress.NAME).read_text())
-    assert 1 < known["lab_advance_rk4 rk4 soft"] < 500
+    assert any(1 < seconds < 500 for name, seconds in known.items() if name.endswith("rk4 soft"))
 
 
 @pytest.mark.slow
