@@ -38,6 +38,7 @@ from saltus.compat.mujoco_fields import (
 from saltus.compat.mujoco_models import differences, expandable, moving_dofs, put_into
 from saltus.compat.mujoco_named import NamedAccess
 from saltus.errors import DivergenceError, OptionError, SaltusError
+from saltus.model.named_places import Places
 from saltus.offered import offered
 
 __all__ = ["DATA_FIELDS", "MODEL_FIELDS", "Batch", "SimulationError"]
@@ -67,6 +68,7 @@ class Batch(NamedAccess):
         self._models: mujoco.MjModel | tuple[mujoco.MjModel, ...] | None = None
         self._make_batch(nsim, whole_number("nthread", nthread) or None)
         self._data = mujoco.MjData(model)  # used for shapes, and states at the start
+        self.places = Places(model, self._data)
         sizes = {name: mujoco.mj_stateSize(model, bit) for name, bit in STATE_FIELDS.items()}
         ends = np.cumsum([*sizes.values()]).tolist()
         self._spans = {name: slice(end - sizes[name], end) for name, end in zip(sizes, ends, strict=True)}

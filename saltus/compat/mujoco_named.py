@@ -1,6 +1,6 @@
 """An object's parts of the fields of a batch, by MuJoCo's attributes: `batch.joint("hinge").qpos`."""
 
-from typing import Any, Protocol
+from typing import Protocol
 
 import mujoco
 import numpy as np
@@ -8,14 +8,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from saltus.compat.mujoco_fields import MODEL_FIELDS
 from saltus.errors import OptionError, UnknownName
-from saltus.model.vary.fields import PREFIXES
+from saltus.model.named_places import Place, Places, part_of
 
 
 class HasFields(Protocol):
     """A batch whose fields are bound by name."""
 
     model: mujoco.MjModel
-    _data: mujoco.MjData
+    places: Places
 
     @property
     def nsim(self) -> int: ...
@@ -47,65 +47,29 @@ class NamedView:
             object.__setattr__(self, name, value)
 
     def __getattr__(self, name: str) -> NDArray[np.float64]:
-        part = self._part(name)
-        if part is not None:
-            return part
-        own = None if name.startswith("_") else getattr(self._in_model(), name, None)
-        if not isinstance(own, np.ndarray):
+        place = self._place(name)
+        if place is None:
             raise AttributeError(f"a {self._kind} has no field {name!r} here")
-        field = self._model_field(name)
-        values = None if field is None else self._batch.expanded(field)
-        if field is None or values is None:
+        if not place.of_model:
+            return part_of(self._batch.bind(place.field), place)
+        values = self._batch.expanded(place.field) if place.field in MODEL_FIELDS else None
+        if values is None:
+            own = getattr(getattr(self._batch.model, self._kind)(self.id), name)
             return np.broadcast_to(own, (self._batch.nsim, *own.shape))
-        return self._slice(values, own, getattr(self._batch.model, field))
+        return part_of(values, place)
 
     def __setattr__(self, name: str, value: ArrayLike) -> None:
-        part = self._part(name)
-        if part is None:
-            field = self._model_field(name)
-            if field is None:
-                raise OptionError(f"{name} of a {self._kind} cannot differ between simulations")
-            own, whole = getattr(self._in_model(), name), getattr(self._batch.model, field)
-            part = self._slice(self._batch.expand(field), own, whole)
+        place = self._place(name)
+        if place is None or (place.of_model and place.field not in MODEL_FIELDS):
+            raise OptionError(f"{name} of a {self._kind} cannot differ between simulations")
+        bound = self._batch.expand(place.field) if place.of_model else self._batch.bind(place.field)
+        part = part_of(bound, place)
         if not part.flags.writeable:
             raise OptionError(f"{name} of a {self._kind} is computed and cannot be set")
         part[...] = value
 
-    def _in_model(self) -> Any:
-        return getattr(self._batch.model, self._kind)(self.id)
-
-    def _model_field(self, name: str) -> str | None:
-        """The field of MjModel that contains the object's attribute and may differ between simulations."""
-        for prefix in PREFIXES.get(self._kind, ()):
-            if f"{prefix}_{name}" in MODEL_FIELDS:
-                own, whole = getattr(self._in_model(), name, None), getattr(self._batch.model, f"{prefix}_{name}")
-                if isinstance(own, np.ndarray) and own.size and np.may_share_memory(own, whole):
-                    return f"{prefix}_{name}"
-        return None
-
-    def _slice(self, rows: NDArray[np.float64], own: np.ndarray, whole: np.ndarray) -> NDArray[np.float64]:
-        """Columns of an object's part in the rows [nsim, ...] of a field."""
-        first = (own.ctypes.data - whole.ctypes.data) // whole.itemsize
-        flat = rows.reshape(self._batch.nsim, -1)
-        return flat[:, first : first + own.size].reshape(self._batch.nsim, *own.shape)
-
-    def _part(self, name: str) -> NDArray[np.float64] | None:
-        """View of the field of MjData that contains the object's attribute; None where no field does."""
-        data = self._batch._data  # noqa: SLF001 (a friend)
-        own = None if name.startswith("_") else getattr(getattr(data, self._kind)(self.id), name, None)
-        if not isinstance(own, np.ndarray):
-            return None
-        for field in _candidates(self._kind, name):
-            whole = getattr(data, field, None)
-            if isinstance(whole, np.ndarray) and own.size and np.may_share_memory(own, whole):
-                return self._slice(self._batch.bind(field), own, whole)
-        return None
-
-
-def _candidates(kind: str, name: str) -> list[str]:
-    """Fields of MjData in which an attribute may lie."""
-    prefix = {"tendon": "ten"}.get(kind, kind)
-    return [name, f"{prefix}_{name}", "sensordata" if (kind, name) == ("sensor", "data") else name]
+    def _place(self, name: str) -> Place | None:
+        return self._batch.places.of(self._kind, self.id, name)
 
 
 class NamedAccess(HasFields):

@@ -3,7 +3,7 @@
 Attributes are those of MuJoCo's named access: `data.body("hand").xpos`, `model.body("hand").mass`.
 """
 
-from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 import mujoco
 import numpy as np
@@ -12,71 +12,17 @@ from numpy.typing import ArrayLike, NDArray
 from saltus.arguments import put
 from saltus.errors import UnknownAttribute, proposal
 from saltus.model.model import Model
+from saltus.model.named_places import Place, Places, part_of
 from saltus.simulate.engine.data import Data
 
-
-class Place(NamedTuple):
-    """An object's part of a field: its numbers from `first` on, in a shape; of the model's field or the data's."""
-
-    field: str
-    first: int
-    shape: tuple[int, ...]
-    whole: tuple[int, ...]  # the field's shape
-    of_model: bool
-
-
-class Places:
-    """The parts of a model's objects, found in MuJoCo's own named access to its structs, whose memory they share."""
-
-    def __init__(self, model: Model):
-        self._structs = mujoco.MjData(model.mj_model), model.mj_model
-        self._found: dict[tuple[str, int, str], Place | None] = {}
-
-    def of(self, kind: str, number: int, name: str) -> Place | None:
-        """The place of an object's attribute; None if it has none."""
-        key = kind, number, name
-        if key not in self._found:
-            self._found[key] = next(filter(None, (self._in(s, *key) for s in self._structs)), None)
-        return self._found[key]
-
-    def names(self, kind: str, number: int) -> list[str]:
-        """The attributes of an object that have a place."""
-        names = {x for struct in self._structs for x in dir(getattr(struct, kind)(number)) if x[0] != "_"}
-        return sorted(x for x in names if self.of(kind, number, x))
-
-    def _in(self, struct: Any, kind: str, number: int, name: str) -> Place | None:
-        part = getattr(getattr(struct, kind)(number), name, None)
-        if not isinstance(part, np.ndarray) or not part.size:
-            return None
-        for field in _fields(kind, name):
-            whole = getattr(struct, field, None)
-            if isinstance(whole, np.ndarray) and np.may_share_memory(part, whole):
-                first = (part.ctypes.data - whole.ctypes.data) // whole.itemsize
-                return Place(field, first, part.shape, whole.shape, struct is self._structs[1])
-        return None
-
-
-#: Beginnings of the names of fields in which the parts of a kind lie.
-BEGINNINGS = {"joint": ("jnt_", "dof_", "qpos_"), "tendon": ("ten_", "tendon_"), "sensor": ("sensor_", "sensor")}
-
-
-def _fields(kind: str, name: str) -> list[str]:
-    return [name, *(f"{begin}{name}" for begin in BEGINNINGS.get(kind, (f"{kind}_",)))]
+_PLACES: WeakKeyDictionary[Model, Places] = WeakKeyDictionary()
 
 
 def places(model: Model) -> Places:
     """The places of a model's objects, found once."""
-    known = vars(model)
-    if "_places" not in known:
-        known["_places"] = Places(model)
-    return known["_places"]
-
-
-def part_of(whole: np.ndarray, place: Place) -> np.ndarray:
-    """A place's numbers as a view of its field [...], or of the field in many simulations [n, ...]."""
-    size = int(np.prod(place.shape))
-    many = whole.shape[: whole.ndim - len(place.whole)]
-    return whole.reshape(*many, -1)[..., place.first : place.first + size].reshape(*many, *place.shape)
+    if model not in _PLACES:
+        _PLACES[model] = Places(model.mj_model, mujoco.MjData(model.mj_model))
+    return _PLACES[model]
 
 
 class NamedObject:

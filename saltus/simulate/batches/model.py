@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from saltus.arguments import numbers
 from saltus.errors import OptionError, UnknownAttribute
 from saltus.model.model import Model
+from saltus.model.named_places import Place, part_of
 from saltus.model.vary.fields import PREFIXES
 from saltus.read_only import ReadOnly, WriteThrough
 from saltus.simulate.batches.fields import READABLE, STATES
@@ -16,7 +17,7 @@ from saltus.simulate.engine.batch.lanes import Lanes
 from saltus.simulate.engine.batch.states import BatchStates
 from saltus.simulate.engine.batch.varied_model import VariedModel
 from saltus.simulate.engine.threads.turn import Turn, in_turn
-from saltus.simulate.named import Place, part_of, places
+from saltus.simulate.named import places
 
 
 class _HasFields(Protocol):
