@@ -31,9 +31,6 @@ class Limit:
     high: float
 
 
-COMPILED = ("compiled_terms", "dynamics")  # attributes that are compiled when they are first used, and not pickled
-
-
 class DerivedEquations:
     """M(q) a + bias(q, v) = passive + actuation + applied: results of the derivation; `Equations` adds methods."""
 
@@ -47,9 +44,6 @@ class DerivedEquations:
     ):
         self.model, self.mechanism, self.choice, self.derivation = model, tree, choice, derivation
         self.applied_meanings = dict(applied or {})
-
-    def __getstate__(self) -> dict[str, object]:
-        return {name: value for name, value in vars(self).items() if name not in COMPILED}
 
     # ------------------------------------------------------------ coordinates, parameters, inputs
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import symengine
@@ -37,6 +38,9 @@ Values: TypeAlias = Mapping[str, float] | Mapping[sympy.Symbol, float]
 Inputs: TypeAlias = (
     Mapping[str, float | Callable[[float], float]] | Mapping[sympy.Symbol, float | Callable[[float], float]]
 )
+
+
+_COMPILED: WeakKeyDictionary[DerivedEquations, Callable[..., list[np.ndarray]]] = WeakKeyDictionary()
 
 
 class SolveOptions(TypedDict, total=False):
@@ -97,10 +101,9 @@ class Evaluator:
 
 def compiled_terms(equations: DerivedEquations) -> Callable[..., list[np.ndarray]]:
     """Function of a state that gives all terms of the equations as arrays, compiled at its first use."""
-    known = vars(equations)
-    if "compiled_terms" not in known:
-        known["compiled_terms"] = function(routine(equations))
-    return known["compiled_terms"]
+    if equations not in _COMPILED:
+        _COMPILED[equations] = function(routine(equations))
+    return _COMPILED[equations]
 
 
 def definite_solve(M: np.ndarray, right: np.ndarray) -> np.ndarray:

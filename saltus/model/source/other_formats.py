@@ -6,13 +6,14 @@ from saltus.errors import ModelError
 
 SUFFIXES = (".xml", ".urdf")  # which MuJoCo's compiler reads
 XACRO = (
-    "xacro macros are not expanded here; write `xacro robot.xacro > robot.urdf` (pip install xacro) and load the result"
+    "of xacro, which is not expanded here; write `xacro robot.urdf.xacro > robot.urdf` (pip install xacro) and load "
+    "the result"
 )
 #: Suffixes of other formats, and the way from each.
 REMEDIES = {
     ".mjcf": "MuJoCo's compiler reads MJCF from files whose names end in .xml; rename it",
     ".mjb": "a compiled model of MuJoCo: load mujoco.MjModel.from_binary_path(path)",
-    ".xacro": XACRO,
+    ".xacro": f"a file {XACRO}",
     ".sdf": "SDFormat is not read; convert it to URDF or MJCF",
     ".usd": "USD is not read; convert it to MJCF",
     ".usda": "USD is not read; convert it to MJCF",

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from saltus.errors import ModelError, OptionError
+from saltus.model.source.other_formats import XACRO
 from saltus.model.source.urdf import checks
 from saltus.model.source.urdf.files import Files, PackagePath, package_folders
 from saltus.model.source.urdf.meshes import Triangles
@@ -127,8 +128,7 @@ def _check_expanded(root: Element, file: Path | None) -> None:
         shown = next((f"{name}='{value}'" for name, value in values if "${" in value or "$(" in value), None)
         if shown is not None or element.tag.startswith("xacro:"):
             raise ModelError(
-                f"{shown or 'macros'} of xacro, which is not expanded here; write `xacro robot.urdf.xacro > "
-                "robot.urdf` (pip install xacro) and load the result",
+                f"{shown or 'macros'} {XACRO}",
                 file=file,
                 line=element.line,
                 element=element.tag,
