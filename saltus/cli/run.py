@@ -292,7 +292,7 @@ def _certify(sim: Simulation, start: Any, duration: float, sample: float, done: 
 def summary(trajectory: Trajectory, why_unchecked: str = "") -> list[tuple[str, str]]:
     """Facts to print as a summary of a recording: (name, text)."""
     from saltus.integrate.registry import integrators
-    from saltus.record.table.energy_figure import energy_figure
+    from saltus.record.energy_figure import energy_figure
     from saltus.record.table.events import counts
     from saltus.record.table.trajectory_table import readable_model
 

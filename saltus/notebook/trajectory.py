@@ -7,11 +7,11 @@ import warnings
 from saltus.notebook.html import ROWS, Html, attempt, display, facts, folded, note, table, title, with_picture
 from saltus.notebook.picture import figure_image
 from saltus.notebook.results import certificate_facts
+from saltus.record.energy_figure import energy_figure
 from saltus.record.film.video import make_video
 from saltus.record.plot.panels import panels
 from saltus.record.plot.trajectory import STACKED, draw
 from saltus.record.report.report import notes
-from saltus.record.table.energy_figure import energy_figure
 from saltus.record.table.events import EventTable, cells, counts, heading, known_fields
 from saltus.record.table.trajectory_table import TrajectoryTable, readable_model
 from saltus.terminal.display import count

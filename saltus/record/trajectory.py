@@ -10,10 +10,10 @@ from saltus.arguments import several
 from saltus.compat.humans import HumansNames
 from saltus.draw.scene.view import ViewOptions
 from saltus.errors import OptionError
+from saltus.record.energy_figure import energy_figure
 from saltus.record.energy_report import EnergyReport
 from saltus.record.film.options import FilmOptions, ReportOptions
 from saltus.record.io.store import StreamedTable
-from saltus.record.table.energy_figure import energy_figure
 from saltus.record.table.lookup import NamedColumns
 from saltus.record.table.trajectory_table import TrajectoryTable
 from saltus.terminal.display import count, notebook_html

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import saltus
-from saltus.record.table.energy_figure import energy_error, energy_figure, exchanges
+from saltus.record.energy_figure import energy_error, energy_figure, exchanges
 
 SLIDE = """<mujoco><option gravity="0 0 0" timestep="0.01"/><worldbody>
 <body><joint name="x" type="slide" axis="1 0 0" {joint}/><geom size=".1" mass="1"/></body></worldbody>

@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 
 from saltus.arguments import path_of
 from saltus.errors import OptionError
+from saltus.record.energy_figure import energy_figure
 from saltus.record.files.atomic_write import check_writable, write_whole
 from saltus.record.plot.contacts import SHOWN, draw_contacts, event_handle, mark_events, rows_of
 from saltus.record.plot.jumps import with_jumps
 from saltus.record.plot.panels import MOST, Panel, panels
-from saltus.record.table.energy_figure import energy_figure
 from saltus.record.table.labels import literal
 from saltus.terminal.display import count
 

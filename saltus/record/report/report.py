@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from saltus.errors import OptionError
+from saltus.record.energy_figure import energy_figure
 from saltus.record.files.atomic_write import write_whole
 from saltus.record.report.page import page
 from saltus.record.report.plots import plots
 from saltus.record.table.certificate import Certificate, bound_text, error_text
-from saltus.record.table.energy_figure import energy_figure
 from saltus.record.table.events import cells, counts, heading, known_fields
 from saltus.record.table.trajectory_table import readable_model
 from saltus.terminal.display import count

@@ -11,8 +11,8 @@ from saltus.errors import DivergenceError, EventError, OptionError, SaltusError,
 from saltus.integrate.integrator import Integrator
 from saltus.integrate.registry import find_integrator
 from saltus.model.model import Model
+from saltus.record.energy_figure import energy_error, exchanges
 from saltus.record.table.comparison_table import ComparisonRow, Reference
-from saltus.record.table.energy_figure import energy_error, exchanges
 from saltus.record.table.trajectory_table import TrajectoryTable
 from saltus.record.trajectory import Trajectory
 from saltus.simulate.running.certify import state_difference
