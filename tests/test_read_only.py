@@ -9,7 +9,6 @@ import pickle
 import numpy as np
 import pytest
 
-from saltus.errors import OptionError
 from saltus.read_only import ReadOnly, WriteThrough
 
 PLAIN = np.arange(6.0).reshape(2, 3)
@@ -19,18 +18,18 @@ def shown():
     return ReadOnly.of(PLAIN.copy(), "assign x = values")
 
 
-@pytest.mark.parametrize("write", ["x[0, 1] = 2.0", "x[0][1] = 2.0", "x[:, 1:][...] = 2.0", "np.add(x, 1.0, out=x)"])
-def test_writing_tells_the_remedy(write):
+@pytest.mark.parametrize(
+    ("write", "said"),
+    [
+        *[(f"x{part} = 2.0", "assign x = values") for part in ("[0, 1]", "[0][1]", "[:, 1:][...]")],
+        ("np.add(x, 1.0, out=x)", "assign x = values"),
+        *[(how, "read-only") for how in ("x.fill(0.0)", "np.copyto(x, 0.0)", "x.sort()", "x.flat[0] = 2.0")],
+    ],
+)
+def test_writing_is_refused_and_tells_the_remedy(write, said):
+    """NumPy's own ways to write know of no remedy."""
     x = shown()
-    with pytest.raises(OptionError, match="assign x = values"):
-        exec(write, {"x": x, "np": np})
-    np.testing.assert_array_equal(x, PLAIN)
-
-
-@pytest.mark.parametrize("write", ["x.fill(0.0)", "np.copyto(x, 0.0)", "x.sort()", "x.flat[0] = 2.0"])
-def test_other_ways_to_write_are_refused(write):
-    x = shown()
-    with pytest.raises(ValueError, match="read-only"):
+    with pytest.raises(ValueError, match=said):
         exec(write, {"x": x, "np": np})
     np.testing.assert_array_equal(x, PLAIN)
 

@@ -78,12 +78,14 @@ def made_with(name: str, option: str, about: str) -> Any:
 
 
 class KnownAttributes:
-    """An object whose attributes are known: assigning to another name is an error, unless a subclass declares it.
+    """An object whose attributes are known: assigning to another name is an error that names the right way.
 
-    `__init__` ends with `_made()`. Attributes of subclasses, and those that begin with "_", are free.
+    `__init__` ends with `_made()`. Attributes that subclasses of users add, and those that begin with "_", are free;
+    those in `_chosen` are set by the constructor alone.
     """
 
     _made_attributes: frozenset[str] = frozenset()
+    _chosen: frozenset[str] = frozenset()
 
     def _made(self) -> None:
         """Note the attributes that there are; from now on there are no others."""
@@ -94,13 +96,24 @@ class KnownAttributes:
         return {name: value for name, value in vars(self).items() if name not in self._made_attributes}
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if self._made_attributes and not (name[0] == "_" or name in self._made_attributes or hasattr(type(self), name)):
-            why = self._why_not(name)
-            if why or type(self).__module__.partition(".")[0] == "saltus":
-                what = type(self).__name__
-                choices = [x for x in dir(type(self)) if x[0] != "_"]
-                raise UnknownAttribute(why or f"{what} has no attribute {name!r}{proposal(name, choices)}")
+        if self._made_attributes and not self._can_be_set(name):
+            what, why = type(self).__name__, self._why_not(name)
+            if not why and (name in self._chosen or hasattr(type(self), name)):
+                why = f"{name} of a {what} cannot be assigned: it is chosen when the {what} is made, or computed"
+            if not why and type(self).__module__.partition(".")[0] == "saltus":
+                why = f"{what} has no attribute {name!r}{proposal(name, [x for x in dir(self) if x[0] != '_'])}"
+            if why:
+                raise UnknownAttribute(why)
         object.__setattr__(self, name, value)
+
+    def _can_be_set(self, name: str) -> bool:
+        """Whether a name is one that users may assign to."""
+        own = getattr(type(self), name, None)
+        if isinstance(own, property):
+            return own.fset is not None
+        return name[0] == "_" or (
+            name not in self._chosen and (hasattr(type(self), name) or name in self._made_attributes)
+        )
 
     def _why_not(self, name: str) -> str:
         """Text of the error for a name of something else; "" for a name of nothing."""

@@ -116,7 +116,7 @@ class Batch(BatchState, ModelsOfEach):
         self._law = find_contact_law(contact, self.shared if discrete else None)
         laws = control, dynamics, events, actuation_states, max_step, breaks
         self._setup = Setup(self.shared, integrator, self._law, self.timestep, tolerance, *laws)
-        self.lanes, self.integrator = self._states(self._setup)
+        self.lanes, self._integrator = self._states(self._setup)
         self._step_bounds = check_bounds(max_step, breaks, self.integrator)
         if self._step_bounds.breaks and precision == "float32":
             raise OptionError("breaks: times have rounding errors in float32; use precision='float64'")
@@ -167,6 +167,8 @@ class Batch(BatchState, ModelsOfEach):
         return _restored, (type(self), made, kept, self.lanes.kept(), self._own_attributes())
 
     def _why_not(self, name: str) -> str:
+        if hasattr(type(self), name):
+            return ""
         for field in (name, f"opt.{name}"):
             if field in MAY_VARY:
                 what = f"batch.model.{field} [n, ...]" if field in self._vary else f"Batch(..., vary=['{field}'])"
@@ -182,9 +184,15 @@ class Batch(BatchState, ModelsOfEach):
         return f"Batch({self.shared.name!r}, n = {self.n}, {how})"
 
     _repr_html_ = notebook_html
+    _chosen = frozenset({"shared", "n", "precision", "threads", "lanes"})
 
     def __len__(self) -> int:
         return self.n
+
+    @property
+    def integrator(self) -> Integrator:
+        """The integrator, with its present step bounds."""
+        return self._integrator
 
     @property
     def timestep(self) -> float:
@@ -199,7 +207,7 @@ class Batch(BatchState, ModelsOfEach):
 
     def _bound_steps(self) -> None:
         """Apply the given step bounds to an adaptive integrator, with those that time-dependent laws require."""
-        self.integrator = self._step_bounds.of(self.integrator, self.timestep, self._timed)
+        self._integrator = self._step_bounds.of(self.integrator, self.timestep, self._timed)
         self.lanes.take_integrator(self.integrator)
 
     @property

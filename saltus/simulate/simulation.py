@@ -16,10 +16,8 @@ from saltus.offered import offered
 from saltus.record.table.events import EventTable
 from saltus.simulate import stepping
 from saltus.simulate.attributes import StateAttributes, belongs_elsewhere, made_with
-from saltus.simulate.diagnosis import divergence
 from saltus.simulate.engine.data import Data
 from saltus.simulate.engine.engine import Engine
-from saltus.simulate.engine.sensing import sensor_place, sensordata
 from saltus.simulate.engine.snapshot import checkpoint, go_to, marked, unmarked
 from saltus.simulate.engine.threads.turn import Turn, in_turn
 from saltus.simulate.laws.contact import ContactChoice, Law
@@ -28,6 +26,7 @@ from saltus.simulate.laws.dynamics import Dynamics
 from saltus.simulate.laws.events import Actuation, Event, UserEvents
 from saltus.simulate.laws.motions import Motions, no_motions
 from saltus.simulate.named import NamedParts
+from saltus.simulate.quantities import Quantities
 from saltus.simulate.setup import Setup
 from saltus.terminal.display import notebook_html
 from saltus.terminal.inline_page import Page
@@ -45,7 +44,7 @@ if TYPE_CHECKING:
 RunControl: TypeAlias = Callable[["Simulation"], ArrayLike | None] | ArrayLike | Controller | None
 
 
-class Simulation(StateAttributes, NamedParts):
+class Simulation(StateAttributes, NamedParts, Quantities):
     """A model, its state, and an integrator that moves it.
 
     `integrator`: a name (see `saltus.integrators`), an Integrator, a ButcherTableau, or None for the integrator of the
@@ -108,12 +107,14 @@ class Simulation(StateAttributes, NamedParts):
         return _restored, (type(self), made, kept, checkpoint(self.engine), self.control, step, own)
 
     def _why_not(self, name: str) -> str:
-        return belongs_elsewhere(name, self.model, dir(self.data), "sim.data.{name}")
+        known = hasattr(type(self), name)
+        return "" if known else belongs_elsewhere(name, self.model, dir(self.data), "sim.data.{name}")
 
     def __repr__(self) -> str:
         return f"Simulation({self.model.name!r}, {self.integrator.name}, h = {self.timestep:g} s, t = {self.time:g} s)"
 
     _repr_html_ = notebook_html
+    _chosen = frozenset({"engine", "data"})
 
     model: Model = made_with("model", "model, ...", "The mechanism.")
     law: Law = made_with("law", "..., contact=saltus.Hard(...)", "The contact law.")
@@ -338,60 +339,9 @@ class Simulation(StateAttributes, NamedParts):
 
         return report_of_next_impact(self.engine, positive("within", within))
 
-    # ------------------------------------------------------------ quantities
-
     @in_turn
     def _refresh(self, name: str) -> np.ndarray | None:
         return stepping.refresh(self.engine, name)
-
-    @property
-    @in_turn
-    def sensordata(self) -> NDArray[np.float64]:
-        """Readings of all sensors [nsensordata] at the present state, in the order of the file; SI units, no noise."""
-        stepping.refresh(self.engine, "sensordata")
-        return sensordata(self.engine.model, self.engine.law_timestep, self.engine.laws, self.engine.d)
-
-    @in_turn
-    def sensor(self, name: str) -> NDArray[np.float64]:
-        """Reading of a sensor at the present state; OptionError lists the sensors if the name is unknown."""
-        return self.sensordata[sensor_place(self.model, name)]
-
-    @in_turn
-    def energy(self) -> NDArray[np.float64]:
-        """(potential, kinetic) energy in J at the present state.
-
-        The potential is that of weights, of springs and of deformable bodies, stretch and bending included (which
-        MuJoCo's own energy leaves out).
-        """
-        return stepping.energy(self.engine)
-
-    @in_turn
-    def full_M(self) -> NDArray[np.float64]:
-        """The joint-space inertia matrix [nv, nv] (kg, kg m, kg m²) at the present state."""
-        stepping.refresh(self.engine, "M")
-        return self.engine.inertia()
-
-    @in_turn
-    def jacobian(
-        self, body: str | int, point: ArrayLike | None = None
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Translation and rotation Jacobians [3, nv] of a body's point (m, world axes; None: centre of mass)."""
-        from saltus.simulate.analysis.jacobian import jacobian
-
-        stepping.refresh(self.engine, "cdof")
-        return jacobian(self.engine, body, point)
-
-    @in_turn
-    def linearize(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Exact derivatives A [2 nv + na, 2 nv + na], B [2 nv + na, nu] of one step at the present state.
-
-        In the tangent space, (dq, dv, dw)' = A (dq, dv, dw) + B du with w the states of actuators, and of a controller,
-        as `mjd_transitionFD` defines them; by dual numbers. Hard contact has no derivatives: OptionError.
-        """
-        from saltus.simulate.analysis.linearize import linearize
-
-        divergence.check_given(self.engine)
-        return linearize(self.engine)
 
 
 def _restored(kind, made, kept, saved, control, step, own) -> Simulation:

@@ -1,6 +1,6 @@
 """Contents of an environment's simulations by name: fields to read, and the right way for what is assigned in vain."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 
 from saltus.env.environment import SETTINGS
 from saltus.env.run.episodes import PLACED, Episodes
-from saltus.errors import OptionError, proposal
+from saltus.errors import OptionError, UnknownAttribute
+from saltus.simulate.attributes import KnownAttributes
 from saltus.simulate.batches.fields import READABLE
 
 #: Attributes that are chosen when an environment is made.
@@ -35,10 +36,10 @@ class Fields:
         try:
             return self[name]
         except OptionError as error:
-            raise AttributeError(str(error)) from None
+            raise UnknownAttribute(str(error)) from None
 
     def __setattr__(self, name: str, value: object) -> None:
-        raise AttributeError(f"data is read-only; {_state_way(name)}")
+        raise UnknownAttribute(f"data is read-only; {_state_way(name)}")
 
     def __dir__(self) -> list[str]:
         return sorted(READABLE)
@@ -47,8 +48,8 @@ class Fields:
         return f"Fields({', '.join(sorted(READABLE))})"
 
 
-def refusal(kind: str, name: str, episodes: Episodes, public: Iterable[str]) -> str:
-    """Why an attribute of an environment cannot be assigned, and what to do; `public`: its attributes."""
+def refusal(kind: str, name: str, episodes: Episodes) -> str:
+    """Why an attribute of an environment cannot be assigned, and what to do; "" for a name of nothing."""
     model, makes = episodes.model, "make" if kind == "SingleEnvironment" else "make_vec"
     field = f"opt.{name}" if hasattr(model.opt, name) else name
     if name in episodes.environment.values:
@@ -64,8 +65,7 @@ def refusal(kind: str, name: str, episodes: Episodes, public: Iterable[str]) -> 
         made = "" if varied is not None and field in varied.names else f"make it with vary=({field!r},), then "
         way = f"{made}assign model.{field}"
     else:
-        known = [*public, *episodes.environment.values]
-        return f"{kind} has no attribute {name!r}{proposal(name, known)}"
+        return ""
     return f"{kind}: assigning {name} would do nothing; {way}"
 
 
@@ -80,19 +80,11 @@ def stated(qpos: Any, qvel: Any, fields: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in {"qpos": qpos, "qvel": qvel, **fields}.items() if value is not None}
 
 
-class Sealed:
-    """Environments whose attributes cannot be misspelt: assigning an unknown one is an AttributeError."""
+class Sealed(KnownAttributes):
+    """Environments whose attributes cannot be misspelt."""
 
+    _chosen = frozenset(MADE_WITH)
     _episodes: Episodes
 
-    def _seal(self, kind: type[Any]) -> None:
-        """Refuse unknown attributes from now on, except in subclasses of `kind`, which may have their own."""
-        if type(self) is kind:
-            vars(self)["_known"] = frozenset(dir(self)) - {*MADE_WITH, "model", "data", "parameters"}
-
-    def __setattr__(self, name: str, value: object) -> None:
-        known = vars(self).get("_known")
-        if known is not None and name not in known and not name.startswith("_"):
-            public = [word for word in known if not word.startswith("_")]
-            raise AttributeError(refusal(type(self).__name__, name, self._episodes, public))
-        super().__setattr__(name, value)
+    def _why_not(self, name: str) -> str:
+        return refusal(type(self).__name__, name, self._episodes)

@@ -45,7 +45,7 @@ class SingleEnvironment(Sealed, Env[NDArray[Any], ArrayLike]):
         self.action_space = action_space(episodes)
         self._infos = Infos(episodes)
         self._started = False
-        self._seal(SingleEnvironment)
+        self._made()
 
     def __copy__(self) -> "SingleEnvironment":
         return copy.deepcopy(self)

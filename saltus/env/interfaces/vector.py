@@ -85,7 +85,7 @@ class VectorEnvironment(Sealed, VectorEnv[NDArray[Any], ArrayLike, NDArray[Any]]
         self._action_shape = (episodes.n, *(self.single_action_space.shape or ()))
         self._infos = Infos(episodes) if info else None
         self._ended: NDArray[np.bool_] | None = None  # None before the first reset
-        self._seal(VectorEnvironment)
+        self._made()
 
     def __copy__(self) -> "VectorEnvironment":
         return copy.deepcopy(self)

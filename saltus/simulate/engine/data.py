@@ -43,14 +43,12 @@ SHOWN = (
     "qfrc_constraint energy"
 )
 HIDDEN = DATA.fields.keys() - {*SHOWN.split(), "qacc_warmstart"}
+NAMED = ("body", "joint", "geom", "site", "tendon", "actuator", "sensor")  # kinds of objects with named access
 #: Fields of MuJoCo's data that are missing here, with their replacements.
 FIXED_FIELDS = {
     "eq_active": ": equalities are active or not for a whole run; go on from this state in a Simulation of a model "
-    "whose equality has the other `active`"
-}
-FIXED_FIELDS |= {
-    kind: f"; sim.{kind}(name) gives the parts of one {kind}"
-    for kind in ("body", "joint", "geom", "site", "tendon", "actuator", "sensor")
+    "whose equality has the other `active`",
+    **{kind: f"; sim.{kind}(name) gives the parts of one {kind}" for kind in NAMED},
 }
 CONSTRAINTS = ("ncon", "nefc", "contact", "solver_niter", *constraint_rows.FIELDS)
 
@@ -96,9 +94,7 @@ class Data(DataFields):
                 view = np.zeros(self._engine.model.nv)
             if name in ("M", "qLD") and not np.array_equal(self._engine.model.M_colind, self._engine.m.M_colind):
                 view = view[sparse_rows(self._engine.model, self._engine.m)]
-            return ReadOnly.of(
-                view, f"{name} is read-only: it is computed from the state; set qpos, qvel, act, ctrl or forces instead"
-            )
+            return ReadOnly.of(view, why_computed(name))
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name[0] == "_":

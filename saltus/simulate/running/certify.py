@@ -14,8 +14,8 @@ from saltus.integrate.adaptive.memory import ERROR_BEFORE, STEP
 from saltus.integrate.registry import find_integrator
 from saltus.model.contact.thickness import geom_pairs
 from saltus.number.kernels import entry
+from saltus.record.energy_figure import exchanges
 from saltus.record.table.certificate import Certificate, certify_from_runs, energy_drift
-from saltus.record.table.energy_figure import exchanges
 from saltus.record.table.error_bound import bound_from_difference, reach, rounding_level
 from saltus.simulate.engine.engine import Engine
 from saltus.simulate.laws.contact import Hard
