@@ -105,7 +105,7 @@ def test_forces_energies_and_sensors():
     np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-6)
     assert found[0, 0] == pytest.approx(1.4) and found[0, 1] == pytest.approx(0.7)
     units = {signal.id: signal.unit for signal in session.signals.signals}
-    assert [units[id] for id in ids] == ["N m", "N m", "J", "", "m/s²"]
+    assert [units[id] for id in ids] == ["N m", "N m", "J", "rad/s", "m/s²"]
 
 
 def test_a_ball_at_rest_carries_its_weight():
