@@ -76,6 +76,11 @@ def value_of(m: mujoco.MjModel, key: str, labels: Labels) -> Any:
     return _place(m, key, labels)[1].copy()[()]
 
 
+def can_change(field: str) -> bool:
+    """Whether `changed` takes a field, "body_mass" or "opt.gravity"."""
+    return field in KINDS or (field.startswith("opt.") and field.removeprefix("opt.") in FIELDS["opt"].split())
+
+
 def field_of(key: str) -> str:
     """MuJoCo's field in a key. OptionError if there is none."""
     return _parts(key)[0]

@@ -21,7 +21,7 @@ from saltus.model.compile.kernel_model import NO_LAWS, UserLaws, kernel_model, w
 from saltus.model.compile.sensors import sensors
 from saltus.model.compile.sleep import is_flagged
 from saltus.model.enums import BALL, FREE
-from saltus.model.field_overrides import changed, value_of
+from saltus.model.field_overrides import can_change, changed, value_of
 from saltus.model.layout import model_layout
 from saltus.model.model_fields import ModelFields
 from saltus.model.written import Copies
@@ -46,8 +46,10 @@ KINDS = {name: size for name, size in KINDS.items() if isinstance(getattr(mujoco
 def constant(field: str) -> str:
     """Text of the error for a value that is assigned to a field of a Model."""
     key = field if field.startswith("opt.") else f"{field}[name]"
-    remedy = f"`model.changed({{'{key}': value}})` is one with other values"
-    return f"{field} is read-only: a Model is constant; {remedy}"
+    way = (
+        f"`model.changed({{'{key}': value}})` is one with other values" if can_change(field) else "load a changed file"
+    )
+    return f"{field} is read-only: a Model is constant; {way}"
 
 
 def read_only(field: str, values: np.ndarray) -> ReadOnly:

@@ -32,6 +32,8 @@ batch = saltus.Batch("pendulum", 2, vary=["body_mass"])
         (batch, "threads", "cannot be assigned: it is chosen when the Batch is made"),
         (batch, "integrator", "cannot be assigned"),
         (sim.model, "body_mass", r"model\.changed"),
+        (sim.model, "nv", "nv is read-only: a Model is constant; load a changed file"),
+        (sim.model.opt, "cone", "load a changed file"),
         (sim.model, "bodymass", "did you mean 'body_mass'"),
         (sim.model.opt, "gravity", r"model\.changed"),
         (sim.model.opt, "gravty", "did you mean 'gravity'"),
