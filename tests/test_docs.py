@@ -93,7 +93,8 @@ def check_energy(printed, folder):
 
 def check_recordings(printed, folder):
     films = {"fall.mp4", "close.mp4", "both.mp4", "fall.png", "fall.html", "long.zarr"}
-    assert {path.name for path in folder.iterdir()} == films
+    tables = {"swing.csv", "swing.mat", "signals.png", "both.png"}
+    assert {path.name for path in folder.iterdir()} == films | tables
     assert "(301, 1)\n(301, 1, 3) (301, 1, 3)\n(301,) (1, 301) (3, 301)\n(301, 3)" in printed
 
 

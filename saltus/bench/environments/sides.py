@@ -31,8 +31,8 @@ class Timed(VectorEnvironment):
     """Saltus's environments; `shares`: the share of each step spent outside the compiled call."""
 
     def __init__(self, environment: Environment, n: int, **options: Any):
-        super().__init__(environment, n, **options)
         self.shares: list[float] = []
+        super().__init__(environment, n, **options)
 
     def some_actions(self) -> list[Any]:
         """Random actions for all environments."""
