@@ -14,7 +14,7 @@ def explained(what: str, function: Any, text: str) -> str:
     """A message of one line: what was to be compiled, file, line, the line's text, and why that cannot be."""
     file = function.__code__.co_filename
     lines = re.findall(rf'File "{re.escape(_shown(file, text))}", line (\d+)', text)
-    line = int(lines[-1]) if lines else None
+    line = int(lines[0]) if lines else None
     written = linecache.getline(file, line).strip() if line else ""
     where = f"{what}: {place(function, line)}"
     return ": ".join(part for part in (where, written, reason(text)) if part)
