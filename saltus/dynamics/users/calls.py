@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from saltus.dynamics.users import numbers, selection
+from saltus.dynamics.users import local_arrays, numbers, selection
 from saltus.number import functions
 
 #: What stands for a function of one or more numbers; the arguments stay.
@@ -93,6 +93,10 @@ _IN_NUMPY = {
 DIRECT += [(getattr(module, name), meaning) for name, meaning in _OF_BOTH.items() for module in (math, np)]
 DIRECT += [(getattr(math, name), meaning) for name, meaning in _IN_MATH.items()]
 DIRECT += [(getattr(np, name), meaning) for name, meaning in _IN_NUMPY.items()]
+DIRECT += [(np.linalg.norm, local_arrays.norm), (np.dot, local_arrays.dot), (np.sum, local_arrays.total)]
+DIRECT += [(builtins.sum, local_arrays.total), (np.array, local_arrays.array_of), (np.asarray, local_arrays.array_of)]
+#: Functions that make arrays of one number.
+FILLED = {np.zeros: 0.0, np.ones: 1.0, np.empty: 0.0}
 #: What functions are called on the arguments two by two.
 PAIRWISE = [(builtins.min, numbers.lesser), (builtins.max, numbers.larger)]
 
@@ -101,6 +105,7 @@ HELPERS: dict[str, Any] = {
     "_saltus_any": functions.any_lane,
     **{f"_saltus_{x}": getattr(selection, x) for x in ("truth", "negated", "both", "either", "select", "single")},
     **{f"_saltus_{x}": getattr(numbers, x) for x in ("number", "of_pow", "of_mod", "of_floordiv")},
+    **{f"_saltus_{x}": getattr(local_arrays, x) for x in ("array_of", "replaced", "item", "returned")},
     "_saltus_sqrt": functions.sqrt,
     **{f"_saltus_to_{n}": numbers.POWERS[n] for n in range(1, len(numbers.POWERS))},
 }

@@ -9,7 +9,7 @@ from typing import Any
 
 from numba.extending import is_jitted
 
-from saltus.dynamics.users.calls import HELPERS, IN_PAIRS, MEANING, similar
+from saltus.dynamics.users.calls import FILLED, HELPERS, IN_PAIRS, MEANING, similar
 from saltus.dynamics.users.numbers import POWERS
 from saltus.dynamics.users.source import refusal
 from saltus.errors import OptionError, proposal
@@ -17,6 +17,7 @@ from saltus.number.conditions import CONDITIONS
 
 __all__ = ["HELPERS", "Expressions"]
 MISSING = object()
+LARGEST = 32  # numbers in a small array
 REMEDIES: dict[type, str] = {
     ast.ListComp: "compiled code makes no lists; write a loop that adds up, or the tuple (a, b, c)",
     ast.GeneratorExp: "compiled code makes no lists; write a loop that adds up",
@@ -240,10 +241,53 @@ class Expressions(ast.NodeTransformer):
             for argument in given[1:]:
                 made = self.call(IN_PAIRS[value], made, argument)
             return made
+        if _hashable(value) and value in FILLED:
+            return self._filled(node, FILLED[value])
         self._check_call(node, value)
         for keyword in node.keywords:
             keyword.value = self.visit(keyword.value)
         return ast.copy_location(ast.Call(self.visit(node.func), arguments, node.keywords), node)
+
+    def _filled(self, node: ast.Call, value: float) -> ast.expr:
+        """A small array of one number."""
+        count = _constant(node.args[0]) if len(node.args) == 1 and not node.keywords else None
+        if not isinstance(count, int) or not 1 <= count <= LARGEST:
+            why = f"the size of an array is a number from 1 to {LARGEST} that stands here, such as np.zeros(3)"
+            raise self.refuse(node, why)
+        items = [ast.copy_location(ast.Constant(value), node) for _ in range(count)]
+        return self.call("array_of", ast.copy_location(ast.Tuple(items, ast.Load()), node))
+
+    def visit_List(self, node: ast.List) -> ast.expr:
+        if not node.elts or any(isinstance(x, ast.List | ast.Starred) for x in node.elts):
+            raise self.refuse(node, "arrays are of one or more numbers: [a, b, c]")
+        items = ast.Tuple([self.visit(x) for x in node.elts], ast.Load())
+        return self.call("array_of", ast.copy_location(items, node))
+
+    def sliced(self, node: ast.Subscript) -> list[ast.Subscript] | None:
+        """The places of a slice, one by one; None without a slice."""
+        indices = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+        slices = [k for k, x in enumerate(indices) if isinstance(x, ast.Slice)]
+        if not slices:
+            return None
+        part = indices[slices[0]]
+        assert isinstance(part, ast.Slice)
+        low, high, step = (
+            default if x is None else _constant(x)
+            for x, default in ((part.lower, 0), (part.upper, None), (part.step, 1))
+        )
+        fine = all(isinstance(x, int) for x in (low, high, step)) and len(slices) == 1
+        if not fine or low < 0 or step < 1 or not 0 < len(range(low, high, step)) <= LARGEST:
+            raise self.refuse(node, "a slice needs numbers as its ends, such as d.qpos[0:3]; write a loop otherwise")
+        made = []
+        for k in range(low, high, step):
+            place = copy.deepcopy(node)
+            index: ast.expr = ast.copy_location(ast.Constant(k), node)
+            if isinstance(place.slice, ast.Tuple):
+                place.slice.elts[slices[0]] = index
+            else:
+                place.slice = index
+            made.append(place)
+        return made
 
     def _with_keywords(self, node: ast.Call, call: Any) -> ast.expr:
         if node.keywords:
@@ -278,6 +322,10 @@ class Expressions(ast.NodeTransformer):
         return self.generic_visit(node)
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
+        places = self.sliced(node)
+        if places is not None:
+            items = ast.Tuple([self.visit(x) for x in places], ast.Load())
+            return self.call("array_of", ast.copy_location(items, node))
         self._check_index(node)
         return self.generic_visit(node)
 

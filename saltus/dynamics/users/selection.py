@@ -148,6 +148,9 @@ def chosen_type(typing: Any, condition: Any, a: Any, b: Any) -> Any:
         return None if None in parts else types.Tuple(parts)
     if not isinstance(condition, MaskType):
         return typing.unify_types(a, b)
+    if hasattr(a, "with_element") and hasattr(b, "with_element") and a.count == b.count:
+        kind = chosen_type(typing, condition, a.element, b.element)
+        return None if kind is None else a.with_element(kind)
     kind = truth_of((a, b))
     if kind is not None:
         return condition if kind in (condition, types.boolean) else None
@@ -174,6 +177,8 @@ def _chosen(context, builder, ty, condition, a, b):
     if isinstance(ty, types.BaseTuple):
         pairs = zip(ty, cgutils.unpack_tuple(builder, a), cgutils.unpack_tuple(builder, b), strict=True)
         return context.make_tuple(builder, ty, [_chosen(context, builder, t, condition, x, y) for t, x, y in pairs])
+    if hasattr(ty, "with_element"):
+        return ty.combine(context, builder, lambda x, y: builder.select(condition, x, y), a, b)
     return builder.select(condition, a, b)
 
 

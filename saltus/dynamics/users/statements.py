@@ -40,9 +40,11 @@ class Statements:
         self._flags: dict[str, None] = {}  # variables that say whether another one has a value
         self._returns = False  # whether some simulations may return before others
         self._loops: list[_Loop] = []
+        self._assignments: list[ast.Assign] = []
 
     def function(self, body: list[ast.stmt]) -> list[ast.stmt]:
         """The rewritten body of the function."""
+        self._assignments = [x for s in body for x in _own(s) if isinstance(x, ast.Assign)]
         valued = [x for s in body for x in _own(s) if isinstance(x, ast.Return) and x.value is not None]
         if valued and not _ends(body):
             why = "this value is not returned on every way through the function; end it with a return of its own"
@@ -154,6 +156,8 @@ class Statements:
 
     def _return(self, s: ast.Return, on: str | None) -> list[ast.stmt]:
         value = self._e.visit(s.value) if s.value is not None else None
+        if value is not None and "_saltus_array_of" in self._e.used:
+            value = self._e.call("returned", value)
         if on is None:
             return [ast.copy_location(ast.Return(value), s)]
         made = [] if value is None else self._store_name(RESULT, value, on, s)
@@ -263,10 +267,37 @@ class Statements:
                 part = ast.copy_location(ast.Subscript(value, ast.Constant(k), ast.Load()), at)
                 made += self._store(element, part, on, at)
             return made
+        places = self._e.sliced(target) if isinstance(target, ast.Subscript) else None
+        if places is not None:
+            return self._store_slice(places, value, on, at)
         place, before = self._steady(target)
+        if isinstance(place, ast.Subscript) and isinstance(place.value, ast.Name):
+            return [*before, *self._store_element(place, value, on, at)]
         if on is not None:
             value = self._e.call("select", _load(on, at), value, self._e.visit(_loaded(place)))
         return [*before, ast.copy_location(ast.Assign([self._e.visit(place)], value), at)]
+
+    def _store_slice(self, places: list[Any], value: ast.expr, on: str | None, at: ast.stmt) -> list[ast.stmt]:
+        """A number, or those of an array, in the places of a slice."""
+        kept = self._e.fresh()
+        made = [self._set(kept, value, at)]
+        for k, place in enumerate(places):
+            index = ast.copy_location(ast.Constant(k), at)
+            made += self._store(place, self._e.call("item", _load(kept, at), index), on, at)
+        return made
+
+    def _store_element(self, place: ast.Subscript, value: ast.expr, on: str | None, at: ast.stmt) -> list[ast.stmt]:
+        """An element of a small array: the variable becomes an array with another number there."""
+        assert isinstance(place.value, ast.Name)
+        name = place.value.id
+        others = [x for x in self._assignments if _shares(x, name)]
+        if others:
+            why = f"{name} would be the same array as another variable; write np.array({ast.unparse(others[0].value)})"
+            raise refusal(self._function, others[0], why)
+        if isinstance(place.slice, ast.Tuple):
+            raise refusal(self._function, at, "arrays have one index")
+        changed = self._e.call("replaced", _load(name, at), place.slice, value)
+        return self._store_name(name, changed, on, at)
 
     def _store_name(self, name: str, value: ast.expr, on: str | None, at: ast.AST) -> list[ast.stmt]:
         if on is None:
@@ -354,6 +385,16 @@ def _new(text: str, at: ast.AST) -> ast.stmt:
     for node in ast.walk(made):
         ast.copy_location(node, at)
     return made
+
+
+def _shares(assignment: ast.Assign, name: str) -> bool:
+    """Whether an assignment lets another variable be the same array as the variable `name`, or the other way round."""
+    value, targets = assignment.value, assignment.targets
+    if len(targets) > 1:
+        return any(isinstance(x, ast.Name) and x.id == name for x in targets)
+    if not isinstance(value, ast.Name) or not isinstance(targets[0], ast.Name):
+        return False
+    return name in (value.id, targets[0].id)
 
 
 def _is_negative(node: ast.expr) -> bool:

@@ -116,8 +116,24 @@ def early(a, b):
     return c, c * a, c - b
 
 
-CONSTRUCTS = [values, truths, powers, remainders, functions, rounding, branches, loops, early]
-DERIVED = [values, powers, functions, branches, loops, early]
+def arrays(a, b):
+    """Small arrays: arithmetic, elements, norms, slices."""
+    u = np.array([a, b, 1.0])
+    v = np.zeros(3)
+    for k in range(3):
+        if a > 0.2 * k:
+            v[k] = a * k
+        else:
+            v[k] += 1.0
+    w = 2.0 * u - v / 2 + -u * v
+    w[-1] = b
+    t = w[0:2]
+    x = u if a > b else v
+    return np.linalg.norm(w), np.dot(u, w) + sum(t) + x[1] + len(w), max(t[0], t[1]) + np.linalg.norm((a, b))
+
+
+CONSTRUCTS = [values, truths, powers, remainders, functions, rounding, branches, loops, early, arrays]
+DERIVED = [values, powers, functions, branches, loops, early, arrays]
 
 
 def compiled(function):
