@@ -271,7 +271,7 @@ class Statements:
         if places is not None:
             return self._store_slice(places, value, on, at)
         place, before = self._steady(target)
-        if isinstance(place, ast.Subscript) and isinstance(place.value, ast.Name):
+        if isinstance(place, ast.Subscript) and isinstance(place.value, ast.Name) and self._is_array(place.value.id):
             return [*before, *self._store_element(place, value, on, at)]
         if on is not None:
             value = self._e.call("select", _load(on, at), value, self._e.visit(_loaded(place)))
@@ -285,6 +285,11 @@ class Statements:
             index = ast.copy_location(ast.Constant(k), at)
             made += self._store(place, self._e.call("item", _load(kept, at), index), on, at)
         return made
+
+    def _is_array(self, name: str) -> bool:
+        """Whether a variable is a small array, not a field or an argument."""
+        own = [x.value for x in self._assignments if any(_is_name(y, name) for y in x.targets)]
+        return bool(own) and not any(isinstance(x, ast.Attribute) for x in own)
 
     def _store_element(self, place: ast.Subscript, value: ast.expr, on: str | None, at: ast.stmt) -> list[ast.stmt]:
         """An element of a small array: the variable becomes an array with another number there."""
@@ -385,6 +390,10 @@ def _new(text: str, at: ast.AST) -> ast.stmt:
     for node in ast.walk(made):
         ast.copy_location(node, at)
     return made
+
+
+def _is_name(node: ast.expr, name: str) -> bool:
+    return isinstance(node, ast.Name) and node.id == name
 
 
 def _shares(assignment: ast.Assign, name: str) -> bool:

@@ -6,6 +6,7 @@ Reference: where the mistake was made in this file.
 import inspect
 import re
 
+import numpy as np
 import pytest
 
 import saltus
@@ -42,10 +43,21 @@ def from_the_end(m, d, z):
     d.ctrl[0] = d.qpos[-1]
 
 
-def unknown(m, d, z):
-    import numpy as np
+def shared(m, d, z):
+    a = np.zeros(2)
+    b = a
+    b[0] = 1.0
+    d.ctrl[0] = a[0]
 
-    d.ctrl[0] = np.sin(d.time)
+
+def open_slice(m, d, z):
+    d.ctrl[0] = sum(d.qvel[0 : m.nv])
+
+
+def importing(m, d, z):
+    import math
+
+    d.ctrl[0] = math.sin(d.time)
 
 
 def by_lane(m, d, z):
@@ -65,7 +77,9 @@ def line_of(function, k):
         (raising, 2, "raise ValueError: compiled code raises no exceptions"),
         (printing, 1, "print(d.time): compiled code prints nothing"),
         (from_the_end, 1, "d.qpos[-1]: fields are not counted from the end"),
-        (unknown, 1, "import at the top of the file"),
+        (shared, 2, "b = a: b would be the same array as another variable; write np.array(a)"),
+        (open_slice, 1, "a slice needs numbers as its ends"),
+        (importing, 1, "import at the top of the file"),
     ],
 )
 def test_forms_that_cannot_be(function, line, said):
