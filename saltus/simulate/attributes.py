@@ -169,6 +169,8 @@ class StateAttributes(KnownAttributes):
 
     Reading gives the velocities with which bodies move to their poses. Assigned velocities are kept.
     """
+    eq_active = state_property("eq_active", "[neq] (1: active, 0: not)")
+    """Equality constraints that act [neq], 1 or 0: a view to read and write; a weld with 0 has let go."""
     userdata = state_property("userdata", "[nuserdata] (for controllers and other laws)")
     """User data [nuserdata] for controllers and other laws: a view to read and write."""
 

@@ -261,11 +261,10 @@ class Batch(BatchState, ModelsOfEach):
         if not len(index):
             return
         self._views.notice()
-        for field in FIELDS:
-            write(self.lanes, field, self._parameters if field == "control_prm" else 0.0, index)
-        for field, value in start_state(self.shared, key, self.timestep).items():
-            if field == "act":
-                value = np.concatenate([value, np.zeros(self.lanes.shape("act")[0] - len(value))])
+        start = start_state(self.shared, key, self.timestep)
+        if "act" in start:
+            start["act"] = np.concatenate([start["act"], np.zeros(self.lanes.shape("act")[0] - len(start["act"]))])
+        for field, value in (dict.fromkeys(FIELDS, 0.0) | {"control_prm": self._parameters} | start).items():
             write(self.lanes, field, value, index)
         self.lanes.restart(index)
         self._views.keep()

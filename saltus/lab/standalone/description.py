@@ -21,7 +21,10 @@ if TYPE_CHECKING:
     from saltus.lab.session import LiveSession
     from saltus.simulate.simulation import Simulation
 
-STATE = ("time", "qpos", "qvel", "act", "ctrl", "mocap_pos", "mocap_quat", "history", "control_prm", "actuation_state")
+STATE = (
+    *("time", "qpos", "qvel", "eq_active", "act", "ctrl", "mocap_pos", "mocap_quat", "history", "control_prm"),
+    *("actuation_state",),
+)
 NUMBERS = ("restitution", "friction")  # of hard contact
 
 

@@ -30,6 +30,7 @@ from saltus.simulate.engine.events.stepped import StepEventReader
 from saltus.simulate.engine.guidance import Guidance
 from saltus.simulate.engine.initial_state import check_discrete, check_sampling, check_sleep, start_asleep, start_state
 from saltus.simulate.engine.sensing import BODY_FIELDS, compute_bodies
+from saltus.simulate.engine.switches import check_switches
 from saltus.simulate.engine.threads.team import Team, room, threads_for
 from saltus.simulate.laws.contact import Compliant, find_contact_law, hard_numbers
 from saltus.simulate.laws.control import Controller, check_control, fits, room_of, user_laws
@@ -123,8 +124,9 @@ class Engine:
         self.team = Team(self.model, self.m, self.d, self.threads) if self.threads > 1 else None
         self.loop = loops.advance(stepped)
         self._method = step_word(self.integrator) if self.locates_events else ""
-        self._motion = self.rows_of("qpos", "qvel")
+        self._motion = self.rows_of("qpos", "eq_active")
         self.guidance = Guidance(self.model, self.motions, self.m, self.d, self.locates_events)
+        self._checked_switches = b""
         self.remembers = views["memory"].size > 0  # whether steps depend on the ones before them
         if self.sleeps:
             loops.whole(self.m, self.d)
@@ -235,7 +237,7 @@ class Engine:
         self.guidance.place()
 
     def was_moved(self) -> bool:
-        """Whether positions or velocities differ from those that the last step left."""
+        """Whether positions, velocities or active equalities differ from those that the last step left."""
         rows = self._motion
         return self.left is None or not np.array_equal(self.state[rows], self.left[rows])
 
@@ -332,7 +334,10 @@ class Engine:
             self.left = self.state.copy()
 
     def note_forces(self) -> None:
-        """Tell kernels whether there are any Cartesian forces."""
+        """Tell kernels whether there are any Cartesian forces; check the switches of equalities."""
+        if self.model.neq and self.d.views["eq_active"].tobytes() != self._checked_switches:
+            check_switches(self.model, self.m, self.d.views["eq_active"])
+            self._checked_switches = self.d.views["eq_active"].tobytes()
         self.d.ints[_HAS_XFRC] = self.xfrc_applied.tobytes() != self._no_forces
 
     def modes_are_known(self) -> bool:

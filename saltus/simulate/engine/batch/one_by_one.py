@@ -225,7 +225,7 @@ class OneByOne(BatchStates):
     def _changed(self) -> tuple[np.ndarray, np.ndarray]:
         """Masks of states whose positions or velocities [n], or anything [n], differ from what the last steps left."""
         differs = self._rows[:, self._past] != self._left
-        motion = self.engine.rows_of("qpos", "qvel")
+        motion = self.engine.rows_of("qpos", "eq_active")
         return self._fresh | differs[:, motion].any(axis=1), self._fresh | differs.any(axis=1)
 
     def _views(self, i: int) -> dict[str, np.ndarray]:

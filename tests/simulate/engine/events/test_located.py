@@ -126,6 +126,25 @@ def test_equalities_that_are_violated_are_refused_or_met():
     np.testing.assert_allclose(sim.qpos, [5e-6, -5e-6], rtol=1e-12)
 
 
+def test_equalities_are_switched_on_where_they_are_closed():
+    """Two equal wheels, one of which turns, are geared in an impact: each has half of its velocity (momentum)."""
+    sim = saltus.Simulation(GEARED.replace("polycoef", 'active="false" polycoef'), contact="hard")
+    sim.qvel[0] = 1.0
+    sim.step()
+    np.testing.assert_allclose(sim.qvel, [1.0, 0.0], atol=1e-12)
+    sim.qpos[:] = 0.0
+    sim.eq_active[0] = 1
+    sim.step()
+    np.testing.assert_allclose(sim.qvel, [0.5, -0.5], rtol=1e-12)
+    sim.eq_active[0] = 0
+    sim.qpos[0] += 0.01
+    sim.step()
+    np.testing.assert_allclose(sim.qvel, [0.5, -0.5], rtol=1e-12)
+    sim.eq_active[0] = 1
+    with pytest.raises(saltus.EventError, match=r"equality gear is violated by 0\.01 "):
+        sim.step()
+
+
 def test_looking_notes_no_events():
     """A ball that strikes the floor at the start: looking at forces finds the impact, and the step finds it again."""
     sim = saltus.Simulation(DROP, contact=saltus.Hard(restitution=0.5))
