@@ -14,6 +14,8 @@ def check_switches(model: Model, m: Struct, active: NDArray[np.floating]) -> Non
 
     Those of deformable bodies stay, those that nothing simulates, and all where trees may sleep.
     """
+    if not model.neq:
+        return
     rows = np.reshape(active, (-1, model.neq))
     if not np.isin(rows, (0.0, 1.0)).all():
         raise OptionError(f"eq_active must be 0 or 1 for each equality, got {rows[~np.isin(rows, (0.0, 1.0))][0]:g}")
