@@ -65,6 +65,7 @@ def description(session: LiveSession, simulations: Sequence[Simulation]) -> dict
         "masses": model.body_mass.tolist(),
         "subtreeMasses": [float(model.body_subtreemass[model.body_rootid[b]]) for b in range(model.nbody)],
         "bodyIds": {"root": model.body_rootid.tolist(), "mocap": model.body_mocapid.tolist()},
+        "controlled": sim.control is not None,
         "controlStates": 0 if sim.control is None else sim.control.states_of(model),
     }
 

@@ -5,8 +5,9 @@ export class LocalConnection {
    * @param {{message, frame, state, misunderstood}} to as for Connection
    * @param {string} contents base64, see saltus/lab/standalone/page.py
    * @param {string} script of the worker
+   * @param {[name, text][]} link applied before the first step
    */
-  constructor(to, contents, script) {
+  constructor(to, contents, script, link) {
     this.to = to;
     this.asked = new Map();
     const address = URL.createObjectURL(new Blob([script], { type: 'text/javascript' }));
@@ -14,7 +15,7 @@ export class LocalConnection {
     this.worker.onmessage = ({ data }) => this.receive(data);
     this.worker.onerror = ({ message }) => this.ended(message);
     const page = Uint8Array.from(atob(contents), (letter) => letter.charCodeAt(0));
-    this.worker.postMessage({ page }, [page.buffer]);
+    this.worker.postMessage({ page, link }, [page.buffer]);
     to.state(null);
   }
 
@@ -51,12 +52,17 @@ export class LocalConnection {
 
   /** Content of a download: "state.py" or "trajectory.csv". */
   async file(name) {
-    const id = this.asked.size + Math.random();
-    const text = await new Promise((take, fail) => {
-      this.asked.set(id, { take, fail });
-      this.worker.postMessage({ ask: name === 'state.py' ? 'state' : 'table', id });
-    });
+    const text = await this.answer(name === 'state.py' ? 'state' : 'table');
     return new Response(text, { headers: { 'Content-Type': 'text/plain;charset=utf-8' } });
+  }
+
+  /** The worker's answer: "state", "table" or "link". */
+  answer(ask, fields = {}) {
+    const id = this.asked.size + Math.random();
+    return new Promise((take, fail) => {
+      this.asked.set(id, { take, fail });
+      this.worker.postMessage({ ask, id, ...fields });
+    });
   }
 
   /** Links have no address: a click downloads. */

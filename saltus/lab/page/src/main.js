@@ -36,9 +36,9 @@ if (!lab.stage || lab.stage.software) spare();
 const plots = new Plots();
 const local = byId('simulation-data') !== null;  // a standalone page, which contains the simulation
 document.body.classList.toggle('local', local);
-const share = new Share(send);
+const share = new Share((now) => connection.answer('link', { now }), () => lab.stage?.camera);
 const heard = { message, frame, state: connected, misunderstood };
-const connection = local ? new LocalConnection(heard, byId('simulation-data').textContent, byId('worker-script').textContent) : new Connection(heard);
+const connection = local ? new LocalConnection(heard, byId('simulation-data').textContent, byId('worker-script').textContent, share.link) : new Connection(heard);
 const sliders = new Sliders((id, value) => send('slider', { id, value }));
 const controls = new Controls(send, { pull: pullAlong, release, select });
 const actions = new Actions(send);
@@ -100,6 +100,7 @@ function scene(said) {
   actions.load(said.actions ?? []);
   controls.load(said);
   lab.stage?.load(said);
+  share.look();
   applyView();
 }
 
@@ -112,7 +113,6 @@ function status(said) {
   room.make();
   for (const [id, value] of Object.entries(said.sliders ?? {})) sliders.set(id, value);
   if (said.ghosts !== ghosts) showGhosts(Boolean(controls.status.ghosts));
-  if (local) share.update(controls.status);
   if (said.stability !== undefined) stability.update(said.stability);
   if (said.follow !== undefined) follow(said.follow);
 }
