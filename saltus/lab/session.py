@@ -21,6 +21,7 @@ from saltus.lab.controls.sliders import Handle, Slider, control_sliders, joint_s
 from saltus.lab.data.recording import Downloads, Recorder
 from saltus.lab.data.signal_sources import preset_of, simulation_sources
 from saltus.lab.data.signals import Signals, Source
+from saltus.lab.data.track import Track
 from saltus.lab.lateness import Lateness
 from saltus.lab.live_frame import live_frame
 from saltus.lab.making.builder import Builder
@@ -57,6 +58,7 @@ class LiveSession(Session):
         self.stability = Stability(setup)
         self.extras: Extras | None = None
         self.signals = self.motion.signals = Signals(self.own_sources(), self.preset())
+        self.signals.follow(Track(self.show, 1 + len(setup.ghosts)), lambda: self.motion.runs(setup.ghosts))
         self.builder = Builder(setup, setup.settings(sim), self.ear)
 
     # ------------------------------------------------------------ display
@@ -71,17 +73,18 @@ class LiveSession(Session):
         return not (self.playing or self._steps or self._changed) or not self.ready
 
     def scene(self) -> dict[str, Any]:
-        setup, values = self.setup, self.slider_values()
+        setup = self.setup
         sliders: list[Slider] = [h.slider for h in self.handles.values()] + list(self._parameters.values())
         return self.show.message(
             setup.name,
             setup.title,
             self.kind,
+            phase=setup.phase,
             ghosts=[{"name": n, "color": COLORS[i % len(COLORS)]} for i, n in enumerate(setup.ghosts)],
             integrators=self.integrators(),
             contacts=list(CONTACT_LAWS),
             keys=setup.model.names("key"),
-            sliders=message(sliders, values),
+            sliders=message(sliders, self.slider_values()),
             keyboard=self.keyboard(),
             actions=self.actions(),
             motors=[m.message(setup.model, [dof["name"] for dof in self.show.dofs]) for m in self.motors],
@@ -296,7 +299,7 @@ class LiveSession(Session):
         self._end_recording("Recording stopped at the reset.")
         self.reset_simulation(key)
         self._steps, self._changed = 0, True
-        self.signals.history.clear()
+        self.signals.clear()
         if self.extras is not None and self.ready:
             self.extras.call_all_sliders(self.sim, self.notify)
         self.after_jump()

@@ -44,6 +44,8 @@ that the page has; with the flag `anew` they replace all earlier ones.
     signals in the list, padded to a multiple of 8 bytes; f64: time (s) of each sample, nan at breaks of the curves;
     f32: the samples of one signal after the other, nan where not computed
 
+Server to page, binary: the course of the run (see `saltus.lab.data.track`), as samples with 129 as the first byte.
+
 Page to server: JSON, at most MESSAGE_BYTES, no more than MESSAGES_A_SECOND: {"type": "ack", "frame": n} and the
 commands in COMMANDS. A command with a number out of bounds is ignored and answered with a notice; any other message
 closes the connection with a code and the reason. A model is uploaded as pieces of its files, in any number of `upload`

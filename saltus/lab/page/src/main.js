@@ -18,7 +18,7 @@ import { Recording } from './recording.js';
 import { Room } from './room.js';
 import { Drawings } from './drawings.js';
 import { Extras } from './extras.js';
-import { decodeSamples, holdsSamples } from './samples.js';
+import { decodeSamples, holdsSamples, holdsTrack } from './samples.js';
 import { Signals } from './signals.js';
 import { expose } from './hook.js';
 import { Share } from './share.js';
@@ -137,12 +137,13 @@ function follow(name) {
 function frame(buffer) {
   if (!lab.scene) return;
   if (holdsSamples(buffer)) return signals.push(decodeSamples(buffer));
+  if (holdsTrack(buffer)) return plots.push(decodeSamples(buffer));
   const made = decode(buffer, lab.scene);
   lab.frame = made;
   lab.received += 1;
   lab.stage?.show(made);
   drawSpring();
-  plots.push(made);
+  plots.show(made);
   controls.time(made.time);
   signals.time(made.time);
   if (lab.stage) showNote(lab.stage.note);

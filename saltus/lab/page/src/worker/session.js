@@ -10,6 +10,7 @@ import { Recorder } from './recording.js';
 import { Signals } from './signals.js';
 import { AGAIN, Simulation, Trouble } from './simulation.js';
 import { clipped, readHandle, writeHandle } from './sliders.js';
+import { Track } from './track.js';
 
 const LONGEST = 0.25;  // s of wall time simulated at once; the rest counts as late
 const LATE = 0.2;  // fraction of the time that may be late before the user is warned
@@ -29,6 +30,8 @@ export class Session {
     sim.start(page.starts['']);
     this.motion = new Motion(page, sim, (level, text) => this.notify(level, text));
     this.signals = this.motion.signals = new Signals(page);
+    this.track = new Track(page);
+    this.signals.follow(this.track, () => this.motion.runs(page.scene.ghosts.map(({ name }) => name)));
     this.recorded = null;
     this.starts = { ...page.starts };
     this.origin = this.state();  // of the present run

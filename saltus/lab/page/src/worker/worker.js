@@ -53,8 +53,7 @@ function turn() {
     last = now;
     for (const notice of session.notices.splice(0)) say(notice);
     if (session.number - acknowledged < UNACKNOWLEDGED) {
-      const samples = session.signals.news();
-      if (samples) postMessage({ frame: samples }, [samples]);
+      for (const samples of [session.signals.news(), session.track.news()]) if (samples) postMessage({ frame: samples }, [samples]);
       const frame = session.frame();
       if (frame) postMessage({ frame }, [frame]);
     }
