@@ -13,10 +13,12 @@ import { LocalConnection } from './local.js';
 import { banner, clearToasts, notice } from './notices.js';
 import { Plots } from './plots.js';
 import { spare } from './quality.js';
+import { Platform } from './platform.js';
 import { Pointer, springEnds } from './pointer.js';
 import { Recording } from './recording.js';
 import { Room } from './room.js';
 import { Drawings } from './drawings.js';
+import { Exercise, pageAbout } from './exercise.js';
 import { Extras } from './extras.js';
 import { decodeSamples, holdsSamples, holdsTrack } from './samples.js';
 import { Signals } from './signals.js';
@@ -36,9 +38,12 @@ if (!lab.stage || lab.stage.software) spare();
 const plots = new Plots();
 const local = byId('simulation-data') !== null;  // a standalone page, which contains the simulation
 document.body.classList.toggle('local', local);
-const share = new Share((now) => connection.answer('link', { now }), () => lab.stage?.camera);
+document.body.classList.toggle('several', document.querySelectorAll('script.simulation').length > 1);
+const share = new Share((now) => connection.link(now), () => lab.stage?.camera);
+const about = pageAbout();
+const parts = [...document.querySelectorAll('script.simulation')];  // the scenes of a standalone page
 const heard = { message, frame, state: connected, misunderstood };
-const connection = local ? new LocalConnection(heard, byId('simulation-data').textContent, byId('worker-script').textContent, share.link) : new Connection(heard);
+const connection = local ? new LocalConnection(heard, parts, byId('worker-script').textContent, share.link) : new Connection(heard);
 const sliders = new Sliders((id, value) => send('slider', { id, value }));
 const controls = new Controls(send, { pull: pullAlong, release, select });
 const actions = new Actions(send);
@@ -53,6 +58,21 @@ lab.plots = plots;
 lab.signals = signals;
 lab.drawings = lab.stage && new Drawings(lab.stage);
 expose(lab);
+
+if (local) {
+  const platform = new Platform();
+  new Exercise(about, (hash) => {
+    history.replaceState(null, '', hash);
+    go(hash);
+  }, (right, all) => platform.score(right, all));
+  addEventListener('hashchange', () => go(location.hash));
+}
+
+/** Start the simulation of a standalone page anew from a link. */
+function go(hash) {
+  share.take(hash);
+  connection.begin(share.link);
+}
 
 function makeStage() {
   try {
@@ -99,6 +119,7 @@ function scene(said) {
   sliders.load(said.sliders);
   actions.load(said.actions ?? []);
   controls.load(said);
+  if (about.title) document.title = about.title;
   lab.stage?.load(said);
   share.look();
   applyView();

@@ -24,6 +24,11 @@ export class Share {
     return this.given.filter(([name]) => !VIEW.includes(name));
   }
 
+  /** Take over another link, "#...". */
+  take(hash) {
+    this.given = pairsOf(hash);
+  }
+
   /** Apply the link's view to the first scene. */
   look() {
     const [, text] = this.given.find(([name]) => name === 'camera') ?? [];
@@ -40,7 +45,7 @@ export class Share {
       const view = this.camera()?.text;
       if (view) found.set('camera', view);
       const link = `${location.href.split('#')[0]}#${found}`;
-      location.hash = `${found}`;
+      history.replaceState(null, '', `#${found}`);  // which does not start it anew
       await this.hand(link, now ? 'to this moment' : 'to this page with its start and settings');
     } catch (error) {
       notice('error', `There is no link: ${error.message}`);
