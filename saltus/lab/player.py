@@ -37,7 +37,7 @@ class Player(Session):
         self._motion = Interpolator(trajectory, model)
         self.time = self._motion.start
         self.signals = recorded_signals(trajectory, model)
-        self.signals.track = recorded_track(trajectory, self.show)
+        self.signals.track = recorded_track(trajectory, self.show.coordinates, len(self.show.dofs))
         downloads.keep(trajectory)
 
     @property

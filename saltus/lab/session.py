@@ -15,6 +15,7 @@ from saltus.errors import DivergenceError, OptionError, SaltusError
 from saltus.integrate.registry import find_integrator, integrators
 from saltus.lab.base_session import Board, Session
 from saltus.lab.controls.extras import Extras
+from saltus.lab.controls.link import Link
 from saltus.lab.controls.motors import motors
 from saltus.lab.controls.parameters import marked
 from saltus.lab.controls.sliders import Handle, Slider, control_sliders, joint_sliders, message, parameter_slider
@@ -30,6 +31,7 @@ from saltus.lab.making.setup import Built, Setup
 from saltus.lab.making.stability import Stability
 from saltus.lab.messages.protocol import Frame
 from saltus.lab.motion import Motion
+from saltus.lab.view.live_status import live_status
 from saltus.lab.view.state_text import FIELDS, state_text
 from saltus.simulate.running.run_metadata import names_and_units
 
@@ -57,8 +59,10 @@ class LiveSession(Session):
         self._parameters = {p.key: parameter_slider(p) for p in marked(setup.model, setup.parameters)}
         self.stability = Stability(setup)
         self.extras: Extras | None = None
+        self.link: Link | None = None  # to be applied before the next step
         self.signals = self.motion.signals = Signals(self.own_sources(), self.preset())
-        self.signals.follow(Track(self.show, 1 + len(setup.ghosts)), lambda: self.motion.runs(setup.ghosts))
+        track = Track(self.show.coordinates, len(self.show.dofs), 1 + len(setup.ghosts))
+        self.signals.follow(track, lambda: self.motion.runs(setup.ghosts))
         self.builder = Builder(setup, setup.settings(sim), self.ear)
 
     # ------------------------------------------------------------ display
@@ -91,22 +95,7 @@ class LiveSession(Session):
         )
 
     def status(self) -> dict[str, Any]:
-        sim, recorder, builder = self.sim, self.motion.recorder, self.builder
-        return {
-            "type": "status",
-            **{"playing": self.playing, "speed": self.speed, "time": sim.time},
-            **{"building": builder.busy, "compiling": builder.compiling()},
-            "wanted": builder.wanted.integrator.name,
-            **{"integrator": self.integrator_name(), "timestep": sim.timestep, "contact": sim.contact},
-            **{"restitution": builder.settings.restitution, "friction": builder.settings.friction},
-            "gravity": [float(g) for g in sim.model.opt.gravity],
-            "recording": recorder is not None,
-            "recorded": self.downloads.seconds if recorder is None else sim.time - recorder.began,
-            **{"servo": self.servo(), "hud": self.hud(), "sliders": self.slider_values()},
-            **{"follow": self.follow, "ghosts": bool(self.motion.ghosts), "can_ghost": bool(self.setup.ghosts)},
-            "video": self.downloads.video,
-            "stability": None if self.stability.verdict is None else self.stability.verdict.message(),
-        }
+        return live_status(self)
 
     def slider_values(self) -> dict[str, float]:
         """Values of all sliders by id."""
@@ -225,8 +214,11 @@ class LiveSession(Session):
     def tick(self, elapsed: float) -> None:
         self._collect()
         self._take_extras()
-        if not self.ready:
+        if not self.ready or (self.link is not None and self.builder.busy):
             return
+        if self.link is not None:
+            link, self.link = self.link, None
+            link.begin()
         self.stability.look(self.builder.settings, self.sim.control_prm, self.feedback(), elapsed)
         self.signals.pace(self.sim.timestep, self.speed if self.playing else 0.0)
         lost, elapsed = max(0.0, elapsed - LONGEST), min(elapsed, LONGEST)
@@ -314,6 +306,9 @@ class LiveSession(Session):
         if self.ready:
             self.signals.sample(self.sim) if smooth else self.signals.jump(self.sim)
         self._changed = True
+
+    def do_link(self, settings: dict[str, str]) -> None:
+        self.link = Link(self, settings)
 
     def do_integrator(self, name: str) -> None:
         own = self.setup.integrator

@@ -8,20 +8,22 @@ energies jump there, and the page draws them so.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from saltus.errors import SaltusError
 from saltus.lab.data.history import History
 from saltus.model.event_enums import JUMPS, KINDS
 
 if TYPE_CHECKING:
-    from saltus.lab.view.show import Show
     from saltus.record.trajectory import Trajectory
     from saltus.simulate.simulation import Simulation
+
+Coordinates = Callable[[NDArray[np.float64], NDArray[np.float64]], NDArray[np.float64]]
 
 TRACK = 129  # the first byte of a message
 MOST_SAMPLES = 50_000
@@ -36,12 +38,13 @@ class Track:
     """The course of a run and of its ghosts.
 
     Columns of each: potential and kinetic energy (J, nan where not computed), the time of the first impact since the
-    last sample relative to this one (s, nan without one), then position and velocity of each coordinate of the show.
+    last sample relative to this one (s, nan without one), then position and velocity of each coordinate.
     """
 
-    def __init__(self, show: Show, runs: int):
-        self._show, self._runs = show, runs
-        self.width = runs * (HEAD + 2 * len(show.dofs))
+    def __init__(self, coordinates: Coordinates, count: int, runs: int):
+        """coordinates: a function of qpos and qvel that returns `count` positions and velocities [count, 2]."""
+        self._coordinates, self._runs = coordinates, runs
+        self.width = runs * (HEAD + 2 * count)
         names = [str(k) for k in range(self.width)]
         self.history = History(names, range(self.width), MOST_SAMPLES, MOST_BYTES, mark=TRACK)
         self._events = [0] * runs  # number of each run's events that were looked at
@@ -68,7 +71,7 @@ class Track:
                     with suppress(SaltusError):  # an error here recurs in the next step, which reports it
                         row[:2] = sim.energy()
                 row[2] = self._jump(run, sim)
-                row[HEAD:] = self._show.coordinates(sim.qpos, sim.qvel).ravel()
+                row[HEAD:] = self._coordinates(sim.qpos, sim.qvel).ravel()
             rows.append(row)
         if compute:
             spent = time.perf_counter() - began
@@ -86,13 +89,13 @@ class Track:
         return float(np.min(hits)) - sim.time if len(hits) else np.nan
 
 
-def recorded_track(trajectory: Trajectory, show: Show) -> Track:
-    """The course of a recording, all its samples; times count from the first one."""
-    track, t = Track(show, 1), trajectory
+def recorded_track(trajectory: Trajectory, coordinates: Coordinates, count: int) -> Track:
+    """The course of a recording, all its samples, times from the first one on; for the arguments see `Track`."""
+    track, t = Track(coordinates, count, 1), trajectory
     table = np.full((len(t), track.width), np.nan)
     table[:, :2] = t.energy
     for row, qpos, qvel in zip(table, t.qpos, t.qvel, strict=True):
-        row[HEAD:] = show.coordinates(qpos, qvel).ravel()
+        row[HEAD:] = coordinates(qpos, qvel).ravel()
     hits = np.sort(t.events["time"][np.isin(t.events["kind"], JUMPING)])
     after = np.searchsorted(t.time, hits)
     for k, hit in zip(after[::-1].tolist(), hits[::-1].tolist(), strict=True):  # the first one of each sample stays

@@ -173,6 +173,13 @@ def texts(name: str, value: Any) -> list[str]:
     return [text(f"{name}[{i}]", item) for i, item in enumerate(value)]
 
 
+def settings(name: str, value: Any) -> dict[str, str]:
+    """Return a value that must be an object of at most 100 names and texts."""
+    if not isinstance(value, dict) or len(value) > 100:
+        raise Malformed(f"{name} is not an object of at most 100 texts")
+    return {text(name, key): long_text(f"{name}: {key}", item) for key, item in value.items()}
+
+
 def vector(name: str, value: Any) -> tuple[float, float, float]:
     """Return a value that must be a list of three finite numbers."""
     if not isinstance(value, list) or len(value) != 3:
@@ -198,6 +205,7 @@ COMMANDS: dict[str, dict[str, Check]] = {
     "speed": {"value": number(*BOUNDS["speed"])},
     "reset": {"key": text_or_none},
     "scene": {"name": text},
+    "link": {"settings": settings},
     "integrator": {"name": text},
     "timestep": {"value": number(*BOUNDS["timestep"])},
     "contact": {"name": text},

@@ -100,7 +100,8 @@ def page(
     options |= {} if flag("playing", playing) else {"playing": False}
     about = _about(title, text)
     left_out = words("ignore", ignore)
-    scenes = [find_scene(one, dict(options), left_out) for one in (what if isinstance(what, list | tuple) else [what])]
+    several: list[Any] = list(what) if isinstance(what, list | tuple) else [what]
+    scenes = [find_scene(one, dict(options), left_out) for one in several]
     if not scenes:
         raise OptionError("a page needs at least one scene")
     made = [

@@ -103,6 +103,10 @@ function hello(said) {
   lab.role = said.role;
   bring.most = said.upload ?? Infinity;
   controls.hello(said);
+  if (!local && said.role === 'writer' && share.link.length) {
+    connection.send('link', { settings: Object.fromEntries(share.link) });
+    share.sent = true;
+  }
 }
 
 function scene(said) {

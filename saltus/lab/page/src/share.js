@@ -21,12 +21,12 @@ export class Share {
 
   /** The pairs for the simulation. */
   get link() {
-    return this.given.filter(([name]) => !VIEW.includes(name));
+    return this.sent ? [] : this.given.filter(([name]) => !VIEW.includes(name));
   }
 
   /** Take over another link, "#...". */
   take(hash) {
-    this.given = pairsOf(hash);
+    Object.assign(this, { given: pairsOf(hash), sent: false });
   }
 
   /** Apply the link's view to the first scene. */
