@@ -98,3 +98,20 @@ def test_a_page_needs_scenes_of_different_names(tmp_path):
     with pytest.raises(OptionError, match="same name, pendulum"):
         saltus.page(["pendulum", "pendulum"], tmp_path / "a.html", integrator="rk4", integrators=[])
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.slow
+def test_up_is_seen_without_a_floor_and_pulling_is_hinted_at_until_a_body_was_pulled(page):
+    """The world's z axis points up in the first view; the pendulum has no floor, so there is a grid."""
+    assert float(page.tab.get_attribute("#gizmo-z", "y2")) < -10.0
+    assert abs(float(page.tab.get_attribute("#gizmo-z", "x2"))) < 1.0
+    page.unfolded("view-section")
+    assert page.tab.locator("#show-grid").is_visible() and page.tab.locator("#show-grid").is_checked()
+    assert page.tab.locator("#pull-hint").get_attribute("hidden") is None
+    page.pause()
+    at = page.get("lab.project('pendulum', [0, 0, -2])")
+    page.tab.mouse.move(at["x"], at["y"])
+    page.tab.mouse.down()
+    page.tab.mouse.move(at["x"] + 20, at["y"])
+    page.wait(lambda: page.tab.locator("#pull-hint").get_attribute("hidden") is not None)
+    page.tab.mouse.up()

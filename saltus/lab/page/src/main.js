@@ -126,6 +126,7 @@ function scene(said) {
   if (about.title) document.title = about.title;
   lab.stage?.load(said);
   share.look();
+  hint();
   applyView();
 }
 
@@ -194,7 +195,17 @@ function misunderstood(error) {
 
 // pulling a body
 
+let hinted = false;  // whether the user knows that bodies can be pulled
+
+/** Say that bodies can be pulled, until one was. */
+function hint() {
+  const movable = lab.scene.kind === 'live' && lab.role === 'writer' && lab.scene.moving?.some(Boolean);
+  byId('pull-hint').hidden = hinted || !movable || !lab.stage;
+}
+
 function drag(body, point, target) {
+  byId('pull-hint').hidden = true;
+  hinted = true;
   lab.pull = { body, point, target };
   send('drag', { body, point: point.toArray(), target: target.toArray() });
   drawSpring();
@@ -242,12 +253,15 @@ function applyView() {
   stage.frames.shown = { joints: checked('show-joints'), bodies: checked('show-frames'), contacts: checked('show-normals') };
   stage.main.showSites(checked('show-sites'));
   stage.sun.castShadow = checked('show-shadow');
+  if (stage.grid) stage.grid.visible = checked('show-grid');
+  byId('grid-row').hidden = !stage.grid;
+  byId('gizmo').classList.toggle('off', !checked('show-axes'));
   stage.refresh();
   showNote(stage.note);
   stage.ask();
 }
 
-for (const id of ['show-contacts', 'show-com', 'show-motors', 'show-sites', 'show-shadow', 'show-hud', ...MARKS]) byId(id).onchange = applyView;
+for (const id of ['show-contacts', 'show-com', 'show-motors', 'show-sites', 'show-shadow', 'show-hud', 'show-grid', 'show-axes', ...MARKS]) byId(id).onchange = applyView;
 const covered = matchMedia(SMALL).matches || (window !== window.parent && matchMedia(EMBEDDED).matches);
 byId('show-hud').checked = !covered;  // they would cover the view
 byId('hud-fold').onclick = () => byId('show-hud').click();
