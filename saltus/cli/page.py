@@ -13,10 +13,12 @@ from saltus.terminal import screen
 
 def page(
     context: typer.Context,
-    model: Annotated[
-        str | None,
+    models: Annotated[
+        list[str] | None,
         typer.Argument(
-            metavar="[MODEL]", help="A model file, a bundled name or a scene.", autocompletion=complete_scenes
+            metavar="[MODEL ...]",
+            help="Model files, bundled names or scenes; the reader chooses among several.",
+            autocompletion=complete_scenes,
         ),
     ] = None,
     scene: Annotated[
@@ -24,8 +26,16 @@ def page(
         typer.Option(metavar="NAME", help="A scene of the lab, instead of MODEL.", autocompletion=complete_scenes),
     ] = None,
     output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="F.html", help="The file to write.", show_default=True)
-    ] = Path("page.html"),
+        Path | None, typer.Option("--output", "-o", metavar="F.html", help="The file to write (default: page.html).")
+    ] = None,
+    title: Annotated[str | None, typer.Option(metavar="TEXT", help="Title of the page (default: the scene's).")] = None,
+    text: Annotated[
+        Path | None,
+        typer.Option(metavar="F.md", help="Text beside the simulation, in Markdown, with tasks that the page checks."),
+    ] = None,
+    zipped: Annotated[
+        bool, typer.Option("--zip", help="Write a package for learning platforms (SCORM 1.2), page.zip by default.")
+    ] = False,
     integrator: Annotated[
         str | None, typer.Option(metavar="NAME", help="Initial integrator (default: the scene's).")
     ] = None,
@@ -47,21 +57,28 @@ def page(
 ) -> None:
     """Write one HTML file that simulates the model in the reader's browser, without a server or a network.
 
-    The file works from a disk or any web server, also on phones.
+    The file works from a disk or any web server, also on phones. With --text it is an exercise; --zip makes it a
+    package for Moodle and other learning platforms.
     """
-    if (model is None) == (scene is None):
+    if bool(models) == (scene is not None):
         raise typer.BadParameter("give either MODEL or --scene NAME", context, param_hint="MODEL")
+    path = output or Path("page.zip" if zipped else "page.html")
+    if zipped != (path.suffix == ".zip"):
+        hint = "a package ends in .zip; leave out --zip or name one" if zipped else "add --zip to write a package"
+        raise typer.BadParameter(f"{path}: {hint}", context, param_hint="--output")
     options: dict[str, Any] = {"integrator": integrator, "contact": contact, "timestep": timestep, "key": key}
     options |= {"restitution": restitution, "friction": friction, "ignore": ignore or []}
+    options |= {"title": title, "text": text}
     options |= {"integrators": _names(integrators), "contacts": _names(contacts)}
     from saltus.lab.standalone.page import page as write_page
 
     with screen.collected_warnings() as warned, screen.Activity() as activity:
         options["progress"] = activity.progress("compiling for the browser")
-        written = write_page(model or scene or "", output, speed=speed, playing=not paused, **options)
+        written = write_page(list(models or ()) or scene or "", path, speed=speed, playing=not paused, **options)
     for warning in warned:
         screen.say(f"warning: {warning}")
-    typer.echo(f"{written}: {written.stat().st_size / 1e6:.2f} MB; open it in a browser")
+    then = "upload it to a learning platform" if zipped else "open it in a browser"
+    typer.echo(f"{written}: {written.stat().st_size / 1e6:.2f} MB; {then}")
 
 
 def _names(text: str | None) -> list[str] | None:
