@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from helpers.lab import page
 from helpers.walking import quadruped
+from scipy.integrate import solve_ivp
 
 pytest.importorskip("gymnasium")
 import saltus.env
@@ -312,3 +313,78 @@ def test_urdf_arm(tmp_path):
     found = re.search(r"by at most ([\d.]+) mm", out)
     assert found is not None and 0 < float(found[1]) < 2.1
     assert (tmp_path / "arm.png").stat().st_size > 1000
+
+
+# ---------------------------------------------------------------- the first programs
+
+
+FIRST = {"pid_study.py", "urdf_path.py", "push.py", "thousand_starts.py", "balance.py"}
+
+
+def first(name, folder):
+    return output(f"first/{name}", folder=folder)
+
+
+def test_first_programs_are_short_and_shown():
+    """At most 20 lines each, and all of them in the page about them."""
+    found = {path.name: path.read_text(encoding="utf-8") for path in (EXAMPLES / "first").iterdir() if path.is_file()}
+    assert set(found) == FIRST
+    assert all(len(text.splitlines()) <= 20 for text in found.values())
+    page_text = (EXAMPLES.parent / "docs" / "start" / "five_programs.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"^```\{literalinclude\} \.\./\.\./examples/first/(\S+)$", page_text, re.M)) == FIRST
+
+
+@pytest.mark.slow
+def test_pid_study(tmp_path):
+    """Overshoots are those of m l² a = -m g l sin θ + u with m = l = 2, as SciPy integrates it."""
+    out = first("pid_study.py", tmp_path)
+    found = re.findall(r"kd = (\d+) .*overshoot ([\d.]+) %", out)
+    assert [int(kd) for kd, _ in found] == [20, 60, 120]
+    for kd, overshoot in found:
+
+        def rates(t, y, kd=float(kd)):
+            force = 400 * (1 - y[0]) + 200 * y[2] - kd * y[1]
+            return [y[1], (force - 2 * 9.81 * 2 * np.sin(y[0])) / 8, 1 - y[0]]
+
+        exact = solve_ivp(rates, (0, 10), [0, 0, 0], max_step=0.01, rtol=1e-8)
+        assert float(overshoot) == pytest.approx(100 * (exact.y[0].max() - 1), abs=0.1)
+    assert (tmp_path / "pid.png").stat().st_size > 10_000
+
+
+@pytest.mark.slow
+def test_urdf_path(tmp_path):
+    """The hand begins off the circle, is pulled onto it, and stays there."""
+    out = first("urdf_path.py", tmp_path)
+    begin, end = map(float, re.findall(r"([\d.]+) mm", out))
+    assert begin > 20 and end < 1
+
+
+@pytest.mark.slow
+def test_push(tmp_path):
+    """He stays upright, with his head where it was (1.47 m up); three seconds of film."""
+    out = first("push.py", tmp_path)
+    assert float(re.search(r"ends ([\d.]+) m", out)[1]) == pytest.approx(1.466, abs=0.02)
+    with av.open(str(tmp_path / "push.mp4")) as film:
+        assert sum(1 for _ in film.decode(video=0)) == 90
+
+
+@pytest.mark.slow
+def test_thousand_starts(tmp_path):
+    """The mean after two seconds is where an accurate method brings the middle of all starts; then they part."""
+    out = first("thousand_starts.py", tmp_path)
+    found = [tuple(map(float, row)) for row in re.findall(r"after (\d) s: (\S+) rad, give or take (\S+) rad", out)]
+    sim = saltus.Simulation("double_pendulum", "dopri5", tolerance=(1e-11, 1e-12))
+    sim.qpos = [2.0, 0.0]
+    assert found[0][1] == pytest.approx(sim.run(2).qpos[-1, 0], abs=1e-3)
+    assert [row[0] for row in found] == [2, 5, 8] and found[0][2] < 2e-3 < found[1][2] < 0.02 < found[2][2] < 1
+    assert (tmp_path / "starts.png").stat().st_size > 5_000
+
+
+@pytest.mark.slow
+def test_balance(tmp_path):
+    """The equations are the textbook's, with (4/3) m l² = 1/30, m l = 1/20, M + m = 11/10; the pole is upright."""
+    out = first("balance.py", tmp_path)
+    assert "ddtheta/30 + ddx*cos(theta)/20 - 981*sin(theta)/2000" in out
+    x, theta, most = map(float, re.search(r"x = (\S+) m, theta = (\S+) rad; at most (\S+) N", out).groups())
+    assert abs(x) < 1e-3 and abs(theta) < 1e-3 and 5 < most < 50
+    assert (tmp_path / "balance.png").stat().st_size > 10_000
