@@ -98,7 +98,19 @@ def check_recordings(printed, folder):
     assert "(301, 1)\n(301, 1, 3) (301, 1, 3)\n(301,) (1, 301) (3, 301)\n(301, 3)" in printed
 
 
+def check_tour(printed, folder):
+    """Fitted orders are the declared ones, and the humanoid stands after its push."""
+    orders = re.findall(r"^\w+: order (\d), fitted ([\d.]+)$", printed, re.M)
+    assert [declared for declared, _ in orders] == ["1", "2", "4"]
+    assert all(float(fitted) == pytest.approx(int(declared), abs=0.2) for declared, fitted in orders)
+    stands = re.search(r"the head is ([\d.]+) m above", printed)
+    assert stands is not None and float(stands[1]) == pytest.approx(1.47, abs=0.03)
+    made = {"pendulum.png", "pendulum.nc", "pendulum.mp4", "double_pendulum.html"}
+    assert {path.name for path in folder.iterdir()} == made
+
+
 CHECKS = {
+    "start/tour.md": check_tour,
     "howto/lagrange.md": check_lagrange,
     "howto/hard_contact.md": check_hard_contact,
     "howto/sweep.md": check_sweep,

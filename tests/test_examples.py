@@ -105,47 +105,27 @@ README = (EXAMPLES.parent / "README.md").read_text(encoding="utf-8")
 
 @pytest.mark.slow
 def test_the_readme_sample_runs(tmp_path):
-    """Without a warning; fitted orders are the declared ones, and the humanoid stands after its push."""
-    sample, _ = re.findall(r"```python\n(.*?)```", README, re.S)
-    check = "\nassert abs(held.qpos[-1, 0] + 1.2566) < 0.05 and abs(batch.time[0] - 50) < 1e-6\n"
-    command = [sys.executable, "-W", "error", "-c", sample + check]
+    """Without a warning, in eight lines; the ball's first impact is at sqrt(2 h / g), and a film is written."""
+    (sample,) = re.findall(r"```python\n(.*?)```", README, re.S)
+    assert len([line for line in sample.splitlines() if line]) == 8
+    command = [sys.executable, "-W", "error", "-c", sample]
     result = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
     assert result.returncode == 0 and "Warning" not in result.stderr, result.stderr
-    orders = re.findall(r"^\w+: order (\d), fitted ([\d.]+)$", result.stdout, re.M)
-    assert [declared for declared, _ in orders] == ["1", "2", "4"]
-    assert all(float(fitted) == pytest.approx(int(declared), abs=0.2) for declared, fitted in orders)
-    stands = re.search(r"the head is ([\d.]+) m above", result.stdout)
-    assert stands is not None and float(stands[1]) == pytest.approx(1.47, abs=0.03)
-    made = {"pendulum.png", "pendulum.nc", "pendulum.mp4", "double_pendulum.html"}
-    assert {p.name for p in tmp_path.iterdir()} == made
+    assert "declared 4" in result.stdout and "Matrix([[" in result.stdout
+    height = saltus.Simulation("bouncing_ball").qpos[0]
+    assert f"{np.sqrt(2 * height / 9.81):.6f}"[:7] in result.stdout
+    assert {p.name for p in tmp_path.iterdir()} == {"pendulum.mp4"}
 
 
-@pytest.mark.slow
-def test_the_readme_sample_of_environments_runs(tmp_path):
-    """Poles that hang give nearly nothing, less up to 0.01 for the force."""
-    _, sample = re.findall(r"```python\n(.*?)```", README, re.S)
-    check = "\nassert rewards.shape == (256,) and -0.01 <= rewards.min() < 0.0 <= rewards.max() < 0.1\n"
-    result = subprocess.run([sys.executable, "-W", "error", "-c", sample + check], cwd=tmp_path, capture_output=True)
-    assert result.returncode == 0, result.stderr
-
-
-@pytest.mark.slow
-def test_the_readme_commands_exist():
-    """Every command line of the README that needs no file runs as far as its help."""
-    commands = re.findall(r"^saltus (.*?)(?: +#.*)?$", README, re.M)
-    assert len(commands) >= 5
-    for command in commands:
-        words = command.split()
-        result = subprocess.run([sys.executable, "-m", "saltus", *words, "--help"], capture_output=True, text=True)
-        assert result.returncode == 0, command
-        # options as the README writes them are options of the command
-        for option in (word for word in words if word.startswith("--")):
-            assert option in result.stdout, command
+def test_the_readme_is_one_screen_and_counts_right():
+    """The number of integrators, and what it says of each in the table, are those of the registry."""
+    assert len(README.splitlines()) <= 80 and len(README.split()) < 700
+    assert f"any of\n{len(saltus.integrators())} integrators" in README and f"| {len(saltus.integrators())}, explicit" in README
 
 
 def test_the_readme_names_files_that_exist():
     links = re.findall(r"\]\(([^)#:]+)\)", README)
-    assert {"docs/img/pendulum.png", "docs/img/lab-ghosts.png"} <= set(links) and len(links) >= 5
+    assert "docs/img/lab-ghosts.png" in links and len(links) >= 10
     for link in links:
         assert (EXAMPLES.parent / link).exists(), link
 
