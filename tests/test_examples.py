@@ -120,7 +120,10 @@ def test_the_readme_sample_runs(tmp_path):
 def test_the_readme_is_one_screen_and_counts_right():
     """The number of integrators, and what it says of each in the table, are those of the registry."""
     assert len(README.splitlines()) <= 80 and len(README.split()) < 700
-    assert f"any of\n{len(saltus.integrators())} integrators" in README and f"| {len(saltus.integrators())}, explicit" in README
+    assert (
+        f"any of\n{len(saltus.integrators())} integrators" in README
+        and f"| {len(saltus.integrators())}, explicit" in README
+    )
 
 
 def test_the_readme_names_files_that_exist():
