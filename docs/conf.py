@@ -43,7 +43,7 @@ html_theme_options = {"navigation_with_keys": True}
 
 # the repository, where the site is built from it by GitHub's actions
 REPOSITORY = "/".join(os.environ.get(name, "") for name in ("GITHUB_SERVER_URL", "GITHUB_REPOSITORY")).strip("/")
-if REPOSITORY:
+if REPOSITORY.startswith("https://github.com/"):  # the theme knows no others
     html_theme_options |= {
         "source_repository": f"{REPOSITORY}/",
         "source_branch": os.environ.get("GITHUB_REF_NAME", "main"),
