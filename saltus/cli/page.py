@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from saltus.cli.shared.completion import complete_integrators, complete_keys, complete_laws
 from saltus.cli.shared.options import Friction, Ignore, Restitution, Timestep, complete_scenes
 from saltus.terminal import screen
 
@@ -37,20 +38,34 @@ def page(
         bool, typer.Option("--zip", help="Write a package for learning platforms (SCORM 1.2), page.zip by default.")
     ] = False,
     integrator: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Initial integrator (default: the scene's).")
+        str | None,
+        typer.Option(
+            metavar="NAME", help="Initial integrator (default: the scene's).", autocompletion=complete_integrators
+        ),
     ] = None,
     integrators: Annotated[
         str | None,
-        typer.Option(metavar="A,B,...", help="Integrators to choose from, besides the first (default: by size)."),
+        typer.Option(
+            metavar="A,B,...",
+            help="Integrators to choose from, besides the first (default: by size).",
+            autocompletion=complete_integrators,
+        ),
     ] = None,
-    contact: Annotated[str | None, typer.Option(metavar="soft|hard", help="Initial contact law.")] = None,
+    contact: Annotated[
+        str | None, typer.Option(metavar="soft|hard", help="Initial contact law.", autocompletion=complete_laws)
+    ] = None,
     contacts: Annotated[
-        str | None, typer.Option(metavar="soft,hard", help="Contact laws to choose from (default: by size).")
+        str | None,
+        typer.Option(
+            metavar="soft,hard", help="Contact laws to choose from (default: by size).", autocompletion=complete_laws
+        ),
     ] = None,
     restitution: Restitution = None,
     friction: Friction = None,
     timestep: Timestep = None,
-    key: Annotated[str | None, typer.Option(metavar="NAME", help="Initial keyframe, by name.")] = None,
+    key: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Initial keyframe, by name.", autocompletion=complete_keys)
+    ] = None,
     ignore: Ignore = None,
     speed: Annotated[float, typer.Option(metavar="X", help="Simulated seconds per second.")] = 1.0,
     paused: Annotated[bool, typer.Option("--paused", help="Start paused.")] = False,
@@ -76,7 +91,7 @@ def page(
         options["progress"] = activity.progress("compiling for the browser")
         written = write_page(list(models or ()) or scene or "", path, speed=speed, playing=not paused, **options)
     for warning in warned:
-        screen.say(f"warning: {warning}")
+        screen.say_warning(str(warning))
     then = "upload it to a learning platform" if zipped else "open it in a browser"
     typer.echo(f"{written}: {written.stat().st_size / 1e6:.2f} MB; {then}")
 

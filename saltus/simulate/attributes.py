@@ -14,6 +14,7 @@ from saltus.errors import OptionError, UnknownAttribute, proposal
 from saltus.model.model import constant
 from saltus.simulate.engine.engine import Engine
 from saltus.simulate.engine.threads.turn import Turn, in_turn
+from saltus.simulate.stepping import refuse_in_control
 
 Number = TypeVar("Number", bound=np.generic)
 
@@ -147,6 +148,7 @@ class StateAttributes(KnownAttributes):
     @time.setter
     @in_turn
     def time(self, value: float) -> None:
+        refuse_in_control(self.engine, "time")
         put("time", self.engine.d.views["time"], value)
 
     qpos = state_property("qpos", "[nq] (rad, m, quaternion parts)")

@@ -511,13 +511,18 @@ def test_an_integrator_that_is_compiled_is_shown_as_pending(browser):
 @pytest.mark.slow
 def test_what_is_waited_for_is_said(browser):
     """What is compiled, for how long and about how long it took before; and the list names the scene that is shown."""
-    compiling = {"kernel": "advance rk4", "integrator": "rk4", "seconds": 12, "about": 41.4}
+    compiling = {
+        "kernel": "the integrator velocity_verlet",
+        "integrator": "velocity_verlet",
+        "seconds": 12,
+        "about": 41.4,
+    }
     waiting = {**STATUS, "building": True, "compiling": compiling, "opening": None}
     scenes = [{"name": name, "title": name.title(), "group": "test"} for name in ("one", "two")]
     hello = {**HELLO, "scenes": scenes}
     for status, text in (
-        (waiting, "Compiling advance rk4 for rk4: 12 s of about 41 s"),
-        ({**waiting, "compiling": compiling | {"about": None}}, "Compiling advance rk4 for rk4: 12 s, once"),
+        (waiting, "Compiling the integrator velocity verlet: 12 s of about 41 s"),
+        ({**waiting, "compiling": compiling | {"about": None}}, "Compiling the integrator velocity verlet: 12 s, once"),
         ({**waiting, "opening": "two"}, "Opening Two ..."),
     ):
         with server(telling(hello, scene(), status, frame())) as (url, heard):

@@ -94,6 +94,7 @@ class Engine:
         self.unconverged = 0  # steps whose iteration did not reach its tolerance
         self.unproved = 0  # steps in which a contact may have been missed
         self.passed: list[str] = []  # pairs of geoms that passed each other within a step since the last reset
+        self.in_control = False  # whether a run is calling its control function
         self.left: np.ndarray | None = None
         self.computed: np.ndarray | None = None
         self.memo: dict[str, Any] = {}
@@ -300,7 +301,7 @@ class Engine:
         self.note_forces()
         self.guidance.prescribe(by_users=True)
         if self.locates_events and not self.modes_are_known():
-            check_start(self.model, self.m, self.d, started=self.guidance.jumped)
+            check_start(self.model, self.m, self.d, self.guidance.said, started=self.guidance.jumped)
         if self.guidance.has_movers:
             self.place_if_new()
             self.guidance.move_mocap(duration)
@@ -351,7 +352,7 @@ class Engine:
         """Find unknown contact modes of the present state, to read it; the next step finds them again."""
         if self.modes_are_known():
             return
-        check_start(self.model, self.m, self.d)
+        check_start(self.model, self.m, self.d, self.guidance.said)
         loops.settle(self.step_m, self.d)
         if self.event_reader is not None:
             self.event_reader.read(len(self.events))  # events of that search

@@ -59,6 +59,7 @@ class OneByOne(BatchStates):
         self._starts: dict[int, str] = {}  # faults of invalid initial states
         self._ended = np.zeros(n, bool)
         self._log = BatchLog(n, None if self.engine.locates_events else MOST_EVENTS)
+        self._said: set[str] = set()  # warnings of starts
         self._leftovers = self._told = False  # whether impacts were cut off; whether a warning was given
         self._address = 0
         self.set_law(law)
@@ -275,7 +276,8 @@ class OneByOne(BatchStates):
                 else:
                     warned.append(f"simulation {i}: {fault}")
                     self._rows[i] = engine.state
-        if warned:
+        if warned and warned[0] not in self._said:
+            self._said.add(warned[0])
             warn(warned[0] + (f" (and {len(warned) - 1} more like this)" if len(warned) > 1 else ""))
 
     def _suspects(self, index: np.ndarray) -> Iterator[int]:
