@@ -15,6 +15,7 @@ import numpy as np
 from saltus.errors import ModelError, UnknownName
 from saltus.model import features
 from saltus.model.actuator_enums import BALL, BIAS_AFFINE, BIAS_NONE, DYN_NONE, GAIN_AFFINE, GAIN_FIXED, SCALAR
+from saltus.model.contact.collisions import pairs
 from saltus.model.enums import FREE, HINGE, JOINT_NAMES, SLIDE
 from saltus.symbolic.derivation.rotation import Matrix, quaternion_matrix
 from saltus.symbolic.expressions import ZERO, Expression, Vector, exact, vector
@@ -195,15 +196,15 @@ def _left_out(model: Model, m: Any) -> tuple[str, ...]:
             )
     kinds: dict[str, list[str]] = {}
     for f in found:
-        if f.kind in INEQUALITIES:
+        if f.kind == "contact":
+            geoms, names = sorted({g for pair in pairs(m) for g in (pair.geom1, pair.geom2)}), model.names("geom")
+            kinds["contact"] = [f"geom {names[g]}" for g in geoms]
+        elif f.kind in INEQUALITIES:
             kinds.setdefault(f.kind, []).append(f"{f.element} {f.name}")
     bounded = [f"joint {name}" for name, on in zip(model.names("joint"), m.jnt_actfrclimited, strict=True) if on]
     if bounded and m.nactuator:
         kinds["actuatorfrcrange"] = bounded
-    return tuple(
-        f"{LEFT_OUT[kind]}: {', '.join(things[:4])}{' ...' if len(things) > 4 else ''}"
-        for kind, things in kinds.items()
-    )
+    return tuple(f"{LEFT_OUT[kind]}: {', '.join(things)}" for kind, things in kinds.items())
 
 
 def _refuse(model: Model, m: Any, views: Any) -> None:
