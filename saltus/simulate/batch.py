@@ -334,7 +334,7 @@ class Batch(BatchState, ModelsOfEach):
     ) -> BatchRecording:
         """Simulate `duration` seconds and record all simulations [n, T, ...] every `sample` seconds (None: every step).
 
-        Both are whole numbers of timesteps, or OptionError. `control`: f(batch) -> ctrl [n, nu] or None before each step.
+        Both are whole numbers of timesteps, or OptionError. `control`: f(batch) -> ctrl [n, nu] or None, at each step.
         `record`: further fields, as of `Simulation.run`. Rows after a terminal event are nan. A DivergenceError or
         EventError has the recording, in which others went on, as `trajectory`.
         """
