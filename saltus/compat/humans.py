@@ -45,7 +45,7 @@ class Recording(Protocol):
 class HumansNames:
     """Columns of a recording under HuMAnS's names, read-only; a recording unpacks into the first six."""
 
-    def __iter__(self) -> Iterator[NDArray[Any]]:
+    def __iter__(self) -> Iterator[NDArray[np.float64] | NDArray[np.bool_]]:
         """The six results of HuMAnS's `Simulation`, in order: T, Q, QDOT, Z, ACTUATIONSTATE, CONTACTSTATE."""
         return iter((self.T, self.Q, self.QDOT, self.Z, self.ACTUATIONSTATE, self.CONTACTSTATE))
 

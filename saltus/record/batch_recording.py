@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any, overload
+from collections.abc import Iterator, Mapping, Sequence
+from typing import overload
 
 import numpy as np
 from numpy.typing import NDArray
 
+from saltus.arguments import PlainValue
 from saltus.errors import OptionError
 from saltus.model.model import Model
 from saltus.record.trajectory import Trajectory
@@ -46,9 +47,9 @@ class BatchRecording:
         self,
         columns: Mapping[str, NDArray[np.float64]],
         *,
-        names: Mapping[str, Any],
-        units: Mapping[str, Any],
-        attrs: Mapping[str, Any],
+        names: Mapping[str, Sequence[str]],
+        units: Mapping[str, Sequence[str]],
+        attrs: Mapping[str, PlainValue],
         model: Model,
     ):
         for name in COLUMNS:

@@ -114,7 +114,7 @@ def _function(name: str, value: Any) -> Any:
     return load_kernels(CONSTANT.format(number=number))["constant"]
 
 
-def _plain(function: Callable[[float], float]) -> Any:
+def _plain(function: Callable[..., object]) -> Any:
     """The function itself; OptionError for an object that is called but has no code of its own."""
     if not (hasattr(function, "__code__") or hasattr(function, "py_func") or hasattr(function, "__func__")):
         raise OptionError(f"inputs: a function of time must be {FORM}, got a {type(function).__name__}")

@@ -104,7 +104,7 @@ class Parameters:
         return x, y, z
 
     def place(self, name: str, values: Sequence[float], index: str = "") -> Vector:
-        """Where a body hangs from the world (m): X0, Y0, Z0, with an `index` where several bodies do."""
+        """Place at which a body hangs from the world (m): X0, Y0, Z0, with an `index` where several bodies do."""
         out: list[Any] = []
         for k, (axis, value) in enumerate(zip("XYZ", values, strict=True)):
             key = f"body_pos[{name}][{k}]"

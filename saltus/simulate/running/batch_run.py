@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,23 +23,8 @@ SAME = 1e-9  # relative: numbers of steps that are closer than this to whole one
 STATE = ("time", "qpos", "qvel", "act", "ctrl", "actuation_state")
 
 
-class Steppable(Protocol):
-    """What a run needs of a batch; see `saltus.Batch`."""
-
-    n: int
-    timestep: float
-    ctrl: Any
-
-    @property
-    def ended(self) -> NDArray[np.bool_]: ...
-    @property
-    def diverged(self) -> NDArray[np.bool_]: ...
-    def step(self, n: int = 1, ids: Any = None) -> None: ...
-    def read(self, name: Any, out: Any = None) -> Any: ...
-
-
 def run_batch(
-    batch: Steppable,
+    batch: Any,
     engine: Engine,
     duration: float,
     sample: float | None,
@@ -47,7 +32,7 @@ def run_batch(
     progress: Any,
     record: Iterable[str],
 ) -> BatchRecording:
-    """Run a batch; see `Batch.run`. `engine`: a simulation of its model, which says what fields there are."""
+    """Run a Batch; see `Batch.run`. `engine`: a simulation of its model, which says what fields there are."""
     duration = positive("duration", duration)
     steps = _whole("duration", duration, batch.timestep)
     every = 1 if sample is None else _whole("sample", positive("sample", sample), batch.timestep)
@@ -75,13 +60,13 @@ def run_batch(
         warn(f"interrupted; returning the {recorder.count} samples recorded so far")
     recording = recorder.recording(duration)
     if error is not None:
-        error.trajectory = recording
+        error.trajectory = recording  # pyright: ignore[reportAttributeAccessIssue] (of many simulations)
         raise error
     return recording
 
 
 def _advance(
-    batch: Steppable, steps: int, live: NDArray[np.bool_], control: Callable[[Any], Any] | None
+    batch: Any, steps: int, live: NDArray[np.bool_], control: Callable[[Any], Any] | None
 ) -> DivergenceError | EventError | None:
     """Take steps of the living simulations; returns the error of those that could not, after which others go on."""
     found: DivergenceError | EventError | None = None
@@ -114,7 +99,7 @@ def _whole(name: str, time: float, step: float) -> int:
 class _Recorder:
     """Columns that fill up sample by sample."""
 
-    def __init__(self, batch: Steppable, engine: Engine, signals: Signals, room: int, sample: float):
+    def __init__(self, batch: Any, engine: Engine, signals: Signals, room: int, sample: float):
         self._batch, self._engine, self._signals, self._sample = batch, engine, signals, sample
         self.count = 0
         model = engine.model

@@ -157,7 +157,7 @@ def mechanism(model: Model, parameters: str | Mapping[str, str | float | Express
 
 
 def _places(model: Model, m: Any, numbers: Parameters) -> list[Vector]:
-    """Where each body's frame is in its parent's (m), zero for free bodies, whose joint has the place.
+    """Places of the bodies' frames in those of their parents (m); zero for free bodies, whose joint has the place.
 
     A symbol is named after the body whose length it is: that of a link, l_link1, is where the next link begins. Where
     several begin, l_link1_left; X0, Y0, Z0 is where a mechanism hangs from the world.
