@@ -4,12 +4,12 @@ Under hard contact, and where events are located, each simulation takes its own 
 by one on the threads, in the compiled loop of `saltus.Simulation`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from saltus.arguments import positive, thread_count, whole_number, words
 from saltus.errors import DivergenceError, EventError, OptionError, SaltusError, warn
@@ -19,6 +19,7 @@ from saltus.integrate.status import LARGEST
 from saltus.model.load import ModelSource, load
 from saltus.model.vary.fields import MAY_VARY, check_names
 from saltus.number.kinds import LANES
+from saltus.record.batch_recording import BatchRecording
 from saltus.record.table.events import EventTable
 from saltus.simulate.attributes import belongs_elsewhere
 from saltus.simulate.batches.by_place import by_name
@@ -45,10 +46,12 @@ from saltus.simulate.laws.dynamics import Dynamics, equations_key
 from saltus.simulate.laws.events import Event, UserEvents, start_values
 from saltus.simulate.laws.motions import Motions, no_motions
 from saltus.simulate.laws.step_bounds import check_bounds, laws_of_time
+from saltus.simulate.running.batch_run import run_batch
 from saltus.simulate.setup import Setup
 from saltus.simulate.simulation import Simulation
 from saltus.solve.status import CONTACTS_FULL, NOT_CONVERGED
 from saltus.terminal.display import count, notebook_html
+from saltus.terminal.progress import ProgressChoice
 
 
 class Batch(BatchState, ModelsOfEach):
@@ -129,8 +132,7 @@ class Batch(BatchState, ModelsOfEach):
         self._bound_steps()
         delays = not {"delay", "sensor_delay"}.isdisjoint(self.lanes.m.layout.features)
         lanes = self.lanes
-        single = isinstance(lanes, OneByOne)
-        self._reader = SingleReader(self.shared, lanes) if single else Reader(self.shared, lanes)
+        self._reader = (SingleReader if isinstance(lanes, OneByOne) else Reader)(self.shared, lanes)
         self._views = Views(self.lanes)
         self._delays = delays and precision == "float32"  # whether times that float32 may round are compared
         self.unconverged = 0  # steps of a group of lanes in which some iteration did not reach its tolerance
@@ -325,6 +327,26 @@ class Batch(BatchState, ModelsOfEach):
         if new.size:
             raise self._error(int(new[0]), new.size)
 
+    def run(
+        self,
+        duration: float,
+        sample: float | None = None,
+        control: Callable[["Batch"], ArrayLike | None] | None = None,
+        progress: ProgressChoice = None,
+        *,
+        record: str | Iterable[str] = (),
+    ) -> BatchRecording:
+        """Simulate `duration` seconds and record all simulations [n, T, ...] every `sample` seconds (None: every step).
+
+        Both are whole numbers of timesteps, or OptionError. `control`: f(batch) -> ctrl [n, nu] or None, at each step.
+        `record`: further fields, as of `Simulation.run`. Rows after a terminal event are nan. A DivergenceError or
+        EventError has the recording, in which others went on, as `trajectory`.
+        """
+        law = self._law.of_first() if isinstance(self._law, Hard) else self._law
+        return run_batch(
+            self, Engine(replace(self._present(), contact=law)), duration, sample, control, progress, record
+        )
+
     def _check_clock(self, n: int) -> None:
         """Raise OptionError if sample times of delayed controls and sensors would coincide in float32."""
         latest = np.abs(self.lanes.clock).max() + n * self.timestep
@@ -338,8 +360,7 @@ class Batch(BatchState, ModelsOfEach):
     def _warn(self, what: str) -> None:
         """Warn once that steps were inaccurate; `unconverged` counts them."""
         if not self.unconverged:
-            text = f"{self.integrator.name}: {what} in some simulations (timestep {self.timestep:g} s)"
-            warn(text)
+            warn(f"{self.integrator.name}: {what} in some simulations (timestep {self.timestep:g} s)")
 
     def _error(self, i: int, count: int) -> SaltusError:
         """The error for simulation i, the first of `count` that could not continue."""

@@ -457,7 +457,7 @@ def test_options():
         saltus.Batch(BALL, 2, contact=saltus.Hard(restitution=[0.1, 0.2, 0.3]))
     with pytest.raises(saltus.OptionError, match="requires hard contact"):
         saltus.Batch(BALL, 2, integrator="moreau_jean")
-    with pytest.raises(saltus.OptionError, match="locating events requires hard contact"):
+    with pytest.raises(saltus.OptionError, match="events and discrete states need hard contact, not 'soft'"):
         saltus.Batch(BALL, 2, events=[END], contact="soft")
     with pytest.raises(saltus.OptionError, match="unknown contact law 'elastic'"):
         saltus.Batch(BALL, 2, contact="elastic")
