@@ -7,6 +7,7 @@ HuMAnS toolbox, a homogenous framework for motion capture, analysis and simulati
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, Protocol
 
 import numpy as np
@@ -42,7 +43,11 @@ class Recording(Protocol):
 
 
 class HumansNames:
-    """Columns of a recording under HuMAnS's names, read-only."""
+    """Columns of a recording under HuMAnS's names, read-only; a recording unpacks into the first six."""
+
+    def __iter__(self) -> Iterator[NDArray[np.float64] | NDArray[np.bool_]]:
+        """The six results of HuMAnS's `Simulation`, in order: T, Q, QDOT, Z, ACTUATIONSTATE, CONTACTSTATE."""
+        return iter((self.T, self.Q, self.QDOT, self.Z, self.ACTUATIONSTATE, self.CONTACTSTATE))
 
     @property
     def T(self) -> NDArray[np.float64]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from saltus.notebook.html import Html, display, escaped, facts, folded, note, table, title
 from saltus.symbolic.numeric import NumericEquations
-from saltus.symbolic.show.math_html import MATH_STYLE, formula, inline
+from saltus.symbolic.show.math_html import MATH_STYLE, font_style, formula, inline
 from saltus.symbolic.show.names import latex_names
 from saltus.symbolic.show.steps import equations_latex, is_short, matrix_latex
 from saltus.terminal.display import count
@@ -19,7 +19,7 @@ def equations_html(equations: NumericEquations) -> Html:
     if not is_short(equations):
         operations = f"They have {equations.count_ops().total} operations, too many to show here."
         return display(heading, facts({"length": operations}), letters, left_out)
-    style = f"<style>{MATH_STYLE}</style>"
+    style = f"<style>{font_style()}{MATH_STYLE}</style>"
     several = len(equations.v) > 1
     main = formula(matrix_latex(equations))
     single = folded("one by one", formula(equations_latex(equations))) if several else ""

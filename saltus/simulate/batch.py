@@ -4,12 +4,12 @@ Under hard contact, and where events are located, each simulation takes its own 
 by one on the threads, in the compiled loop of `saltus.Simulation`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from saltus.arguments import positive, thread_count, whole_number, words
 from saltus.errors import DivergenceError, EventError, OptionError, SaltusError, warn
@@ -19,8 +19,10 @@ from saltus.integrate.status import LARGEST
 from saltus.model.load import ModelSource, load
 from saltus.model.vary.fields import MAY_VARY, check_names
 from saltus.number.kinds import LANES
+from saltus.record.batch_recording import BatchRecording
 from saltus.record.table.events import EventTable
 from saltus.simulate.attributes import belongs_elsewhere
+from saltus.simulate.batches.by_place import by_name
 from saltus.simulate.batches.fields import READABLE
 from saltus.simulate.batches.model import ModelsOfEach
 from saltus.simulate.batches.reading import Reader, contacts_full
@@ -44,18 +46,21 @@ from saltus.simulate.laws.dynamics import Dynamics, equations_key
 from saltus.simulate.laws.events import Event, UserEvents, start_values
 from saltus.simulate.laws.motions import Motions, no_motions
 from saltus.simulate.laws.step_bounds import check_bounds, laws_of_time
+from saltus.simulate.running.batch_run import run_batch
 from saltus.simulate.setup import Setup
 from saltus.simulate.simulation import Simulation
 from saltus.solve.status import CONTACTS_FULL, NOT_CONVERGED
 from saltus.terminal.display import count, notebook_html
+from saltus.terminal.progress import ProgressChoice
 
 
 class Batch(BatchState, ModelsOfEach):
     """n independent simulations of a model.
 
     `threads`: number of threads (None: all that this process may use). `precision`: "float64" or "float32"; clocks are
-    always in float64. `integrator` and `timestep` as in Simulation. A simulation's result does not depend on the
-    others, on n or on threads, to the bit.
+    always in float64. `integrator`, `contact` and `timestep` as in Simulation, also by place: `Batch(model, n, "rk4")`;
+    `given` may also be threads, precision, integrator and timestep: `Batch(model, n, 4)`. A simulation's result does
+    not depend on the others, on n or on threads, to the bit.
 
     `control`: a controller in the time loop (`saltus.PID`, `saltus.controller`), whose parameters `control_prm` [n, p]
     may differ between simulations. `dynamics`: equations of motion in place of the engine's (see `saltus.Dynamics`).
@@ -84,11 +89,11 @@ class Batch(BatchState, ModelsOfEach):
         self,
         model: ModelSource,
         n: int,
+        *given: IntegratorChoice | ContactChoice | float,
         threads: int | None = None,
         precision: str = "float64",
         integrator: IntegratorChoice = None,
         timestep: float | None = None,
-        *,
         contact: ContactChoice = "soft",
         tolerance: tuple[float, float] | None = None,
         control: Controller | None = None,
@@ -101,6 +106,9 @@ class Batch(BatchState, ModelsOfEach):
         vary: Sequence[str] = (),
     ):
         self._turn = Turn("Batch")
+        named = {"threads": (threads, None), "precision": (precision, "float64"), "integrator": (integrator, None)}
+        named |= {"timestep": (timestep, None), "contact": (contact, "soft")}
+        threads, precision, integrator, timestep, contact = by_name(given, named)
         no_motions(motions, "Batch")
         check_control(control)
         self.shared = awake(load(model), "batches")
@@ -124,8 +132,7 @@ class Batch(BatchState, ModelsOfEach):
         self._bound_steps()
         delays = not {"delay", "sensor_delay"}.isdisjoint(self.lanes.m.layout.features)
         lanes = self.lanes
-        single = isinstance(lanes, OneByOne)
-        self._reader = SingleReader(self.shared, lanes) if single else Reader(self.shared, lanes)
+        self._reader = (SingleReader if isinstance(lanes, OneByOne) else Reader)(self.shared, lanes)
         self._views = Views(self.lanes)
         self._delays = delays and precision == "float32"  # whether times that float32 may round are compared
         self.unconverged = 0  # steps of a group of lanes in which some iteration did not reach its tolerance
@@ -261,11 +268,10 @@ class Batch(BatchState, ModelsOfEach):
         if not len(index):
             return
         self._views.notice()
-        for field in FIELDS:
-            write(self.lanes, field, self._parameters if field == "control_prm" else 0.0, index)
-        for field, value in start_state(self.shared, key, self.timestep).items():
-            if field == "act":
-                value = np.concatenate([value, np.zeros(self.lanes.shape("act")[0] - len(value))])
+        start = start_state(self.shared, key, self.timestep)
+        if "act" in start:
+            start["act"] = np.concatenate([start["act"], np.zeros(self.lanes.shape("act")[0] - len(start["act"]))])
+        for field, value in (dict.fromkeys(FIELDS, 0.0) | {"control_prm": self._parameters} | start).items():
             write(self.lanes, field, value, index)
         self.lanes.restart(index)
         self._views.keep()
@@ -321,6 +327,26 @@ class Batch(BatchState, ModelsOfEach):
         if new.size:
             raise self._error(int(new[0]), new.size)
 
+    def run(
+        self,
+        duration: float,
+        sample: float | None = None,
+        control: Callable[["Batch"], ArrayLike | None] | None = None,
+        progress: ProgressChoice = None,
+        *,
+        record: str | Iterable[str] = (),
+    ) -> BatchRecording:
+        """Simulate `duration` seconds and record all simulations [n, T, ...] every `sample` seconds (None: every step).
+
+        Both are whole numbers of timesteps, or OptionError. `control`: f(batch) -> ctrl [n, nu] or None, at each step.
+        `record`: further fields, as of `Simulation.run`. Rows after a terminal event are nan. A DivergenceError or
+        EventError has the recording, in which others went on, as `trajectory`.
+        """
+        law = self._law.of_first() if isinstance(self._law, Hard) else self._law
+        return run_batch(
+            self, Engine(replace(self._present(), contact=law)), duration, sample, control, progress, record
+        )
+
     def _check_clock(self, n: int) -> None:
         """Raise OptionError if sample times of delayed controls and sensors would coincide in float32."""
         latest = np.abs(self.lanes.clock).max() + n * self.timestep
@@ -334,8 +360,7 @@ class Batch(BatchState, ModelsOfEach):
     def _warn(self, what: str) -> None:
         """Warn once that steps were inaccurate; `unconverged` counts them."""
         if not self.unconverged:
-            text = f"{self.integrator.name}: {what} in some simulations (timestep {self.timestep:g} s)"
-            warn(text)
+            warn(f"{self.integrator.name}: {what} in some simulations (timestep {self.timestep:g} s)")
 
     def _error(self, i: int, count: int) -> SaltusError:
         """The error for simulation i, the first of `count` that could not continue."""
@@ -345,28 +370,30 @@ class Batch(BatchState, ModelsOfEach):
             return EventError(f"{fault} {where}")
         if fault in EVENT_STATUSES:
             return EventError(f"{WHY[fault]} {where}", time=float(self.time[i]))
-        dof, what = self._cause(i)
+        dof, what, of_step = self._cause(i)
         return DivergenceError(
             float(self.time[i]),
             dof=None if dof is None else self.shared.dof_names()[dof],
             dof_index=dof,
             what=what.format(where),
-            timestep=self.timestep,
+            timestep=self.timestep if of_step else None,
         )
 
-    def _cause(self, i: int) -> tuple[int | None, str]:
-        """First degree of freedom of simulation i that is not finite, and a description with {} for the place.
+    def _cause(self, i: int) -> tuple[int | None, str, bool]:
+        """First degree of freedom of simulation i that is not finite, a description with {} for the place, and whether
+        a smaller step may help, which it does not against numbers that were given.
 
         Given fields come first, since steps do not change them; positions and velocities follow.
         """
         given = first_bad({name: getattr(self, name)[i] for name in ("time", *INPUTS)})
         wrong = np.flatnonzero(~(abs(self.qvel[i]) < LARGEST))
         if given is None and wrong.size:
-            return int(wrong[0]), "diverged {}"
+            return int(wrong[0]), "diverged {}", True
         found = given or first_bad({name: getattr(self, name)[i] for name in GIVEN})
         name, k = found or ("", 0)
         what = "; a number is not finite: " + (name if name == "time" else f"{name}[{k}]") if found else ""
-        return None, ("step-size control required too small steps {}" if self.lanes.stuck(i) else "diverged {}") + what
+        how = "step-size control required too small steps {}" if self.lanes.stuck(i) else "diverged {}"
+        return None, how + what, given is None
 
 
 def _restored(kind, made, kept, lanes, own) -> Batch:

@@ -89,41 +89,76 @@ def engine_routine(equations: DerivedEquations) -> Routine:
 
     Absolute angles α = S θ are evaluated as such, then M and bias are brought to the joints: Sᵀ M S and Sᵀ bias.
     """
-    c, d = equations.choice.own, equations.derivation
-    if c.sums is None:
-        text = (
-            "maximal coordinates have constraints, which no integrator here keeps; derive relative or absolute angles"
-        )
-        raise OptionError(f"simulation of {equations.model.name}: {text}")
-    n, nq = len(c.v), len(c.q)
-    qpos = [symengine.Symbol(f"qpos_{k}") for k in range(nq)]
-    qvel = [symengine.Symbol(f"qvel_{i}") for i in range(n)]
-    sums = [[int(x) for x in row] for row in c.sums]
-    put = dict(zip(c.q, qpos, strict=True))
-    put |= {v: sum_of_products(zip(row, qvel, strict=True)) for v, row in zip(c.v, sums, strict=True)}
-    scalar = [joint for joint in equations.mechanism.joints if joint.kind in ("slide", "hinge")]
-    for joint in scalar:
-        row = sums[joint.dofadr]
-        put[c.q[joint.qposadr]] = sum_of_products((row[other.dofadr], qpos[other.qposadr]) for other in scalar)
-    M = [[symengine.sympify(x).subs(put) for x in row] for row in d.M]
-    bias = [symengine.sympify(x).subs(put) for x in d.bias]
-    if not np.array_equal(c.sums, np.eye(n)):
-        columns = [[k for k in range(n) if sums[k][i]] for i in range(n)]
-        M = [
-            [
-                sum_of_products((sums[k][i] * sums[j][p], M[k][j]) for k in columns[i] for j in columns[p])
-                for p in range(n)
-            ]
-            for i in range(n)
-        ]
-        bias = [sum_of_products((sums[k][i], bias[k]) for k in columns[i]) for i in range(n)]
+    d, joints = equations.derivation, _Joints(equations)
     return Routine(
         symbol_name(equations.model.name),
-        {"qpos": qpos, "qvel": qvel, "parameters": [*equations.mechanism.parameters]},
-        {"M": M, "bias": bias},
+        {**joints.arguments, "parameters": [*equations.mechanism.parameters]},
+        {"M": joints.matrix(d.M), "bias": joints.vector(d.bias)},
         about=f"Equations of motion of {equations.model.name}, derived in {equations.orientation} coordinates.",
         symmetric=["M"],
     )
+
+
+def applied_routine(equations: DerivedEquations) -> Routine:
+    """Generalised forces from outside, on the joints, as functions of the engine's qpos, qvel and of the inputs."""
+    joints = _Joints(equations)
+    return Routine(
+        symbol_name(equations.model.name),
+        {
+            **joints.arguments,
+            "inputs": [to_symengine(symbol) for symbol in equations.applied_meanings],
+            "parameters": [*equations.mechanism.parameters],
+        },
+        {"applied": joints.vector(equations.derivation.forces["applied"])},
+        about=f"Forces from outside on {equations.model.name}.",
+    )
+
+
+class _Joints:
+    """From the coordinates of equations to the engine's qpos and qvel."""
+
+    def __init__(self, equations: DerivedEquations):
+        c = equations.choice.own
+        if c.sums is None:
+            text = "maximal coordinates have constraints, which no integrator here keeps; derive relative or absolute"
+            raise OptionError(f"simulation of {equations.model.name}: {text} angles")
+        n, nq = len(c.v), len(c.q)
+        qpos = [symengine.Symbol(f"qpos_{k}") for k in range(nq)]
+        qvel = [symengine.Symbol(f"qvel_{i}") for i in range(n)]
+        self.arguments: dict[str, Sequence[Any]] = {"qpos": qpos, "qvel": qvel}
+        self._sums = [[int(x) for x in row] for row in c.sums]
+        self._same = np.array_equal(c.sums, np.eye(n))
+        self._put = dict(zip(c.q, qpos, strict=True))
+        self._put |= {v: sum_of_products(zip(row, qvel, strict=True)) for v, row in zip(c.v, self._sums, strict=True)}
+        scalar = [joint for joint in equations.mechanism.joints if joint.kind in ("slide", "hinge")]
+        for joint in scalar:
+            row = self._sums[joint.dofadr]
+            self._put[c.q[joint.qposadr]] = sum_of_products((row[o.dofadr], qpos[o.qposadr]) for o in scalar)
+
+    def _columns(self) -> list[list[int]]:
+        n = range(len(self._sums))
+        return [[k for k in n if self._sums[k][i]] for i in n]
+
+    def vector(self, forces: Sequence[Any]) -> list[Any]:
+        """Forces [n] on the joints: Sᵀ Q."""
+        own = [symengine.sympify(x).subs(self._put) for x in forces]
+        if self._same:
+            return own
+        return [sum_of_products((self._sums[k][i], own[k]) for k in ks) for i, ks in enumerate(self._columns())]
+
+    def matrix(self, M: Sequence[Sequence[Any]]) -> list[list[Any]]:
+        """The inertia matrix [n][n] of the joints: Sᵀ M S."""
+        own = [[symengine.sympify(x).subs(self._put) for x in row] for row in M]
+        if self._same:
+            return own
+        s, columns = self._sums, self._columns()
+        return [
+            [
+                sum_of_products((s[k][i] * s[j][p], own[k][j]) for k in left for j in right)
+                for p, right in enumerate(columns)
+            ]
+            for i, left in enumerate(columns)
+        ]
 
 
 def kernel_text(equations: DerivedEquations) -> str:

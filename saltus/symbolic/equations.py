@@ -53,8 +53,8 @@ def derive(
     coordinates. "relative": the joints' own, each against the body before; "absolute": angles against the world where
     axes stay parallel; "maximal": every body's place and orientation, with constraints. `parameters`: "numbers", exact;
     "symbols": letters for masses, inertias, lengths, gravity, stiffness, damping, armature; "textbook": those of the
-    books that a bundled mechanism is known from; or a mapping from keys, as of `Model.changed`, to names, expressions
-    or numbers. `applied`: forces and torques from outside.
+    books that a bundled mechanism, or a chain of `saltus.n_link`, is known from; or a mapping from keys, as of
+    `Model.changed`, to names, expressions or numbers. `applied`: forces and torques from outside.
 
     Contacts, limits and dry friction are not in the equations, which hold as long as they do not act; a SaltusWarning
     names them.
@@ -67,7 +67,7 @@ def derive(
         raise OptionError.unknown("orientation", orientation, [*ORIENTATIONS])
     began = time.perf_counter()
     loaded = load(model)
-    tree = mechanism(loaded, letters(loaded.name, parameters))
+    tree = mechanism(loaded, letters(loaded, parameters))
     forces, meanings = applied_forces(tree, several("applied", applied))
     choice = ORIENTATIONS[orientation](tree)
     ready = time.perf_counter() - began

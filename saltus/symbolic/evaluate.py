@@ -10,7 +10,7 @@ Engineering 1 (1972) 1-16).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict
 from weakref import WeakKeyDictionary
 
@@ -66,7 +66,7 @@ class Evaluator:
     ):
         self._equations = equations
         self._terms = compiled_terms(equations)
-        self._inputs = _by_name("input", equations.inputs, {} if inputs is None else inputs)
+        self._inputs = by_name("input", equations.inputs, {} if inputs is None else inputs)
         self._parameters = parameter_values(equations, parameters)
         self._stabilisation = stabilisation
 
@@ -181,14 +181,31 @@ def _rates(equations: DerivedEquations) -> Callable[[np.ndarray], np.ndarray]:
 
 def parameter_values(equations: DerivedEquations, given: Mapping[Any, float] | None) -> np.ndarray:
     """The parameters in order, those of the model unless others are given by name or symbol."""
-    named = _by_name("parameter", equations.parameters, {} if given is None else given)
+    named = by_name("parameter", equations.parameters, {} if given is None else given)
     values = [named.get(str(symbol), value) for symbol, value in equations.parameters.items()]
     return numbers("parameters", values)
 
 
-def _by_name(what: str, known: Mapping[Any, Any], given: Mapping[Any, Any]) -> dict[str, Any]:
+def by_name(what: str, known: Mapping[Any, Any], given: Mapping[Any, Any]) -> dict[str, Any]:
+    """Given values by the names of the known symbols; OptionError for a name that is unknown or given twice.
+
+    The first of several torques has a second name: tau is tau1, and where it is alone, tau1 is tau; F likewise.
+    """
     names = [str(symbol) for symbol in known]
-    for symbol in mapping(f"{what}s", given):
-        if str(symbol) not in names:
+    out = {}
+    for symbol, value in mapping(f"{what}s", given).items():
+        name = _numbered(str(symbol), names)
+        if name not in names:
             raise OptionError.unknown(what, str(symbol), names)
-    return {str(symbol): value for symbol, value in given.items()}
+        if name in out:
+            raise OptionError(f"{what} {name!r} is given twice, once as {str(symbol)!r}")
+        out[name] = value
+    return out
+
+
+def _numbered(name: str, names: Sequence[str]) -> str:
+    """A torque's or force's name among the known ones: with the number 1, or without, where only that is known."""
+    letter = name.removesuffix("1")
+    if name not in names and letter in ("tau", "F"):
+        return next((other for other in (letter, f"{letter}1") if other in names), name)
+    return name

@@ -17,7 +17,7 @@ from saltus.arguments import path_of, positive, text_of
 from saltus.errors import OptionError, SaltusWarning
 from saltus.symbolic.code import TARGETS, kernel_text, routine
 from saltus.symbolic.derived import DerivedEquations
-from saltus.symbolic.evaluate import Evaluator, SolveOptions, Values, checked_state, parameter_values, solution
+from saltus.symbolic.evaluate import Evaluator, Inputs, SolveOptions, Values, checked_state, parameter_values, solution
 from saltus.symbolic.export.c_code import c_header, c_source
 from saltus.symbolic.export.numba_code import numba_source
 from saltus.symbolic.export.program import Counts
@@ -89,19 +89,25 @@ class NumericEquations(DerivedEquations):
 
         return Dynamics(**load_kernels(kernel_text(self)))
 
-    def simulation(self, **options: Unpack[SimulationOptions]) -> Simulation:
+    def simulation(self, *, inputs: Inputs | None = None, **options: Unpack[SimulationOptions]) -> Simulation:
         """A Simulation of the model whose inertia and bias are these equations; options as of `saltus.Simulation`.
 
         Its state is the joints' qpos and qvel whichever coordinates the equations are in: absolute angles are sums of
         the joints', and every integrator commutes with sums. Springs, dampers, actuators and constraints are the
-        engine's. Forces from outside (`applied`) are not in it, as a SaltusWarning says; they go into qfrc_applied.
+        engine's. Forces from outside (`applied`) act at every stage of the integrator and are in `qfrc_applied`.
+
+        `inputs`: {name: number, or function of time (s)}, of `applied` (0 unless given) and of controls; functions
+        become part of the compiled steps.
+
+        Raises:
+            OptionError: maximal coordinates; an input is unknown, no number or function, or set by `control` too.
         """
         from saltus.simulate.simulation import Simulation
+        from saltus.symbolic.driven import driven
 
-        if any(force != 0 for force in self.derivation.forces["applied"]):
-            text = "a simulation of equations takes forces from outside by qfrc_applied, none from `applied`"
-            warnings.warn(text, SaltusWarning, stacklevel=2)
-        return Simulation(self.model, dynamics=self.dynamics, **options)
+        dynamics = self.dynamics
+        options["control"] = driven(self, inputs, options.get("control"))
+        return Simulation(self.model, dynamics=dynamics, **options)
 
     def simplify(self, limit: float = 60.0) -> Self:
         """Return the equations with M and bias simplified by SymPy's `trigsimp` as far as `limit` seconds allow.

@@ -54,8 +54,9 @@ class Parameters:
     """Numbers of a model as expressions.
 
     `chosen`: "numbers", all are exact numbers; "symbols", masses, inertias, lengths, gravity, stiffness, damping and
-    armature are symbols where they are not zero; or a mapping of keys to names, expressions or numbers. A letter may
-    stand for several numbers if they agree ({"body_ipos[upper][2]": "-l1", "body_pos[lower][2]": "-l1"}).
+    armature are symbols where they are not zero, a length named after the body that it belongs to; or a mapping of keys
+    to names, expressions or numbers. A letter may stand for several numbers if they agree
+    ({"body_ipos[upper][2]": "-l1", "body_pos[lower][2]": "-l1"}).
     `values`: value of each symbol in the model.
     """
 
@@ -80,8 +81,11 @@ class Parameters:
             return exact(value)
         return self._new(f"{LETTERS[field]}_{symbol_name(name)}", float(value))
 
-    def vector(self, field: str, name: str, values: Sequence[float]) -> Vector:
-        """Three numbers; where only one is not zero, it needs no index, and its symbol is positive."""
+    def vector(self, field: str, name: str, values: Sequence[float], symbol: str = "") -> Vector:
+        """Three numbers; where only one is not zero, it needs no index, and its symbol is positive.
+
+        `symbol`: what their symbols begin with, by default the field's letter and the name.
+        """
         keys = [f"{field}[{name}][{k}]" if name else f"{field}[{k}]" for k in range(3)]
         several = np.count_nonzero(values) > 1
         out = []
@@ -93,11 +97,34 @@ class Parameters:
             elif not self._all or value == 0 or letter is None:
                 out.append(exact(value))
             else:
-                ending = f"_{symbol_name(name)}" if name else ""
+                start = symbol or (f"{letter}_{symbol_name(name)}" if name else letter)
                 sign = -1 if value < 0 and not several else 1
-                out.append(sign * self._new(f"{letter}{ending}{axis if several else ''}", sign * float(value)))
+                out.append(sign * self._new(f"{start}{axis if several else ''}", sign * float(value)))
         x, y, z = out
         return x, y, z
+
+    def place(self, name: str, values: Sequence[float], index: str = "") -> Vector:
+        """Place at which a body hangs from the world (m): X0, Y0, Z0, with an `index` where several bodies do."""
+        out: list[Any] = []
+        for k, (axis, value) in enumerate(zip("XYZ", values, strict=True)):
+            key = f"body_pos[{name}][{k}]"
+            if key in self._chosen:
+                self._unused.discard(key)
+                out.append(self._given(key, float(value)))
+            elif not self._all or value == 0:
+                out.append(exact(value))
+            else:
+                out.append(self._new(f"{axis}0{index and f'_{symbol_name(index)}'}", float(value)))
+        x, y, z = out
+        return x, y, z
+
+    def measured(self, field: str, name: str, values: Sequence[float]) -> None:
+        """Three numbers that are not in the equations, but may tell the values of letters that are."""
+        for k, value in enumerate(values):
+            key = f"{field}[{name}][{k}]"
+            if key in self._chosen:
+                self._unused.discard(key)
+                self._given(key, float(value))
 
     def inertia(self, name: str, values: Sequence[float]) -> Vector:
         """Principal inertias of a body (kg m²); equal ones share a symbol. What is as small as can be is a point's."""
@@ -181,7 +208,7 @@ class Parameters:
 
 
 POINT = 1e-15  # kg m²: MuJoCo's least inertia of a body that moves, which stands for that of a point
-_VECTORS = ("body_pos", "body_ipos", "body_inertia", "jnt_pos")
+_VECTORS = ("body_pos", "body_ipos", "body_inertia", "jnt_pos", "site_pos")
 
 
 def _key(key: str) -> str:

@@ -47,6 +47,20 @@ def test_columns_by_their_other_names():
     np.testing.assert_array_equal(t.LAMBDA[8:].T, t.contact_force[:, :, 2])
 
 
+def test_a_recording_unpacks_as_the_results_of_humans():
+    t = recorded()
+    T, Q, QDOT, Z, ACTUATIONSTATE, CONTACTSTATE = t
+    for found, column in (
+        (T, t.time),
+        (Q, t.qpos.T),
+        (QDOT, t.qvel.T),
+        (Z, t.act.T),
+        (ACTUATIONSTATE, t.actuation_state.T),
+        (CONTACTSTATE, t.contact_state.T),
+    ):
+        np.testing.assert_array_equal(found, column)
+
+
 def test_names_are_read_only_and_empty_without_contacts():
     t = Trajectory([0.0, 1.0], [[1], [2]], [[3], [4]])
     assert t.LAMBDA.shape == (0, 2) and t.ACTUATIONSTATE.shape == (0, 2)

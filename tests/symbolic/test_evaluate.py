@@ -110,3 +110,17 @@ def test_code_is_made_once(monkeypatch):
 def test_an_inertia_that_is_not_positive_is_an_error():
     with pytest.raises(np.linalg.LinAlgError, match="not positive definite"):
         evaluate.definite_solve(np.array([[1.0, 2.0], [2.0, 1.0]]), np.ones(2))
+
+
+def test_the_first_torque_has_two_names():
+    """One link or two: tau and tau1 are both the first motor's; giving both is an error."""
+    for n in (1, 2):
+        e = saltus.derive(saltus.n_link(n))
+        state = [0.3] * n, [0.0] * n
+        by_one, by_other = (e.acceleration(*state, {name: 2.0}) for name in ("tau", "tau1"))
+        assert np.array_equal(by_one, by_other)
+        assert not np.allclose(by_one, e.acceleration(*state))
+        with pytest.raises(OptionError, match="is given twice"):
+            e.acceleration(*state, {"tau": 1.0, "tau1": 1.0})
+    with pytest.raises(OptionError, match="tau2"):
+        saltus.derive(saltus.n_link(1)).acceleration([0.0], [0.0], {"tau2": 1.0})

@@ -9,8 +9,6 @@ import numpy as np
 import pytest
 
 import saltus
-from saltus.errors import SaltusWarning
-from saltus.symbolic import Force
 
 INTEGRATORS = sorted(saltus.integrators())
 
@@ -71,9 +69,3 @@ def test_springs_dampers_and_letters(model, parameters):
         sim.reset("release")
         sim.step(100 if model == "arm" else 50)
     np.testing.assert_allclose(twin.qpos, engine.qpos, atol=1e-12)
-
-
-def test_forces_from_outside_are_told_to_be_missing():
-    equations = saltus.derive("double_pendulum", applied=[Force("lower", ("F_x", 0, 0))])
-    with pytest.warns(SaltusWarning, match="takes forces from outside by qfrc_applied"):
-        equations.simulation()

@@ -19,7 +19,7 @@ def test_all_letters():
     """Every number that is not zero, in the model's names; values are the model's."""
     e = derive("arm", parameters="symbols")
     found = {str(symbol): value for symbol, value in e.parameters.items()}
-    assert found["m_forearm"] == 0.75 and found["l_forearm"] == 0.5 and found["c_forearm"] == 0.2
+    assert found["m_forearm"] == 0.75 and found["l_upper_arm"] == 0.5 and found["c_forearm"] == 0.2
     assert found["I_forearmyz"] == 0.01 and found["b_elbow"] == 0.05 and found["g"] == 9.81
     m, c, inertia = symbols("m_forearm c_forearm I_forearmyz")
     assert sympy.expand(e.M[1, 1] - m * c**2 - inertia) == 0
@@ -37,6 +37,26 @@ def test_lengths_are_positive_and_components_have_indices():
     found = {str(s): v for s, v in derive(xml, parameters="symbols").parameters.items()}
     assert found["c_bx"] == 0.1 and found["c_by"] == -0.2 and found["gy"] == 1.0 and found["gz"] == -9.0
     assert found["I_b"] == 1.0
+
+
+def test_lengths_are_named_after_their_links():
+    """l_link1 is where link 2 begins; where the chain hangs is no length; two children of one body have two lengths."""
+    found = derive(saltus.n_link(3, l=[0.5, 0.7, 0.9], pivot=(0.2, 0.4)), parameters="symbols").parameters
+    found = {str(s): v for s, v in found.items()}
+    assert (found["l_link1"], found["l_link2"], found["X0"], found["Z0"]) == (0.5, 0.7, 0.2, 0.4)
+    assert "l_link3" not in found
+    part = """<body name="{}" pos="{} 0 0"><joint/><inertial pos="0 0 -1" mass="1" diaginertia="1 1 1"/></body>"""
+    inside = part.format("left", -1) + part.format("right", 2)
+    trunk = f"""<body name="trunk"><joint/><inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/>{inside}</body>"""
+    found = derive(f"<mujoco><worldbody>{trunk}</worldbody></mujoco>", parameters="symbols").parameters
+    assert {str(s): v for s, v in found.items() if str(s)[0] == "l"} == {"l_trunk_left": 1.0, "l_trunk_right": 2.0}
+
+
+def test_sites_tell_values_of_letters():
+    """The length of the last link is in no equation; a site at its end tells it, and so the fraction d."""
+    letters = {"body_ipos[link1][2]": "-d*l", "site_pos[tip][2]": "-l"}
+    e = derive(saltus.n_link(1, l=0.8), parameters=letters)
+    assert {str(s): v for s, v in e.parameters.items()} == pytest.approx({"d": 0.5, "l": 0.8}, rel=1e-15)
 
 
 def test_chosen_letters_alone():

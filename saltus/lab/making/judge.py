@@ -106,8 +106,7 @@ def _of_feedback(sim: Simulation, feedback: bool) -> Verdict | None:
     if sim.model.nv > MOST or not (controlled or feeds_back(sim.model)):
         return None
     found = judged(sim.engine)
-    # without a controller, a motion that no timestep makes stable is unstable physically
-    if found is None or (found.stable is None and not controlled):
+    if found is None:
         return None
     what = "this controller" if controlled else "the model's servos"
     text = (
@@ -118,6 +117,10 @@ def _of_feedback(sim: Simulation, feedback: bool) -> Verdict | None:
     gains = "" if share is None else f"with all gains {_floored(share):g} times as large"
     if found.stable is None:
         remedy = f"stable only {gains}" if gains else "no timestep makes it stable"
+        text = (
+            f"The motion with {what} is unstable{found.where}, whatever the method and timestep: deviations grow by "
+            f"{_percent(found.growth - 1.0)} per step of {found.timestep:g} s."
+        )
         return Verdict(f"{text} The gains are the cause: {remedy}.", None)
     return Verdict(f"{text} {_up_to(found.stable)}{f', or {gains}' if gains else ''}.", _proposed(found.stable))
 

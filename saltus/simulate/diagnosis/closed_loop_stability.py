@@ -10,6 +10,7 @@ from saltus.simulate.engine.snapshot import peeking
 
 PERTURBATION = 1e-6  # rad, m, and rates: size of the deviations whose growth is measured
 GROWS = 1e-3  # per step: less growth than this counts as none
+MARGINAL = 2e-5  # per step: the same for a step that is proposed; differences of steps leave less than this
 ITERATIONS = 60  # of one deviation in systems of many freedoms; growth is measured over the second half
 CLEARLY = 1e-2  # per step: growth that so many iterations can establish
 
@@ -78,16 +79,19 @@ def is_constrained(engine: Engine) -> bool:
 
 def stable_step(engine: Engine, h: float) -> float | None:
     """The largest step (s), at most h, to two digits, at which no small deviation grows; None if there is none."""
+
+    def stable(step: float) -> bool:
+        return growth(engine, step) <= 1.0 + min(GROWS * step / h, MARGINAL)
+
     low = h
-    while growth(engine, low) > 1.0 + GROWS * low / h:
+    while not stable(low):
         low /= 2.0
         if low < 1e-6 * h:
             return None
     high = min(2.0 * low, h)
-    while high - low > 0.005 * low:
+    while high - low > 0.002 * low:
         middle = 0.5 * (low + high)
-        stable = growth(engine, middle) <= 1.0 + GROWS * middle / h
-        low, high = (middle, high) if stable else (low, middle)
+        low, high = (middle, high) if stable(middle) else (low, middle)
     return low
 
 

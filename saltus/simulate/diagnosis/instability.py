@@ -21,9 +21,10 @@ GAINS = slice(PID_KP, PID_KD + 1)  # kp, ki, kd among a PID's parameters
 
 @dataclass(frozen=True)
 class Unstable:
-    """Instability: growth of deviations in a step of `timestep` (s), and the largest stable step (s; None: none).
+    """Growth of deviations in a step of `timestep` (s), and the largest stable step (s).
 
-    where: the state, in words.
+    Without a stable step, however short, the motion itself is unstable, and the method follows it. where: the state, in
+    words.
     """
 
     integrator: str
@@ -33,17 +34,28 @@ class Unstable:
     where: str = ""
 
     def __str__(self) -> str:
-        remedy = "no timestep makes it stable with these gains"
-        if self.stable is not None:
-            remedy = f"stable up to {self.stable:.2g} s"
+        grows = f"deviations grow by {_share(self.growth)} per step"
+        if self.stable is None:
+            return (
+                f"the motion is unstable with these gains{self.where}, not the method {self.integrator}: {grows} of "
+                f"{self.timestep:g} s, and no timestep makes it stable; change the gains"
+            )
         return (
             f"{self.integrator} is unstable with this controller and timestep {self.timestep:g} s{self.where}: "
-            f"deviations grow by a factor of {self.growth:.3g} per step; {remedy}"
+            f"{grows}; stable up to {self.stable:.2g} s"
         )
 
 
+def _share(growth: float) -> str:
+    """Growth as a factor, or in per cent where the factor would be shown as 1."""
+    return f"a factor of {growth:.3g}" if growth >= 1.005 else f"{100.0 * (growth - 1.0):.2g} %"
+
+
 def judged(engine: Engine) -> Unstable | None:
-    """The mechanism's instability with the simulation's step, at its rest state; None if it is stable.
+    """Instability of the method with the simulation's step, at the mechanism's rest state; None if it is stable.
+
+    A motion that is unstable itself, at steps however short, is no fault of the method, and is reported for the gains
+    of a PID alone.
 
     The rest state is at the targets of a PID, otherwise at the present positions. Integrators that choose their steps,
     and states in which constraints act (contacts, limits, equalities, dry friction), are not judged, because small
@@ -55,7 +67,10 @@ def judged(engine: Engine) -> Unstable | None:
         grown = growth(engine, engine.timestep)
         if grown <= 1.0 + GROWS:
             return None
-        return Unstable(engine.integrator.name, engine.timestep, grown, stable_step(engine, engine.timestep), where)
+        stable = stable_step(engine, engine.timestep)
+        if stable is None and not isinstance(engine.control, PID):
+            return None
+        return Unstable(engine.integrator.name, engine.timestep, grown, stable, where)
 
 
 def stable_gains(engine: Engine) -> float | None:

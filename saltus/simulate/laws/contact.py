@@ -267,8 +267,20 @@ def find_contact_law(contact: ContactChoice, with_events: "Model | None" = None)
     if with_events is None or isinstance(law, Hard):
         return law
     if "constraint" in with_events.struct().layout.features:
-        raise OptionError('locating events requires hard contact: contact="hard" or saltus.Hard(...)')
+        raise OptionError(f"events and discrete states need hard contact, not {law.name!r}: {_unlocated(law)}")
     return Hard()
+
+
+def _unlocated(law: Law) -> str:
+    """Why events cannot be located under a law that is not hard, and what to do."""
+    if isinstance(law, Soft):
+        why = "forces of soft contact begin and end inside steps, which a search for events would take for smooth"
+    else:
+        why = "the law's forces may jump inside steps where the bodies touch, which no search for events can know"
+    return (
+        f'{why}; use contact="hard" or saltus.Hard(...), or a saltus.controller that switches by `where` at its '
+        "stages, without located events"
+    )
 
 
 def _find_contact_law(contact: ContactChoice) -> Law:
@@ -310,7 +322,11 @@ def hard_numbers(
             raise OptionError(f'{integrator.name} requires hard contact: contact="hard" or saltus.Hard(...)')
         return None
     if stepping and (events.all or states):
-        raise OptionError(f"{integrator.name} steps over events; choose another integrator, such as dopri5")
+        raise OptionError(
+            f"{integrator.name} steps over events: impacts and sliding are impulses of whole steps, inside which there "
+            "is no motion to locate an event in; choose another integrator, such as dopri5, or a saltus.controller "
+            "that switches by `where`, without events"
+        )
     sizes = model.struct().sizes
     if not (events.all or states or any(sizes[name] for name in ("nconmax", "nlimit", "nfriction", "neq"))):
         return None  # no contacts, no constraints, no events

@@ -9,8 +9,9 @@ import numpy as np
 
 from saltus.arguments import flag, numbers, path_of, positive
 from saltus.errors import OptionError
+from saltus.record.io.memory_room import check_room, sample_size
 from saltus.record.recorder import TrajectoryBuilder
-from saltus.record.table.columns import SIGNALS
+from saltus.record.table.columns import SIGNALS, row_shapes
 from saltus.record.table.ledger import ACCOUNTS, ATTRIBUTE, WITHOUT_MOTIONS
 from saltus.record.trajectory import Trajectory
 from saltus.simulate.diagnosis.instability import warn_if_unstable
@@ -27,6 +28,9 @@ from saltus.simulate.running.work_ledger import Ledger
 
 if TYPE_CHECKING:
     from saltus.record.io.stream import Stream
+
+#: What keeps a long run out of memory.
+ON_DISK = ', or record to disk with save="run.zarr" (--save run.zarr)'
 
 
 def run(
@@ -93,8 +97,9 @@ def signals_of(engine: Engine, record: Iterable[str]) -> Signals | None:
 
 
 def _builder(engine: Engine, plan: Plan, book: Ledger | None, signals: Signals | None) -> TrajectoryBuilder:
-    """Recorder of a run in memory."""
+    """Recorder of a run in memory; OptionError if that is too little."""
     sizes, about = about_run(engine, plan.duration, plan.sample, book, signals)
+    check_room(sample_size(row_shapes(**sizes)), plan.count, plan.sample, ON_DISK)
     return TrajectoryBuilder(**sizes, **about, expected=plan.count)
 
 
@@ -108,7 +113,6 @@ def _stream(
 ) -> "Stream":
     """Recorder of a run to a Zarr store."""
     from saltus.record.io.stream import Stream
-    from saltus.record.table.columns import row_shapes
     from saltus.simulate.running.run_setup import setup_of
 
     if not os.fspath(path_of("save", path)).endswith(".zarr"):
@@ -171,7 +175,11 @@ def control_function(sim: Any, control: Any, steps: int) -> Callable[[int], None
     if callable(control):
 
         def call(step: int) -> None:
-            value = control(sim)
+            sim.engine.in_control = True
+            try:
+                value = control(sim)
+            finally:
+                sim.engine.in_control = False
             if value is not None:
                 _assign(sim, value, "control(sim)")
 

@@ -86,6 +86,11 @@ class Signals:
         # inverse dynamics overwrites what forward dynamics computes, and sums over bodies a part of it
         self._reading = sorted(zip(found, places, strict=True), key=lambda pair: _turn_of(pair[0].field))
 
+    @property
+    def parts(self) -> list[tuple[Signal, slice]]:
+        """The signals, and the places of their numbers among all."""
+        return list(self._reading)
+
     def read(self) -> NDArray[np.float64]:
         """All numbers at the present state; nan where its forces cannot be computed."""
         engine, values = self._engine, np.full(len(self.labels), np.nan)

@@ -15,7 +15,8 @@ import numpy as np
 from saltus.errors import ModelError, UnknownName
 from saltus.model import features
 from saltus.model.actuator_enums import BALL, BIAS_AFFINE, BIAS_NONE, DYN_NONE, GAIN_AFFINE, GAIN_FIXED, SCALAR
-from saltus.model.enums import HINGE, JOINT_NAMES, SLIDE
+from saltus.model.contact.collisions import pairs
+from saltus.model.enums import FREE, HINGE, JOINT_NAMES, SLIDE
 from saltus.symbolic.derivation.rotation import Matrix, quaternion_matrix
 from saltus.symbolic.expressions import ZERO, Expression, Vector, exact, vector
 from saltus.symbolic.parameters import LETTERS, Names, Parameters, symbol_name
@@ -125,16 +126,16 @@ def mechanism(model: Model, parameters: str | Mapping[str, str | float | Express
     names = Names()
     numbers = Parameters(parameters, names)
     joints = _joints(model, m, views, numbers)
+    places = _places(model, m, numbers)
     bodies = []
     for b, name in enumerate(model.names("body")):
         own = [joint for joint, at in zip(joints, m.jnt_bodyid, strict=True) if at == b]
-        free = bool(own) and own[0].kind == "free"
         bodies.append(
             Body(
                 name=name,
                 parent=int(m.body_parentid[b]),
-                pos=(ZERO, ZERO, ZERO) if free else numbers.vector("body_pos", name, m.body_pos[b]),
-                rotation=_matrix([1, 0, 0, 0] if free else m.body_quat[b]),
+                pos=places[b],
+                rotation=_matrix([1, 0, 0, 0] if own and own[0].kind == "free" else m.body_quat[b]),
                 joints=tuple(own),
                 mass=numbers.number("body_mass", name, m.body_mass[b]) if b else ZERO,
                 ipos=numbers.vector("body_ipos", name, m.body_ipos[b]),
@@ -143,7 +144,9 @@ def mechanism(model: Model, parameters: str | Mapping[str, str | float | Express
             )
         )
     gravity = numbers.vector("opt.gravity", "", views["opt_gravity"][0])
-    numbers.check_used(list(LETTERS))
+    for name, place in zip(model.names("site"), m.site_pos, strict=True):
+        numbers.measured("site_pos", name, place)
+    numbers.check_used([*LETTERS, "site_pos"])
     ranges = {
         joint.name: (float(low), float(high))
         for joint, (low, high), on in zip(joints, m.jnt_range, m.jnt_limited, strict=True)
@@ -151,6 +154,30 @@ def mechanism(model: Model, parameters: str | Mapping[str, str | float | Express
     }
     motors = tuple(_motors(model, m, views, names))
     return Mechanism(model.name, tuple(bodies), gravity, motors, names, numbers.values, left_out, ranges)
+
+
+def _places(model: Model, m: Any, numbers: Parameters) -> list[Vector]:
+    """Places of the bodies' frames in those of their parents (m); zero for free bodies, whose joint has the place.
+
+    A symbol is named after the body whose length it is: that of a link, l_link1, is where the next link begins. Where
+    several begin, l_link1_left; X0, Y0, Z0 is where a mechanism hangs from the world.
+    """
+    names, free = model.names("body"), [False] * m.nbody
+    for b, kind in zip(m.jnt_bodyid, m.jnt_type, strict=True):
+        free[b] = free[b] or kind == FREE
+    placed = [b for b in range(1, m.nbody) if not free[b] and np.any(m.body_pos[b])]
+    siblings = [sum(m.body_parentid[other] == m.body_parentid[b] for other in placed) for b in range(m.nbody)]
+    out: list[Vector] = []
+    for b, name in enumerate(names):
+        parent = m.body_parentid[b]
+        if b == 0 or free[b]:
+            out.append((ZERO, ZERO, ZERO))
+        elif parent == 0:
+            out.append(numbers.place(name, m.body_pos[b], name if siblings[b] > 1 else ""))
+        else:
+            symbol = f"l_{symbol_name(names[parent])}" + (f"_{symbol_name(name)}" if siblings[b] > 1 else "")
+            out.append(numbers.vector("body_pos", name, m.body_pos[b], symbol))
+    return out
 
 
 def _matrix(quaternion: Any) -> Matrix:
@@ -169,15 +196,15 @@ def _left_out(model: Model, m: Any) -> tuple[str, ...]:
             )
     kinds: dict[str, list[str]] = {}
     for f in found:
-        if f.kind in INEQUALITIES:
+        if f.kind == "contact":
+            geoms, names = sorted({g for pair in pairs(m) for g in (pair.geom1, pair.geom2)}), model.names("geom")
+            kinds["contact"] = [f"geom {names[g]}" for g in geoms]
+        elif f.kind in INEQUALITIES:
             kinds.setdefault(f.kind, []).append(f"{f.element} {f.name}")
     bounded = [f"joint {name}" for name, on in zip(model.names("joint"), m.jnt_actfrclimited, strict=True) if on]
     if bounded and m.nactuator:
         kinds["actuatorfrcrange"] = bounded
-    return tuple(
-        f"{LEFT_OUT[kind]}: {', '.join(things[:4])}{' ...' if len(things) > 4 else ''}"
-        for kind, things in kinds.items()
-    )
+    return tuple(f"{LEFT_OUT[kind]}: {', '.join(things)}" for kind, things in kinds.items())
 
 
 def _refuse(model: Model, m: Any, views: Any) -> None:

@@ -15,7 +15,7 @@ A sum of a single term is a coefficient times a node.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -64,6 +64,10 @@ class Graph:
     def define(self, symbol: Any, value: Value) -> None:
         """Let a symbol stand for a value in expressions added later."""
         self._values[symbol] = value
+
+    def forget_definitions(self) -> None:
+        """Let all symbols stand for themselves again in expressions added later."""
+        self._values.clear()
 
     def add(self, expression: Any) -> Value:
         """The value of a SymEngine expression; costs as much as the expression has different parts.
@@ -260,21 +264,43 @@ def graph_of(expressions: Iterable[Any], *, share: bool = True) -> tuple[Graph, 
     """A graph that holds SymEngine expressions, and their values.
 
     With `share`, sums and products share what they have in common, a + b in a + b + c and a + b + d, found by
-    SymEngine. Its search takes more than linear time and is left out where there are over `SEARCHED` operations; what
-    is equal as a whole is shared in any case.
+    SymEngine. Its search takes more than linear time, so that many expressions are searched in groups of at most
+    `SEARCHED` operations; what is equal as a whole is shared in any case.
     """
     expressions = list(expressions)
     graph = Graph()
-    if share and sum(len(e.args) for e in different_parts(expressions)) <= SEARCHED:
-        import symengine
+    if not share:
+        return graph, [graph.add(expression) for expression in expressions]
+    import symengine
 
-        replaced, expressions = symengine.cse(expressions)
+    values: list[Value] = []
+    for group in _groups(expressions):
+        replaced, shorter = symengine.cse(group)
+        graph.forget_definitions()  # each search names its parts x0, x1, ...
         for symbol, expression in replaced:
             graph.define(symbol, graph.add(expression))
-    return graph, [graph.add(expression) for expression in expressions]
+        values += [graph.add(expression) for expression in shorter]
+    return graph, values
 
 
-SEARCHED = 30_000  # operations; takes about a second
+SEARCHED = 250_000  # operations that one search for common parts takes: some ten seconds
+
+
+def _groups(expressions: Sequence[Any]) -> Iterator[list[Any]]:
+    """Expressions in their order, in groups of at most SEARCHED operations, or of one expression that has more."""
+    if sum(len(e.args) for e in different_parts(expressions)) <= SEARCHED:
+        yield list(expressions)
+        return
+    group: list[Any] = []
+    size = 0
+    for expression in expressions:
+        own = sum(len(e.args) for e in different_parts([expression]))
+        if group and size + own > SEARCHED:
+            yield group
+            group, size = [], 0
+        group.append(expression)
+        size += own
+    yield group
 
 
 def different_parts(expressions: Iterable[Any]) -> Iterator[Any]:

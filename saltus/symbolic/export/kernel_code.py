@@ -94,6 +94,7 @@ def kernel_source(
     *,
     values: Mapping[Any, float] | None = None,
     fields: Mapping[str, str] | None = None,
+    calls: Mapping[str, str] | None = None,
 ) -> str:
     """The text of a module with a kernel of (m, d) for each result: `inertia` for "M", `bias` for "bias", ...
 
@@ -103,6 +104,7 @@ def kernel_source(
         values: numbers of symbols that are constants of the module; their arguments need not be fields of Data.
         fields: the field of Data that a result is written to: {"M": "M", "bias": "qfrc_bias"}, and for others a
             field with the result's name.
+        calls: by the names of arguments that are no fields of Data, a pattern of the text that computes entry {i}.
 
     Raises:
         OptionError: an expression contains functions that kernels lack, or the pattern does not fit M.
@@ -116,7 +118,7 @@ def kernel_source(
     for name in routine.results:
         speller = KernelSpeller(routine, routine.program(name), constants)
         entries = _entries(routine, name, pattern)
-        kernels += ["", "", *_kernel(routine, speller, name, entries, targets[name], constants)]
+        kernels += ["", "", *_kernel(routine, speller, name, entries, targets[name], constants, calls or {})]
         used |= speller.used
         needed.update(speller.program.symbols)
         names = speller.names
@@ -135,18 +137,20 @@ def kernel_source(
     return "\n".join([*lines, *(["", *listed] if listed else []), *helpers, *kernels]) + "\n"
 
 
-def load_kernels(source: str, file: str | os.PathLike[str] | None = None) -> dict[str, Any]:
-    """The kernels of a generated text by their names.
+def load_kernels(
+    source: str, file: str | os.PathLike[str] | None = None, known: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    """The kernels of a generated text by their names; `known`: kernels that it calls, by the names it has for them.
 
     Unlike an import it works for a file anywhere, and compiled code is found again by the next process: that is kept
     under the name of a module which must be there, here that of all kernels. `file`: where the text is, for tracebacks.
     """
-    known = vars(functions)
+    other = {**vars(functions), **(known or {})}
     file = f"<saltus kernels {hashlib.sha256(source.encode()).hexdigest()[:16]}>" if file is None else os.fspath(file)
     linecache.cache[file] = len(source), None, source.splitlines(keepends=True), file
-    namespace: dict[str, Any] = {"__name__": kernel.__module__}
+    namespace: dict[str, Any] = {"__name__": kernel.__module__, **(known or {})}
     exec(compile(source, file, "exec"), namespace)
-    return {name: x for name, x in namespace.items() if hasattr(x, "py_func") and known.get(name) is not x}
+    return {name: x for name, x in namespace.items() if hasattr(x, "py_func") and other.get(name) is not x}
 
 
 def _on_zero(text: str) -> str:
@@ -175,11 +179,12 @@ def _kernel(
     entries: Sequence[tuple[str, tuple[int, ...]]],
     target: str,
     constants: Mapping[Any, float],
+    calls: Mapping[str, str],
 ) -> list[str]:
     program = speller.program
     needed = set(program.symbols) - set(constants)
     body = [
-        f"{speller.names[s]} = d.{array}[{i}]"
+        f"{speller.names[s]} = " + (calls[array].format(i=i) if array in calls else f"d.{array}[{i}]")
         for array, symbols in routine.arguments.items()
         for i, s in enumerate(symbols)
         if s in needed

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import functools
 import html
 import re
 
@@ -21,6 +22,7 @@ math mover > mo:last-child { padding-bottom: .15em; }
 FONT = "font/math.woff2"  # subset of STIX Two Math used by the formulas: browsers set indices by its measures
 
 
+@functools.cache
 def font_style() -> str:
     """CSS that carries the font for formulas, which few systems have one for."""
     from importlib.resources import files
@@ -74,5 +76,5 @@ def table_html(table: Table) -> str:
 
 
 def in_notebook(body: str) -> str:
-    """HTML with the style of formulas, for a notebook."""
-    return f"<style>{MATH_STYLE}</style><div>{body}</div>"
+    """HTML with the style and the font of formulas, for a notebook."""
+    return f"<style>{font_style()}{MATH_STYLE}</style><div>{body}</div>"

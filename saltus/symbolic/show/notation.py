@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -154,14 +155,21 @@ class Notation:
             return self._matrix_rows(left, expression)
         if size(expression) > LONGEST:
             return [rf"{left} &= {_too_long(expression)}" if left else rf"& {_too_long(expression)}"]
+        return self.long_rows(left, expression)
+
+    def long_rows(self, left: str, expression: Algebraic) -> list[str]:
+        """Lines as of `rows` for an expression or equation of any length."""
+        numbers: dict[str, sympy.Symbol] = {}
         if isinstance(expression, sympy.Eq):
-            numbers: dict[str, sympy.Symbol] = {}
             sides = [self._decimals(side, numbers) for side in (expression.lhs, expression.rhs)]
             printer = self._printer(numbers=numbers.items())
             return broken_lines(printer.pieces(sides[0]), _together(printer.pieces(sides[1]), self.width), self.width)
-        numbers = {}
         shown = self._decimals(sympy.sympify(expression), numbers)
         return broken_lines([left], self._printer(numbers=numbers.items()).pieces(shown), self.width)
+
+    def name_parts(self, parts: Mapping[sympy.Symbol, str]) -> None:
+        """Add symbols of common parts with their LaTeX; they stand last among parameters."""
+        self.names |= parts
 
     def _matrix(self, matrix: sympy.MatrixBase) -> str:
         rows = [" & ".join(self.text(x) for x in matrix.row(i)) for i in range(matrix.rows)]

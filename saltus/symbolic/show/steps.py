@@ -10,7 +10,9 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from saltus.symbolic.show import step_forces, step_frames, step_terms
-from saltus.symbolic.show.notation import WIDTH, Notation
+from saltus.symbolic.show.arranged import size
+from saltus.symbolic.show.common_parts import equations_by_parts
+from saltus.symbolic.show.notation import LONGEST, WIDTH, Notation
 from saltus.symbolic.show.step import Step, Steps
 
 if TYPE_CHECKING:
@@ -38,9 +40,13 @@ def steps(equations: DerivedEquations, width: float = WIDTH) -> Steps:
 
 
 def equations_latex(equations: DerivedEquations) -> str:
-    """The equations of motion alone, in one `aligned` environment."""
+    """The equations of motion alone, in one `aligned` environment; of long ones, common parts are named first."""
     notation = Notation(equations)
-    lines = [line for eq in step_terms.equations(equations, notation).values() for line in notation.rows("", eq)]
+    found = step_terms.equations(equations, notation)
+    if any(size(equation) > LONGEST for equation in found.values()):
+        lines = equations_by_parts(equations, notation)
+    else:
+        lines = [line for equation in found.values() for line in notation.rows("", equation)]
     return "\\begin{aligned}\n" + " \\\\\n".join(lines) + "\n\\end{aligned}"
 
 

@@ -267,11 +267,23 @@ def test_what_a_method_may_do_with_its_object_is_said(name, message):
 # ------------------------------------------------------------ what cannot be
 
 
-def test_events_need_a_law_that_locates_them():
-    with pytest.raises(OptionError, match="hard"):
-        saltus.Simulation(BALL, events=COUNTED)
-    with pytest.raises(OptionError, match="moreau_jean"):
-        saltus.Simulation(BALL, "moreau_jean", contact="hard", events=COUNTED)
+def touch(m, d, gap, velocity):
+    return -1e4 * gap, 0.0, 0.0
+
+
+@pytest.mark.parametrize(
+    ("integrator", "contact", "message"),
+    [
+        (None, "soft", "need hard contact, not 'soft': forces of soft contact begin and end inside steps"),
+        (None, saltus.Compliant(touch), "need hard contact, not 'compliant': the law's forces may jump inside steps"),
+        ("moreau_jean", "hard", "moreau_jean steps over events: impacts and sliding are impulses of whole steps"),
+    ],
+)
+@pytest.mark.parametrize("options", [{"events": COUNTED}, {"control": saltus.Actuation(push, start=[1.0])}])
+def test_what_cannot_locate_events_says_why(integrator, contact, message, options):
+    """Both events and an actuation with discrete states, under each law and method that steps over their times."""
+    with pytest.raises(OptionError, match=message):
+        saltus.Simulation(BALL, integrator, contact, **options)
 
 
 def test_what_events_are_is_checked():

@@ -75,6 +75,19 @@ def test_what_is_refused_can_be_left_out():
     assert compare_with_engine(derive(saltus.load(xml, ignore=["equality"])), 2).agrees()
 
 
+def test_every_geom_that_may_touch_is_listed():
+    """MuJoCo's filters: geoms of all bodies but the one whose contype and conaffinity are 0."""
+    balls = "".join(
+        f'<body name="b{k}" pos="{k} 0 0"><joint/><geom name="ball{k}" size="0.1" mass="1"/>'
+        f'<geom name="ghost{k}" size="0.1" contype="0" conaffinity="0"/></body>'
+        for k in range(6)
+    )
+    xml = f'<mujoco><worldbody><geom name="floor" type="plane" size="1 1 1"/>{balls}</worldbody></mujoco>'
+    with pytest.warns(saltus.SaltusWarning, match="geom ball5"):
+        e = derive(xml)
+    assert e.left_out == ("contacts: geom floor, " + ", ".join(f"geom ball{k}" for k in range(6)),)
+
+
 @pytest.mark.parametrize(
     "joint, geom, message",
     [

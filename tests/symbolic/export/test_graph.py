@@ -5,7 +5,10 @@ import math
 import pytest
 import symengine as se
 
+import saltus
+from saltus.symbolic.export import graph as graph_module
 from saltus.symbolic.export.graph import graph_of
+from saltus.symbolic.export.program import Program
 
 x, y, z = se.symbols("x y z")
 AT = {x: 0.7, y: -1.3, z: 2.1}
@@ -49,3 +52,34 @@ def test_what_is_equal_is_there_once():
     graph, [(one, first), (other, second)] = graph_of([x - y, 2 * y - 2 * x])
     assert first == second and other == -2 * one
     assert len(set(graph.nodes)) == len(graph.nodes) and [node[0] for node in graph.nodes].count("sum") == 1
+
+
+def chain_sums(n):
+    """Sums of all terms from row i and column j on, as in the inertia matrix of relative angles."""
+    terms = {(k, l): se.cos(se.Symbol(f"a{k}") - se.Symbol(f"b{l}")) for k in range(n) for l in range(n)}
+    return [se.Add(*(terms[k, l] for k in range(i, n) for l in range(j, n))) for i in range(n) for j in range(i + 1)]
+
+
+def test_many_expressions_share_their_parts_in_groups(monkeypatch):
+    """Beyond the size of one search, common parts are found within groups; values are those of the expressions."""
+    expressions = chain_sums(7)
+    symbols = sorted(set().union(*(e.free_symbols for e in expressions)), key=str)
+    at = {s: 0.1 * i - 0.4 for i, s in enumerate(symbols)}
+    totals = {}
+    for size in (1, 600, 10_000):  # each expression alone, groups, all together
+        monkeypatch.setattr(graph_module, "SEARCHED", size)
+        totals[size] = Program(range(len(expressions)), expressions, {}).counts().total
+    assert totals[10_000] < totals[600] < 0.7 * totals[1]
+    monkeypatch.setattr(graph_module, "SEARCHED", 600)
+    graph, values = graph_of(expressions)
+    for symbol, value in at.items():
+        monkeypatch.setitem(AT, symbol, value)
+    for expression, (factor, node) in zip(expressions, values, strict=True):
+        assert float(factor) * number(graph, node) == pytest.approx(float(expression.subs(at)), rel=1e-13)
+
+
+@pytest.mark.slow
+def test_operations_of_relative_angles_grow_evenly():
+    """M and bias of 18 and 20 links: as the cube of the number of links, as those of 16, with some to spare."""
+    counts = {n: saltus.derive(saltus.n_link(n)).count_ops().total for n in (16, 18, 20)}
+    assert counts[18] < 1.1 * counts[16] * (18 / 16) ** 3 and counts[20] < 1.1 * counts[16] * (20 / 16) ** 3

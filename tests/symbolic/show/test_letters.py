@@ -35,5 +35,22 @@ def test_one_letter_has_one_value(name):
 
 def test_a_model_without_letters():
     with pytest.raises(OptionError, match="no textbook letters for 'humanoid'; there are for pendulum"):
-        letters("humanoid", "textbook")
-    assert letters("humanoid", "numbers") == "numbers" and letters("humanoid", {"a": "b"}) == {"a": "b"}
+        letters(saltus.load("humanoid"), "textbook")
+    arm = saltus.load("arm")
+    assert letters(arm, "numbers") == "numbers" and letters(arm, {"a": "b"}) == {"a": "b"}
+
+
+def test_letters_of_a_chain_are_its_numbers():
+    """A chain with different links: each letter has the value that `n_link` was given, geometry is made of letters."""
+    given = {"m": [1.0, 2.0, 3.0], "l": [0.5, 0.7, 0.9], "d": [0.5, 0.25, 1.0], "inertia": [0.1, 0.2, 0.3]}
+    e = saltus.derive(saltus.n_link(3, **given, pivot=(0.2, 0.4)), "absolute", "textbook")
+    found = {str(s): value for s, value in e.parameters.items()}
+    wanted = {f"{letter}{i + 1}": given[name][i] for name, letter in zip(given, "mldI", strict=True) for i in range(3)}
+    assert found == pytest.approx({**wanted, "X0": 0.2, "Y0": 0.4, "g": 9.81}, rel=1e-14)
+    l1, l2, d2, x, a1, a2 = sympy.symbols("l1 l2 d2 X0 alpha1 alpha2")
+    assert sympy.expand(e.positions["link2"][0] - x - l1 * sympy.sin(a1) - d2 * l2 * sympy.sin(a2)) == 0
+
+
+def test_a_chain_of_points_has_no_inertias():
+    e = saltus.derive(saltus.n_link(2, inertia=0.0, d=1.0), parameters="textbook")
+    assert {str(s) for s in e.parameters} == {"X0", "Y0", "g", "m1", "l1", "d1", "m2", "l2", "d2"}
