@@ -72,7 +72,7 @@ class Expressions(ast.NodeTransformer):
         return refusal(self._function, node, why)
 
     def meaning(self, node: ast.expr) -> Any:
-        """What a name, or an attribute of a module, refers to outside of the function; MISSING if nothing is known."""
+        """The value of a name, or of an attribute of a module, outside of the function; MISSING if nothing is known."""
         if isinstance(node, ast.Name):
             return MISSING if node.id in self._local else self._names.get(node.id, MISSING)
         if isinstance(node, ast.Attribute):

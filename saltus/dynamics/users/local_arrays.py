@@ -102,12 +102,12 @@ def total(x):
 
 
 def returned(x):
-    """What a function returns: an array as a tuple."""
+    """The result of a function: an array as a tuple."""
     return tuple(x) if isinstance(x, np.ndarray) else x
 
 
 def _count(x: Any) -> int:
-    """How many numbers an array or tuple has; the compilation ends at anything else."""
+    """Count of the numbers in an array or tuple; the compilation ends at anything else."""
     if isinstance(x, ArrayType):
         return x.count
     if isinstance(x, types.BaseTuple):

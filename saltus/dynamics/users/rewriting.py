@@ -29,7 +29,7 @@ FIELDS = {"m": MODEL.fields, "d": DATA.fields}  # of the structs, by their names
 
 
 class Role(NamedTuple):
-    """What a user's function is called with: names of its arguments, by which structs are known."""
+    """Arguments of a user's function: names of its arguments, by which structs are known."""
 
     arguments: tuple[str, ...]
     rewritten: bool
@@ -106,7 +106,7 @@ def _room() -> int:
 
 
 def _names(function: FunctionType) -> dict[str, Any]:
-    """What the function's names refer to outside of it."""
+    """Values of the function's names outside of it."""
     return {**vars(builtins), **function.__globals__, **dict(_cells(function))}
 
 

@@ -360,7 +360,7 @@ class Statements:
         return self._all([on, condition] if on else [condition], at)
 
     def _all(self, names: list[str], at: ast.AST) -> ast.expr:
-        """Where all these masks hold."""
+        """Conjunction of these masks."""
         made = load(names[0], at)
         for name in names[1:]:
             made = self._e.call("both", made, load(name, at))
