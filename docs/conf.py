@@ -41,8 +41,18 @@ html_show_sourcelink = True
 html_copy_source = False
 html_theme_options = {"navigation_with_keys": True}
 
+# the repository, where the site is built from it by GitHub's actions
+REPOSITORY = "/".join(os.environ.get(name, "") for name in ("GITHUB_SERVER_URL", "GITHUB_REPOSITORY")).strip("/")
+if REPOSITORY.startswith("https://github.com/"):  # the theme knows no others
+    html_theme_options |= {
+        "source_repository": f"{REPOSITORY}/",
+        "source_branch": os.environ.get("GITHUB_REF_NAME", "main"),
+        "source_directory": "docs/",
+    }
+
 # Markdown and notebooks
-myst_enable_extensions = ["amsmath", "colon_fence", "deflist", "dollarmath", "fieldlist"]
+myst_enable_extensions = ["amsmath", "colon_fence", "deflist", "dollarmath", "fieldlist", "substitution"]
+myst_substitutions = {"repository": f"[The repository]({REPOSITORY}) has sources and issues. " if REPOSITORY else ""}
 myst_heading_anchors = 3
 nb_execution_mode = "cache"
 nb_execution_cache_path = str(folder())
@@ -62,7 +72,10 @@ maximum_signature_line_length = 100
 python_use_unqualified_type_names = True
 
 # pages that take longest are read first, so that no process ends with them alone
-SLOWEST = ("verification", "gallery", "tutorials/events", "coming_from/gymnasium", "coming_from/humans")
+SLOWEST = (
+    *("verification/contact_hard", "verification/rolling", "gallery"),
+    *("tutorials/events", "coming_from/gymnasium", "coming_from/humans"),
+)
 
 
 def slowest_first(app, env, docnames):

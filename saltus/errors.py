@@ -203,7 +203,8 @@ def _step_against_limit(timestep: float | None, limit: float | None, of: str | N
     if limit is None:
         return f"timestep {timestep:.3g} s (try a smaller one)"
     relation = "exceeds" if timestep > limit else "is within"
-    return f"timestep {timestep:.3g} s {relation} the stability limit {limit:.3g} s" + (f" of {of}" if of else "")
+    text = f"timestep {timestep:.3g} s {relation} the stability limit {limit:.3g} s" + (f" of {of}" if of else "")
+    return text if timestep > limit else f"{text}, but that limit ignores contacts; try a smaller one"
 
 
 class EventError(SaltusError):

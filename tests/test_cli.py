@@ -1,14 +1,17 @@
 """The command line: what it prints, writes and returns. An error is one line on stderr and the exit code 1."""
 
 import os
+import re
 import subprocess
 import sys
+import warnings
 
 import numpy as np
 import pytest
 from helpers.command_line import CONTACT, OSCILLATOR, REFUSED, error_lines
 
 import saltus
+from saltus.model.source import bundled_names
 from saltus.simulate.engine.engine import Engine
 from saltus.terminal.screen import INTERRUPTED
 
@@ -281,7 +284,29 @@ def test_bad_options(saltus_command, monkeypatch, tmp_path, options, said):
 )
 def test_wrong_usage_is_2(saltus_command, arguments):
     code, _, err = saltus_command(*arguments)
-    assert code == 2 and "Usage: saltus" in err
+    assert code == 2
+    if arguments == ["run"]:
+        assert err.startswith("error: Invalid value for MODEL: missing MODEL")
+    said, hint = err.splitlines()
+    assert said.startswith("error: ") and re.fullmatch(r"try: saltus( run)? --help", hint)
+
+
+def test_warnings_of_others_have_no_file_and_line(saltus_command, monkeypatch):
+    """In the style of errors, whose first word has a colour in a terminal, unless NO_COLOR is set."""
+
+    def names():
+        warnings.warn("a thing\nof somebody else", RuntimeWarning, stacklevel=1)
+        return []
+
+    monkeypatch.setattr(bundled_names, "models", names)
+    assert saltus_command("models")[2] == "warning: a thing of somebody else\n"
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    assert saltus_command("models")[2] == "\033[33mwarning:\033[0m a thing of somebody else\n"
+    assert saltus_command("fly")[2].startswith("\033[31merror:\033[0m No such command")
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert saltus_command("fly")[2].startswith("error: No such command")
 
 
 def test_no_traceback_in_a_process_of_its_own(tmp_path):

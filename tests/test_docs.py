@@ -98,7 +98,31 @@ def check_recordings(printed, folder):
     assert "(301, 1)\n(301, 1, 3) (301, 1, 3)\n(301,) (1, 301) (3, 301)\n(301, 3)" in printed
 
 
+def check_tour(printed, folder):
+    """Fitted orders are the declared ones, and the humanoid stands after its push."""
+    orders = re.findall(r"^\w+: order (\d), fitted ([\d.]+)$", printed, re.M)
+    assert [declared for declared, _ in orders] == ["1", "2", "4"]
+    assert all(float(fitted) == pytest.approx(int(declared), abs=0.2) for declared, fitted in orders)
+    stands = re.search(r"the head is ([\d.]+) m above", printed)
+    assert stands is not None and float(stands[1]) == pytest.approx(1.47, abs=0.03)
+    made = {"pendulum.png", "pendulum.nc", "pendulum.mp4", "double_pendulum.html"}
+    assert {path.name for path in folder.iterdir()} == made
+
+
+def check_short_answers(printed, folder):
+    """The pole is upright, the hand at its target, and the drone where it is told to be."""
+    upright, apart, height = re.findall(r"^(?:height )?([\d.e-]+) ?(?:rad|m)", printed, re.M)
+    assert float(upright) < 0.02 and float(apart) < 1e-12 and float(height) == pytest.approx(1.5, abs=0.01)
+
+
+def check_front(printed, folder):
+    assert [path.name for path in folder.iterdir()] == ["jump.mp4"]
+
+
 CHECKS = {
+    "index.md": check_front,
+    "howto/short_answers.md": check_short_answers,
+    "start/tour.md": check_tour,
     "howto/lagrange.md": check_lagrange,
     "howto/hard_contact.md": check_hard_contact,
     "howto/sweep.md": check_sweep,
@@ -158,6 +182,29 @@ def test_files_that_pages_link_to_exist():
         text = BLOCK.sub("", path.read_text(encoding="utf-8"))
         for link in re.findall(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)", text):
             assert (path.parent / link).exists(), f"{page}: {link}"
+
+
+def test_every_guide_is_in_the_index_with_a_sentence():
+    listed = re.findall(r"^- \[[^]]+\]\((\w+)\.md\): \S.*\.$", text_of("howto/index.md"), re.M)
+    guides = {path.stem for path in (DOCS / "howto").glob("*.md")} - {"index", "short_answers"}
+    assert sorted(listed) == sorted(guides)
+
+
+def test_words_that_people_search_lead_somewhere():
+    answers = text_of("howto/short_answers.md")
+    headings = " ".join(re.findall(r"^## (.*)", answers, re.M)).lower()
+    for word in ("lqr", "inverse kinematics", "inverse dynamics", "colab", "drone", "cloth", "ros", "pid", "gpu"):
+        assert re.search(rf"\b{word}\b", headings), word
+
+
+def test_every_family_of_benchmarks_has_a_part_of_the_verification():
+    from saltus.verify.registry import FAMILIES
+
+    shown = {path.stem: path.read_text(encoding="utf-8") for path in (DOCS / "verification").glob("*.md")}
+    assert set(shown) == set(FAMILIES)
+    for family, text in shown.items():
+        assert f'FamilyReport("{family}")' in text and f"\n# {FAMILIES[family][0]}\n" in text
+        assert "assert not report.failed" in text and f"(verification/{family}.md)" in text_of("verification.md")
 
 
 def test_tests_that_hold_promises_exist():

@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from helpers.browser import LabPage
 
 import saltus
 
@@ -188,3 +189,43 @@ def test_outputs_of_pages_are_kept_by_the_state_of_the_package(tmp_path):
     assert cache.folder(tmp_path, "f").exists()
     left = {path.name for path in (tmp_path / cache.FOLDER).iterdir()}
     assert left == {"f", "a", "b", "c"}
+
+
+FRAME = (
+    "<body style='margin:0;height:2000px'><script>addEventListener('keydown', (e) => { window.key = e.key })</script>"
+)
+PAGE = """<!doctype html><style>{style}</style><body style="margin:0; height: 3000px">
+<div class="live-page"><div class="live-frame"><iframe srcdoc="{inner}" width="600" height="400"></iframe>
+<button type="button" class="live-cover" hidden><span>Click</span></button></div></div><p id="text">Text</p>
+<script>{script}</script>"""
+
+
+def test_a_live_page_takes_wheel_and_keys_after_a_click_and_gives_them_back(browser, tmp_path):
+    """Before the click the wheel scrolls the page around it; after it the keys and the wheel are the simulation's."""
+    static = DOCS / "_static"
+    style, script = ((static / name).read_text(encoding="utf-8") for name in ("site.css", "live_page.js"))
+    file = tmp_path / "page.html"
+    file.write_text(PAGE.format(style=style, script=script, inner=FRAME), encoding="utf-8")
+    page = LabPage(browser, file.as_uri())
+    cover, mouse = page.tab.locator(".live-cover"), page.tab.mouse
+
+    def scrolled(window):
+        return page.tab.evaluate(f"{window}.scrollY")
+
+    inside = "document.querySelector('iframe').contentWindow"
+    assert cover.is_visible() and cover.bounding_box() == page.tab.locator("iframe").bounding_box()
+    mouse.move(200, 150)
+    mouse.wheel(0, 100)
+    page.wait(lambda: scrolled("window") == 100)
+    mouse.wheel(0, -100)
+    page.wait(lambda: scrolled("window") == 0)
+    assert scrolled(inside) == 0
+    mouse.click(200, 150)
+    page.wait(lambda: not cover.is_visible())
+    page.tab.keyboard.press("r")
+    page.wait(lambda: page.tab.evaluate(f"{inside}.key") == "r")
+    mouse.wheel(0, 100)
+    page.wait(lambda: scrolled(inside) > 0)
+    page.tab.locator("#text").click()
+    page.wait(cover.is_visible)
+    page.close()

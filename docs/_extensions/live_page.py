@@ -9,6 +9,9 @@ Its argument is the name of a scene or a bundled model, or a model file beside t
 `integrators`, `contact`, `contacts`, `restitution`, `friction`, `timestep`, `key`, `speed` as of `saltus page`;
 `paused`; `height` in pixels; `settings`: what stands after # in the page's address, as in the links that a page shares.
 
+The simulation lies under a cover until the reader clicks it: the wheel and fingers scroll the page that it is in, and
+keys belong to the simulation only after the click (`docs/_static/live_page.js`).
+
 The file is made when the site is built, once for each set of options, and kept in _build/live until sources change.
 """
 
@@ -63,8 +66,9 @@ class LivePage(SphinxDirective):
         address = f"{up}{FOLDER}/{file.name}" + (f"#{self.options['settings']}" if "settings" in self.options else "")
         title = html.escape(self.options.get("title", f"{self.arguments[0]}: a live simulation"))
         text = (
-            f'<div class="live-page"><iframe src="{html.escape(address)}" title="{title}" loading="lazy" '
-            f'height="{self.options.get("height", 520)}" allow="clipboard-write; fullscreen"></iframe>'
+            f'<div class="live-page"><div class="live-frame"><iframe src="{html.escape(address)}" title="{title}" '
+            f'loading="lazy" height="{self.options.get("height", 520)}" allow="clipboard-write; fullscreen"></iframe>'
+            f'<button type="button" class="live-cover" hidden><span>Click to use mouse and keys</span></button></div>'
             f'<p><a href="{html.escape(address)}" target="_blank">Open in a tab of its own</a></p></div>'
         )
         return [nodes.raw("", text, format="html")]
@@ -110,4 +114,5 @@ def setup(app) -> dict[str, Any]:
     app.connect("env-merge-info", _merged)
     app.connect("build-finished", _copied)
     app.add_css_file("site.css")
+    app.add_js_file("live_page.js", loading_method="defer")
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,5 +1,7 @@
 """The command line: `saltus run | replay | compare | sweep | study | check | derive | lab | page | env |
-bench | verify | warm | cache`.
+models | bench | verify | warm | cache`.
+
+Errors are one line on stderr, "error: ...", warnings are "warning: ...", whoever issues them.
 
 Each command has its own file, with options and help in the function of the command's name. Heavy modules are imported
 only by commands that need them, so that `saltus --help` answers at once.
@@ -7,6 +9,7 @@ only by commands that need them, so that `saltus --help` answers at once.
 
 import re
 import sys
+import warnings
 from typing import Annotated, Any
 
 import typer
@@ -20,6 +23,7 @@ from saltus.cli import (
     derive,
     env,
     lab,
+    models,
     page,
     replay,
     run,
@@ -31,7 +35,7 @@ from saltus.cli import (
 from saltus.cli.bench import bench_app
 from saltus.cli.shared.brackets import keep_brackets
 from saltus.errors import SaltusError
-from saltus.terminal.screen import INTERRUPTED
+from saltus.terminal.screen import INTERRUPTED, say_error, say_warning
 from saltus.version import __version__
 
 app = typer.Typer(
@@ -44,7 +48,7 @@ app = typer.Typer(
 app.add_typer(bench_app, name="bench")
 for command in (
     *(run.run, replay.replay, compare.compare, sweep.sweep, contact_law.contact_law, study.study, lab.lab),
-    *(check.check, derive.derive, page.page, env.env, verify.verify, warm.warm, cache.cache),
+    *(check.check, derive.derive, page.page, env.env, verify.verify, warm.warm, cache.cache, models.models),
 ):
     app.command()(command)
 
@@ -60,14 +64,40 @@ def main(arguments: list[str] | None = None) -> None:
     """Run the command line; exit with 0, 1 for an error, 2 for wrong usage, 130 for Ctrl-C."""
     for stream in (sys.stdout, sys.stderr):
         _tolerate(stream)
-    try:
-        keep_brackets(get_command(app))(arguments, prog_name="saltus")
-    except SaltusError as error:
-        print(f"error: {_in_options(str(error))}", file=sys.stderr)
-        sys.exit(1)
-    except KeyboardInterrupt:
-        print("interrupted", file=sys.stderr)
-        sys.exit(INTERRUPTED)
+    with warnings.catch_warnings():
+        warnings.showwarning = _show_warning
+        try:
+            code = keep_brackets(get_command(app))(arguments, prog_name="saltus", standalone_mode=False)
+        except SaltusError as error:
+            say_error(_in_options(str(error)))
+            sys.exit(1)
+        except KeyboardInterrupt:
+            print("interrupted", file=sys.stderr)
+            sys.exit(INTERRUPTED)
+        except typer.Abort:
+            say_error("aborted")
+            sys.exit(1)
+        except Exception as error:
+            if not hasattr(error, "format_message"):  # not wrong usage
+                raise
+            sys.exit(_wrong_usage(error))
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def _wrong_usage(error: Any) -> int:
+    """Say how a command line was not understood, and where its help is; returns the exit code."""
+    context = getattr(error, "ctx", None)
+    if "NoArgsIsHelp" in type(error).__name__:
+        error.show()
+    else:
+        command = context.command_path if context is not None else "saltus"
+        say_error(f"{error.format_message()}\ntry: {command} --help")
+    return error.exit_code
+
+
+def _show_warning(message: Warning | str, *place: Any, **others: Any) -> None:
+    """Print a warning in the style of errors: the file and line are those of a program that the user did not write."""
+    say_warning(" ".join(str(message).split()))
 
 
 def _in_options(text: str) -> str:

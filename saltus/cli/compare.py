@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from saltus.cli.shared.completion import complete_integrators
 from saltus.cli.shared.options import AnyWorker, Cluster, Duration, Ignore, ModelArgument, Plot, Timestep, workers_of
 from saltus.cli.shared.units import seconds
 from saltus.errors import OptionError
@@ -18,9 +19,17 @@ if TYPE_CHECKING:
 def compare(
     model: ModelArgument,
     integrators: Annotated[
-        str | None, typer.Option(metavar="A,B,...", help="Comma-separated names (default: all).")
+        str | None,
+        typer.Option(
+            metavar="A,B,...", help="Comma-separated names (default: all).", autocompletion=complete_integrators
+        ),
     ] = None,
-    contact: Annotated[str, typer.Option(metavar="A,B,...", help="Contact laws: soft, hard or soft,hard.")] = "soft",
+    contact: Annotated[
+        str,
+        typer.Option(
+            metavar="A,B,...", help="Contact laws: soft, hard or soft,hard.", autocompletion=complete_integrators
+        ),
+    ] = "soft",
     duration: Duration = 10.0,
     timestep: Timestep = None,
     sample: Annotated[float | None, typer.Option(parser=seconds, metavar="S", help="Sampling period in s.")] = None,

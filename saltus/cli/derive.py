@@ -97,11 +97,11 @@ def derive(
     screen.print_facts(facts(equations))
     for warning in warned:
         if not equations.left_out or not warning.startswith("not in the equations"):
-            screen.say(f"warning: {warning}")
+            screen.say_warning(str(warning))
     with screen.Activity():
         errors = _write(sheet, files)
     for error in errors:
-        screen.say(f"error: {error}")
+        screen.say_error(str(error))
     if errors:
         raise typer.Exit(1)
 

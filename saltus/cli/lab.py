@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from saltus.cli.shared.completion import complete_integrators, complete_keys, complete_laws
 from saltus.cli.shared.options import Friction, Ignore, Restitution, Timestep, complete_scenes, hard_numbers
 from saltus.errors import OptionError
 from saltus.terminal import screen
@@ -31,13 +32,22 @@ def lab(
         ),
     ] = None,
     integrator: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Integrator: euler, rk4, dopri5, ... (default: the scene's).")
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Integrator: euler, rk4, dopri5, ... (default: the scene's).",
+            autocompletion=complete_integrators,
+        ),
     ] = None,
-    contact: Annotated[str | None, typer.Option(metavar="soft|hard", help="Contact law.")] = None,
+    contact: Annotated[
+        str | None, typer.Option(metavar="soft|hard", help="Contact law.", autocompletion=complete_laws)
+    ] = None,
     restitution: Restitution = None,
     friction: Friction = None,
     timestep: Timestep = None,
-    key: Annotated[str | None, typer.Option(metavar="NAME", help="Initial keyframe, by name.")] = None,
+    key: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Initial keyframe, by name.", autocompletion=complete_keys)
+    ] = None,
     ignore: Ignore = None,
     parameter: Annotated[
         list[str] | None,
@@ -102,7 +112,7 @@ def _wait(open_lab: Callable[[], Lab]) -> None:
     with screen.collected_warnings() as warned:
         opened = open_lab()
     for warning in warned:
-        screen.say(f"warning: {warning}")
+        screen.say_warning(str(warning))
     with opened:
         with contextlib.suppress(KeyboardInterrupt):
             typer.echo(f"lab: {opened.url}")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from saltus.cli.shared.completion import complete_paths
 from saltus.cli.shared.events import print_events
 from saltus.cli.shared.options import (
     A_MODEL,
@@ -52,6 +53,7 @@ Sets = Annotated[
         "--set",
         metavar="PATH=VALUE",
         help="Override a value, e.g. 'opt.gravity=0,0,-1.62' or 'qvel[hinge]=2'; repeatable.",
+        autocompletion=complete_paths,
     ),
 ]
 Forces = Annotated[
@@ -195,7 +197,7 @@ def finish(done: Done, outputs: Outputs, *, saved: bool = False) -> None:
     """
     trajectory = done.trajectory
     for warning in done.warnings:
-        screen.say(f"warning: {warning}")
+        screen.say_warning(str(warning))
     if trajectory is None or not len(trajectory):
         raise done.error or KeyboardInterrupt
     if done.warnings and not saved:
@@ -208,11 +210,11 @@ def finish(done: Done, outputs: Outputs, *, saved: bool = False) -> None:
     with screen.Activity() as activity, screen.collected_warnings() as warned:
         written, errors = outputs.write(trajectory, activity, saved=saved)
     for warning in warned:
-        screen.say(f"warning: {warning}")
+        screen.say_warning(str(warning))
     for line in written:
         typer.echo(f"wrote {line}")
     for error in [*([done.error] if done.error else []), *errors]:
-        screen.say(f"error: {error}")
+        screen.say_error(str(error))
     if done.error or errors:
         raise typer.Exit(1)
     if done.interrupted:
@@ -299,7 +301,7 @@ def summary(trajectory: Trajectory, why_unchecked: str = "") -> list[tuple[str, 
     attrs: dict[str, Any] = {**trajectory.attrs}
     m, why = readable_model(trajectory)
     if why:
-        screen.say(f"warning: {why}")
+        screen.say_warning(str(why))
     parts = []
     if m is not None:
         parts = [screen.count(m.nbody - 1, "body"), screen.count(m.nv, "degree of freedom")]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
+from saltus.cli.shared.completion import complete_paths
 from saltus.cli.shared.options import (
     AnyWorker,
     Cluster,
@@ -64,7 +65,12 @@ def sweep(
     model: ModelArgument,
     set_: Annotated[
         list[str],
-        typer.Option("--set", metavar="PATH=A,B,...", help="Values to try, e.g. 'body_mass[bob]=1,2,4'; repeatable."),
+        typer.Option(
+            "--set",
+            metavar="PATH=A,B,...",
+            help="Values to try, e.g. 'body_mass[bob]=1,2,4'; repeatable.",
+            autocompletion=complete_paths,
+        ),
     ],
     measure: Annotated[
         list[str] | None,
@@ -131,7 +137,7 @@ def show(table: Sweep, files: Files, warned: list[str]) -> None:
     """Print a table, write its files, and exit with 130 if the sweep was interrupted."""
     print_table(table)
     for warning in warned:
-        screen.say(f"warning: {warning}")
+        screen.say_warning(str(warning))
     if files.save is not None and files.save.exists():
         typer.echo(f"wrote {files.save} (results)")
     if files.csv is not None:

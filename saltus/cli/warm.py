@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from saltus.cli.compare import names_in
+from saltus.cli.shared.completion import complete_integrators
 from saltus.cli.shared.options import Ignore, complete_warmed
 from saltus.errors import OptionError
 from saltus.terminal import screen
@@ -25,7 +26,10 @@ def warm(
             autocompletion=complete_warmed,
         ),
     ] = None,
-    integrators: Annotated[str | None, typer.Option(metavar="A,B,...", help="Comma-separated names, or 'all'.")] = None,
+    integrators: Annotated[
+        str | None,
+        typer.Option(metavar="A,B,...", help="Comma-separated names, or 'all'.", autocompletion=complete_integrators),
+    ] = None,
     batch: Annotated[bool, typer.Option(help="Also compile batches, in float64 and float32.")] = True,
     lab: Annotated[
         bool, typer.Option("--lab", help="Compile the lab's scenes: those given as MODEL, or the default one.")

@@ -8,7 +8,7 @@ from numba.extending import overload
 
 from saltus.dynamics.tree.com_frame import centre_of_mass
 from saltus.dynamics.tree.kinematics import attached_frames
-from saltus.dynamics.user_laws import laws_of, register
+from saltus.dynamics.user_laws import check_types, laws_of, register
 from saltus.model.actuator_enums import (
     PID_INVERSE_GEAR,
     PID_KD,
@@ -40,22 +40,23 @@ def _at_steps(m, d, z):
     """Controls and state rates of a zero-order-hold controller; does nothing without one."""
 
 
-def _choose(m, beginning):
+def _choose(m, d, z, beginning):
     found = laws_of(m, beginning)
     if found is None:
         return lambda m, d, z: None
     (law,) = found
+    check_types("controller", law, (m, d, z))
     return lambda m, d, z: law(m, d, z)
 
 
 @overload(_at_stages, strict=False, jit_options=CHOICE)
 def _choose_at_stages(m, d, z):
-    return _choose(m, AT_STAGES)
+    return _choose(m, d, z, AT_STAGES)
 
 
 @overload(_at_steps, strict=False, jit_options=CHOICE)
 def _choose_at_steps(m, d, z):
-    return _choose(m, AT_STEPS)
+    return _choose(m, d, z, AT_STEPS)
 
 
 @only_with(READS_FRAMES)

@@ -13,7 +13,7 @@ from saltus.dynamics.tree.bias_derivative import bias_derivative
 from saltus.dynamics.tree.factor import multiply
 from saltus.dynamics.tree.inertia import composite_inertia
 from saltus.dynamics.tree.rnea import inverse, newton_euler_backward
-from saltus.dynamics.user_laws import laws_of
+from saltus.dynamics.user_laws import check_types, laws_of
 from saltus.number.conditions import has
 from saltus.number.features import looks_at
 from saltus.number.kernels import CHOICE, interpret, kernel, only_with
@@ -36,12 +36,14 @@ def _bias(m, d):
 @overload(_inertia, strict=False, jit_options=CHOICE)
 def _choose_inertia(m, d):
     inertia, _ = laws_of(m, EQUATIONS)
+    check_types("Dynamics: inertia", inertia, (m, d))
     return lambda m, d: inertia(m, d)
 
 
 @overload(_bias, strict=False, jit_options=CHOICE)
 def _choose_bias(m, d):
     _, bias = laws_of(m, EQUATIONS)
+    check_types("Dynamics: bias", bias, (m, d))
     return lambda m, d: bias(m, d)
 
 

@@ -6,13 +6,18 @@ Feature keys in a model's layout name them (see `saltus.model.layout`), so that 
 kernels, or without any. A key changes with everything that its kernels depend on.
 """
 
+from functools import partial
 from types import MethodType
 from typing import Any
 
 from numba.extending import is_jitted
 
+from saltus.dynamics.users.messages import explained
+from saltus.dynamics.users.rewriting import Role, rewrite, rewritten
+from saltus.dynamics.users.signature import check_signature
 from saltus.errors import OptionError
 from saltus.number.cache.fingerprint import fingerprint
+from saltus.number.internals import NumbaError, return_type_of
 from saltus.number.kernels import kernel
 from saltus.number.methods import plain_function
 
@@ -23,22 +28,31 @@ CHANGED = "a value that it refers to has changed since its first use; what chang
 def user_kernel(what: str, form: str, function: Any, inline: bool = False) -> Any:
     """The kernel of a user's function or method; values that a method reads from its object become constants.
 
-    `what` (the role) and `form` (the required signature) appear in error messages. OptionError for anything else, and
-    for a method that cannot be compiled.
+    The function is Python as people write it: see `saltus.dynamics.users.rewriting`. `what` (the role) and `form` (the
+    required signature) appear in error messages. OptionError for anything else, for other arguments, for what cannot be
+    compiled, and for a name that no field has.
     """
+    if is_jitted(function):
+        return function
+    if not hasattr(function, "__code__"):
+        raise OptionError(f"{what} must be a function {form}, or a method, got {type(function).__name__}")
+    check_signature(what, form, function)
+    return _made(what, Role.of(form), function, inline)
+
+
+def _made(what: str, role: Role, function: Any, inline: bool) -> Any:
+    """The kernel of a user's function, or of one that a method calls, which may have any arguments."""
     if is_jitted(function):
         return function
     if isinstance(function, MethodType):
         try:
-            made = plain_function(function, lambda other: user_kernel(what, form, other, inline=True))
+            made = plain_function(function, lambda other: _made(what, role.inner, other, True), partial(rewrite, role))
         except OptionError as error:
             raise OptionError(f"{what}: {error}") from None
         law = kernel(made, inline=inline)
-        law.method = function
+        law.method, law.role = function, role
         return law
-    if not hasattr(function, "__code__"):
-        raise OptionError(f"{what} must be a function {form}, or a method, got {type(function).__name__}")
-    return kernel(function, inline=inline)
+    return kernel(rewritten(role, function), inline=inline)
 
 
 def feature_key(*kernels: Any) -> str:
@@ -78,12 +92,20 @@ def laws_of(m: Any, beginning: str) -> tuple | None:
     return None
 
 
+def check_types(what: str, law: Any, arguments: tuple) -> None:
+    """Raise OptionError, with file, line and reason, if a kernel cannot be compiled for arguments of these types."""
+    try:
+        return_type_of(law, arguments)
+    except NumbaError as error:
+        raise OptionError(explained(what, law.py_func, str(error))) from None
+
+
 def _as_its_object(law: Any) -> bool:
     """Whether the constants of a method's kernel equal its object's present values."""
     method = getattr(law, "method", None)
     if method is None:
         return True
-    now = plain_function(method, lambda other: user_kernel(law.py_func.__name__, "", other, inline=True))
+    now = _made(law.py_func.__name__, law.role, method, True).py_func
     return fingerprint(now) == fingerprint(law.py_func)
 
 

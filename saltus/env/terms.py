@@ -1,12 +1,12 @@
 """Terms: plain Python functions f(m, d, e) of one simulation, compiled for many simulations."""
 
-import re
 from collections.abc import Callable
 from typing import Any, TypeAlias, TypeVar
 
 from numba import types
 
 from saltus.dynamics.user_laws import CHANGED, feature_key, user_kernel
+from saltus.dynamics.users.messages import explained
 from saltus.errors import OptionError
 from saltus.integrate.integrator import Kernel
 from saltus.number.internals import NumbaError, return_type_of
@@ -28,8 +28,8 @@ def term(function: F) -> F:
     their names. A term returns a number or a tuple of numbers. Any term may set memory, before_step also controls and
     applied forces, reset also the state.
 
-    A term is compiled for many simulations at once: numbers that differ between them cannot choose a branch; use
-    `where(condition, a, b)`. Objects that it refers to (numbers, tuples, arrays, other terms) become part of its code.
+    A term is compiled for many simulations at once, of which each takes its own branches: docs/howto/compiled_code.md
+    shows what can be written. Objects that it refers to (numbers, tuples, arrays, other terms) become part of its code.
     """
     return user_kernel("term", "f(m, d, e)", function, inline=True)
 
@@ -71,16 +71,7 @@ def result_type(name: str, function: Any, structs: tuple[Struct, Struct, Struct]
     try:
         return return_type_of(function, tuple(kinds))
     except NumbaError as error:
-        raise OptionError(f"{name} cannot be compiled: {_reason(str(error))}") from error
-
-
-def _reason(text: str) -> str:
-    """Numba's reason for refusing a term, in the terms of its author."""
-    missing = re.search(r"Unknown attribute '(\w+)' of type (Model|Data|Episode)", text)
-    if missing:
-        return f"{missing[2].lower()[0]} has no field {missing[1]!r}"
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    return next((line for line in lines if not line.startswith("Failed in")), text)
+        raise OptionError(explained(f"{name} cannot be compiled", function.py_func, str(error))) from None
 
 
 def _is_number(ty: Any) -> bool:

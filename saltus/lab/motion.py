@@ -89,6 +89,11 @@ class Motion:
             self.shown, (self.before, self.before_rate) = shown, states
         return lost
 
+    def runs(self, names: Iterable[str]) -> list[Simulation | None]:
+        """The simulation, then the ghosts of these names; None for one that does not run."""
+        there = {ghost.name: ghost.sim for ghost in self.ghosts if ghost.alive}
+        return [self.sim, *(there.get(name) for name in names)]
+
     def moved_by(self, call: Callable[[Simulation], None]) -> bool:
         """Call a function with the simulation and return whether it changed the state."""
         sim = self.sim

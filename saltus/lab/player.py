@@ -10,6 +10,7 @@ from saltus.errors import OptionError
 from saltus.lab.base_session import Session
 from saltus.lab.data.recording import Downloads
 from saltus.lab.data.signal_sources import recorded_signals
+from saltus.lab.data.track import recorded_track
 from saltus.lab.messages.protocol import Frame
 from saltus.lab.view.state_text import state_text
 from saltus.record.table.interpolate import Interpolator
@@ -36,6 +37,7 @@ class Player(Session):
         self._motion = Interpolator(trajectory, model)
         self.time = self._motion.start
         self.signals = recorded_signals(trajectory, model)
+        self.signals.track = recorded_track(trajectory, self.show.coordinates, len(self.show.dofs))
         downloads.keep(trajectory)
 
     @property

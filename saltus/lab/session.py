@@ -15,12 +15,14 @@ from saltus.errors import DivergenceError, OptionError, SaltusError
 from saltus.integrate.registry import find_integrator, integrators
 from saltus.lab.base_session import Board, Session
 from saltus.lab.controls.extras import Extras
+from saltus.lab.controls.link import Link
 from saltus.lab.controls.motors import motors
 from saltus.lab.controls.parameters import marked
 from saltus.lab.controls.sliders import Handle, Slider, control_sliders, joint_sliders, message, parameter_slider
 from saltus.lab.data.recording import Downloads, Recorder
 from saltus.lab.data.signal_sources import preset_of, simulation_sources
 from saltus.lab.data.signals import Signals, Source
+from saltus.lab.data.track import Track
 from saltus.lab.lateness import Lateness
 from saltus.lab.live_frame import live_frame
 from saltus.lab.making.builder import Builder
@@ -29,6 +31,7 @@ from saltus.lab.making.setup import Built, Setup
 from saltus.lab.making.stability import Stability
 from saltus.lab.messages.protocol import Frame
 from saltus.lab.motion import Motion
+from saltus.lab.view.live_status import live_status
 from saltus.lab.view.state_text import FIELDS, state_text
 from saltus.simulate.running.run_metadata import names_and_units
 
@@ -56,7 +59,10 @@ class LiveSession(Session):
         self._parameters = {p.key: parameter_slider(p) for p in marked(setup.model, setup.parameters)}
         self.stability = Stability(setup)
         self.extras: Extras | None = None
+        self.link: Link | None = None  # to be applied before the next step
         self.signals = self.motion.signals = Signals(self.own_sources(), self.preset())
+        track = Track(self.show.coordinates, len(self.show.dofs), 1 + len(setup.ghosts))
+        self.signals.follow(track, lambda: self.motion.runs(setup.ghosts))
         self.builder = Builder(setup, setup.settings(sim), self.ear)
 
     # ------------------------------------------------------------ display
@@ -71,39 +77,25 @@ class LiveSession(Session):
         return not (self.playing or self._steps or self._changed) or not self.ready
 
     def scene(self) -> dict[str, Any]:
-        setup, values = self.setup, self.slider_values()
+        setup = self.setup
         sliders: list[Slider] = [h.slider for h in self.handles.values()] + list(self._parameters.values())
         return self.show.message(
             setup.name,
             setup.title,
             self.kind,
+            phase=setup.phase,
             ghosts=[{"name": n, "color": COLORS[i % len(COLORS)]} for i, n in enumerate(setup.ghosts)],
             integrators=self.integrators(),
             contacts=list(CONTACT_LAWS),
             keys=setup.model.names("key"),
-            sliders=message(sliders, values),
+            sliders=message(sliders, self.slider_values()),
             keyboard=self.keyboard(),
             actions=self.actions(),
             motors=[m.message(setup.model, [dof["name"] for dof in self.show.dofs]) for m in self.motors],
         )
 
     def status(self) -> dict[str, Any]:
-        sim, recorder, builder = self.sim, self.motion.recorder, self.builder
-        return {
-            "type": "status",
-            **{"playing": self.playing, "speed": self.speed, "time": sim.time},
-            **{"building": builder.busy, "compiling": builder.compiling()},
-            "wanted": builder.wanted.integrator.name,
-            **{"integrator": self.integrator_name(), "timestep": sim.timestep, "contact": sim.contact},
-            **{"restitution": builder.settings.restitution, "friction": builder.settings.friction},
-            "gravity": [float(g) for g in sim.model.opt.gravity],
-            "recording": recorder is not None,
-            "recorded": self.downloads.seconds if recorder is None else sim.time - recorder.began,
-            **{"servo": self.servo(), "hud": self.hud(), "sliders": self.slider_values()},
-            **{"follow": self.follow, "ghosts": bool(self.motion.ghosts), "can_ghost": bool(self.setup.ghosts)},
-            "video": self.downloads.video,
-            "stability": None if self.stability.verdict is None else self.stability.verdict.message(),
-        }
+        return live_status(self)
 
     def slider_values(self) -> dict[str, float]:
         """Values of all sliders by id."""
@@ -222,8 +214,11 @@ class LiveSession(Session):
     def tick(self, elapsed: float) -> None:
         self._collect()
         self._take_extras()
-        if not self.ready:
+        if not self.ready or (self.link is not None and self.builder.busy):
             return
+        if self.link is not None:
+            link, self.link = self.link, None
+            link.begin()
         self.stability.look(self.builder.settings, self.sim.control_prm, self.feedback(), elapsed)
         self.signals.pace(self.sim.timestep, self.speed if self.playing else 0.0)
         lost, elapsed = max(0.0, elapsed - LONGEST), min(elapsed, LONGEST)
@@ -296,7 +291,7 @@ class LiveSession(Session):
         self._end_recording("Recording stopped at the reset.")
         self.reset_simulation(key)
         self._steps, self._changed = 0, True
-        self.signals.history.clear()
+        self.signals.clear()
         if self.extras is not None and self.ready:
             self.extras.call_all_sliders(self.sim, self.notify)
         self.after_jump()
@@ -311,6 +306,9 @@ class LiveSession(Session):
         if self.ready:
             self.signals.sample(self.sim) if smooth else self.signals.jump(self.sim)
         self._changed = True
+
+    def do_link(self, settings: dict[str, str]) -> None:
+        self.link = Link(self, settings)
 
     def do_integrator(self, name: str) -> None:
         own = self.setup.integrator

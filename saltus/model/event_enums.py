@@ -24,6 +24,8 @@ KINDS = (
     *("dense", "jammed", "separated"),
 )
 
+JUMPS = (IMPACT, LEFTOVER, DENSE)  # kinds of events at which velocities jump
+
 # opt_dense, treatment of events too dense to be located, with the names in `saltus.Hard`: time is stepped, they are
 # located nevertheless, or the run stops
 STEP, LOCATE, STOP = range(3)

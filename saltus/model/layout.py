@@ -35,6 +35,7 @@ MODEL = Layout("Model", {name: field for part in PARTS for name, field in part.M
 _STATE = (
     *(
         tree.STATE,
+        rows.STATE,
         actuator.STATE,
         integrate.STATE,
         solve.STATE,

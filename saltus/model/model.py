@@ -19,11 +19,11 @@ from saltus.model.compile.constraints.broad import check_listable, is_broad
 from saltus.model.compile.hill import HillMuscle, count_states, find_muscles
 from saltus.model.compile.kernel_model import NO_LAWS, UserLaws, kernel_model, why_all_pairs, with_laws
 from saltus.model.compile.sensors import sensors
-from saltus.model.compile.sleep import is_flagged
 from saltus.model.enums import BALL, FREE
 from saltus.model.field_overrides import can_change, changed, value_of
 from saltus.model.layout import model_layout
 from saltus.model.model_fields import ModelFields
+from saltus.model.tree.sleeping import is_flagged
 from saltus.model.written import Copies
 from saltus.number.structs import Struct
 from saltus.offered import offered

@@ -27,6 +27,7 @@ def unpack(context, builder, x):
     return d.value, d.tangent
 
 
+@lower_cast(types.Boolean, DualType)
 @lower_cast(types.Float, DualType)
 @lower_cast(types.Integer, DualType)
 def _number_to_dual(context, builder, fromty, toty, value):

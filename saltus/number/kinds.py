@@ -14,7 +14,8 @@ from saltus.number.processor import register_bits
 NTANGENT = 8  # tangents of a dual
 
 
-class LaneType(types.Number):
+# lanes and duals are no `types.Number`, whose union with another type is that of NumPy's types: theirs is what converts
+class LaneType(types.Hashable):
     """`width` IEEE numbers of `bits` bits, one simulation each."""
 
     def __init__(self, bits: int, width: int):
@@ -42,7 +43,8 @@ class LaneType(types.Number):
         return self.bits // 8 * self.width
 
     def can_convert_from(self, typingctx, other):
-        return Conversion.safe if isinstance(other, (types.Float, types.Integer)) else None
+        real = isinstance(other, (types.Float, types.Integer, types.Boolean))
+        return Conversion.safe if real or other == self.mask else None
 
 
 class MaskType(types.Type):
@@ -52,12 +54,15 @@ class MaskType(types.Type):
         self.width = width
         super().__init__(f"mask{width}")
 
+    def can_convert_from(self, typingctx, other):
+        return Conversion.safe if isinstance(other, types.Boolean) else None
+
     @property
     def ir_type(self):
         return ir.VectorType(ir.IntType(1), self.width)
 
 
-class DualType(types.Number):
+class DualType(types.Hashable):
     """A float64 value with `NTANGENT` float64 tangents."""
 
     def __init__(self):
@@ -66,7 +71,7 @@ class DualType(types.Number):
     nbytes = 16 * NTANGENT  # the value's slot is padded to the alignment of the tangents
 
     def can_convert_from(self, typingctx, other):
-        return Conversion.safe if isinstance(other, (types.Float, types.Integer)) else None
+        return Conversion.safe if isinstance(other, (types.Float, types.Integer, types.Boolean)) else None
 
 
 lane64 = LaneType(64, register_bits() // 64)

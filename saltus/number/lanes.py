@@ -27,10 +27,22 @@ def lane_of(args):
     return found
 
 
+@lower_cast(types.Boolean, LaneType)
 @lower_cast(types.Float, LaneType)
 @lower_cast(types.Integer, LaneType)
 def _number_to_lane(context, builder, fromty, toty, value):
     return splat(builder, context.cast(builder, value, fromty, toty.scalar), toty.ir_type)
+
+
+@lower_cast(MaskType, LaneType)
+def _mask_to_lane(context, builder, fromty, toty, value):
+    return builder.uitofp(value, toty.ir_type)
+
+
+@lower_cast(types.Boolean, MaskType)
+def _truth_to_mask(context, builder, fromty, toty, value):
+    bit = builder.icmp_unsigned("!=", value, ir.Constant(value.type, 0))
+    return splat(builder, bit, toty.ir_type)
 
 
 def _register_arithmetic(operators, instruction):

@@ -19,10 +19,15 @@ from saltus.number.internals import Dispatcher
 EXPECTED = "numbers, text, tuples and NumPy arrays can be read, and methods called"
 
 
-def plain_function(method: MethodType, made: Callable[[Any], Any]) -> FunctionType:
+def plain_function(
+    method: MethodType,
+    made: Callable[[Any], Any],
+    rewritten: Callable[[Any, FunctionType], tuple[Any, dict]] | None = None,
+) -> FunctionType:
     """A function that does what a bound method does, without its object.
 
-    `made` makes a kernel of a function, or of a method that it calls.
+    `made` makes a kernel of a function, or of a method that it calls. `rewritten`, if given, turns the function's tree,
+    without its object, into another one, and gives the values of variables that this uses.
 
     Raises:
         OptionError: the method does with its object what compiled code cannot, or its source is not at hand.
@@ -44,6 +49,9 @@ def plain_function(method: MethodType, made: Callable[[Any], Any]) -> FunctionTy
         argument.annotation = None
     values = {_variable(name): _value(method, name, made) for name in sorted(reads.names)}
     values |= _free_variables(function)
+    if rewritten is not None:
+        inner, more = rewritten(inner, function)
+        values |= more
     return _closure(inner, function, values)
 
 

@@ -14,6 +14,7 @@ from saltus.errors import OptionError, UnknownAttribute, proposal
 from saltus.model.model import constant
 from saltus.simulate.engine.engine import Engine
 from saltus.simulate.engine.threads.turn import Turn, in_turn
+from saltus.simulate.stepping import refuse_in_control
 
 Number = TypeVar("Number", bound=np.generic)
 
@@ -147,6 +148,7 @@ class StateAttributes(KnownAttributes):
     @time.setter
     @in_turn
     def time(self, value: float) -> None:
+        refuse_in_control(self.engine, "time")
         put("time", self.engine.d.views["time"], value)
 
     qpos = state_property("qpos", "[nq] (rad, m, quaternion parts)")
@@ -169,6 +171,8 @@ class StateAttributes(KnownAttributes):
 
     Reading gives the velocities with which bodies move to their poses. Assigned velocities are kept.
     """
+    eq_active = state_property("eq_active", "[neq] (1: active, 0: not)")
+    """Equality constraints that act [neq], 1 or 0: a view to read and write; a weld with 0 has let go."""
     userdata = state_property("userdata", "[nuserdata] (for controllers and other laws)")
     """User data [nuserdata] for controllers and other laws: a view to read and write."""
 

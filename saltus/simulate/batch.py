@@ -22,6 +22,7 @@ from saltus.number.kinds import LANES
 from saltus.record.batch_recording import BatchRecording
 from saltus.record.table.events import EventTable
 from saltus.simulate.attributes import belongs_elsewhere
+from saltus.simulate.batches.by_place import by_name
 from saltus.simulate.batches.fields import READABLE
 from saltus.simulate.batches.model import ModelsOfEach
 from saltus.simulate.batches.reading import Reader, contacts_full
@@ -57,8 +58,9 @@ class Batch(BatchState, ModelsOfEach):
     """n independent simulations of a model.
 
     `threads`: number of threads (None: all that this process may use). `precision`: "float64" or "float32"; clocks are
-    always in float64. `integrator` and `timestep` as in Simulation. A simulation's result does not depend on the
-    others, on n or on threads, to the bit.
+    always in float64. `integrator`, `contact` and `timestep` as in Simulation, also by place: `Batch(model, n, "rk4")`;
+    `given` may also be threads, precision, integrator and timestep: `Batch(model, n, 4)`. A simulation's result does
+    not depend on the others, on n or on threads, to the bit.
 
     `control`: a controller in the time loop (`saltus.PID`, `saltus.controller`), whose parameters `control_prm` [n, p]
     may differ between simulations. `dynamics`: equations of motion in place of the engine's (see `saltus.Dynamics`).
@@ -87,11 +89,11 @@ class Batch(BatchState, ModelsOfEach):
         self,
         model: ModelSource,
         n: int,
+        *given: IntegratorChoice | ContactChoice | float,
         threads: int | None = None,
         precision: str = "float64",
         integrator: IntegratorChoice = None,
         timestep: float | None = None,
-        *,
         contact: ContactChoice = "soft",
         tolerance: tuple[float, float] | None = None,
         control: Controller | None = None,
@@ -104,6 +106,9 @@ class Batch(BatchState, ModelsOfEach):
         vary: Sequence[str] = (),
     ):
         self._turn = Turn("Batch")
+        named = {"threads": (threads, None), "precision": (precision, "float64"), "integrator": (integrator, None)}
+        named |= {"timestep": (timestep, None), "contact": (contact, "soft")}
+        threads, precision, integrator, timestep, contact = by_name(given, named)
         no_motions(motions, "Batch")
         check_control(control)
         self.shared = awake(load(model), "batches")
@@ -263,11 +268,10 @@ class Batch(BatchState, ModelsOfEach):
         if not len(index):
             return
         self._views.notice()
-        for field in FIELDS:
-            write(self.lanes, field, self._parameters if field == "control_prm" else 0.0, index)
-        for field, value in start_state(self.shared, key, self.timestep).items():
-            if field == "act":
-                value = np.concatenate([value, np.zeros(self.lanes.shape("act")[0] - len(value))])
+        start = start_state(self.shared, key, self.timestep)
+        if "act" in start:
+            start["act"] = np.concatenate([start["act"], np.zeros(self.lanes.shape("act")[0] - len(start["act"]))])
+        for field, value in (dict.fromkeys(FIELDS, 0.0) | {"control_prm": self._parameters} | start).items():
             write(self.lanes, field, value, index)
         self.lanes.restart(index)
         self._views.keep()
@@ -366,28 +370,30 @@ class Batch(BatchState, ModelsOfEach):
             return EventError(f"{fault} {where}")
         if fault in EVENT_STATUSES:
             return EventError(f"{WHY[fault]} {where}", time=float(self.time[i]))
-        dof, what = self._cause(i)
+        dof, what, of_step = self._cause(i)
         return DivergenceError(
             float(self.time[i]),
             dof=None if dof is None else self.shared.dof_names()[dof],
             dof_index=dof,
             what=what.format(where),
-            timestep=self.timestep,
+            timestep=self.timestep if of_step else None,
         )
 
-    def _cause(self, i: int) -> tuple[int | None, str]:
-        """First degree of freedom of simulation i that is not finite, and a description with {} for the place.
+    def _cause(self, i: int) -> tuple[int | None, str, bool]:
+        """First degree of freedom of simulation i that is not finite, a description with {} for the place, and whether
+        a smaller step may help, which it does not against numbers that were given.
 
         Given fields come first, since steps do not change them; positions and velocities follow.
         """
         given = first_bad({name: getattr(self, name)[i] for name in ("time", *INPUTS)})
         wrong = np.flatnonzero(~(abs(self.qvel[i]) < LARGEST))
         if given is None and wrong.size:
-            return int(wrong[0]), "diverged {}"
+            return int(wrong[0]), "diverged {}", True
         found = given or first_bad({name: getattr(self, name)[i] for name in GIVEN})
         name, k = found or ("", 0)
         what = "; a number is not finite: " + (name if name == "time" else f"{name}[{k}]") if found else ""
-        return None, ("step-size control required too small steps {}" if self.lanes.stuck(i) else "diverged {}") + what
+        how = "step-size control required too small steps {}" if self.lanes.stuck(i) else "diverged {}"
+        return None, how + what, given is None
 
 
 def _restored(kind, made, kept, lanes, own) -> Batch:

@@ -188,6 +188,7 @@ class Simulation(StateAttributes, NamedParts, Quantities):
     @in_turn
     def reset(self, key: int | str | None = None) -> None:
         """Go to a keyframe by name or number, or to the model's start: its `initial_key`, or else qpos0 at rest."""
+        stepping.refuse_in_control(self.engine, "reset")
         self.engine.reset(key)
 
     @in_turn
@@ -203,6 +204,7 @@ class Simulation(StateAttributes, NamedParts, Quantities):
         OptionError: the snapshot belongs to another kind of simulation.
         """
         engine = self.engine
+        stepping.refuse_in_control(engine, "restore")
         engine.state[:] = unmarked(engine, snapshot)
         engine.left = engine.state.copy()
         engine.events = engine.events[engine.events["time"] <= engine.time]
@@ -253,11 +255,12 @@ class Simulation(StateAttributes, NamedParts, Quantities):
         end at `duration`; where no sample lies there, the state at the end is `end` of the trajectory.
 
         `control`: a function f(sim) -> ctrl [nu], called at the start of each step (with dopri5, at every multiple of
-        the timestep, which its steps pass over unless the function changes something there); an array [nu], held; an
-        array [steps, nu], one row a step; or a controller in the time loop (`saltus.PID`, `saltus.controller`), whose
-        states are the last of `act`. `progress`: True or False to show a bar or not (None: on long runs in a terminal),
-        or a function of the fraction done. `certify`: repeat the run in finer steps and put a statement of its
-        accuracy into `certificate`: an estimate and a bound of its error, and its limitations.
+        the timestep, which its steps pass over unless the function changes something there), which must not step or
+        reset the simulation itself; an array [nu], held; an array [steps, nu], one row a step; or a controller in the
+        time loop (`saltus.PID`, `saltus.controller`), whose states are the last of `act`. `progress`: True or False to
+        show a bar or not (None: on long runs in a terminal), or a function of the fraction done. `certify`: repeat the
+        run in finer steps and put a statement of its accuracy into `certificate`: an estimate and a bound of its
+        error, and its limitations.
 
         `save`: path of a new Zarr store (.zarr) to which the run is recorded while it advances, in memory that does not
         grow with it; the returned trajectory reads its columns from there on first access. If the process is killed,
@@ -275,6 +278,7 @@ class Simulation(StateAttributes, NamedParts, Quantities):
         """
         from saltus.simulate.running.run import run
 
+        stepping.refuse_in_control(self.engine, "run")
         again = self._again
         how: dict[str, Any] = dict(certify=certify, save=save, ledger=ledger, record=record)
         return run(self.engine, self, again, duration, sample, control, progress, **how)

@@ -2,10 +2,20 @@
 
 import numpy as np
 
+from saltus.errors import OptionError
 from saltus.simulate.diagnosis import divergence
 from saltus.simulate.engine import loops
 from saltus.simulate.engine.engine import Engine
 from saltus.solve.status import ENDED
+
+
+def refuse_in_control(engine: Engine, what: str) -> None:
+    """Raise OptionError if a run is calling its control function, in which the simulation must not move by `what`."""
+    if engine.in_control:
+        raise OptionError(
+            f"{what}: not in the control function of a run of this simulation, which steps it; return the controls, or "
+            "assign to ctrl, qfrc_applied or xfrc_applied. To look ahead, step a copy: copy.deepcopy(sim)"
+        )
 
 
 def take_steps(engine: Engine, n: int, h: float) -> bool:
@@ -13,6 +23,7 @@ def take_steps(engine: Engine, n: int, h: float) -> bool:
 
     DivergenceError, with the state left at the last good one, if a velocity is not a number or beyond 1e10.
     """
+    refuse_in_control(engine, "step")
     engine.prepare(n * h)
     before = engine.state.copy()
     taken, status = engine.advance(n, h)
@@ -26,6 +37,7 @@ def take_steps(engine: Engine, n: int, h: float) -> bool:
 
 def begin(engine: Engine) -> None:
     """Find the modes of the present state, where events are located in time; impacts there are in the log."""
+    refuse_in_control(engine, "begin")
     engine.prepare()
     if not engine.locates_events or engine.modes_are_known():
         return

@@ -5,7 +5,7 @@ import numpy as np
 from saltus.simulate.engine.engine import Engine
 
 ALWAYS = (
-    *("time", "qpos", "qvel", "qacc_warmstart", "mocap_pos", "mocap_quat", "userdata", "ctrl"),
+    *("time", "qpos", "qvel", "eq_active", "qacc_warmstart", "mocap_pos", "mocap_quat", "userdata", "ctrl"),
     *("qfrc_applied", "xfrc_applied"),
 )
 ASLEEP = ("tree_asleep", "qpos_asleep", "carried_pos", "carried_quat")  # fields of models whose trees may sleep

@@ -17,7 +17,7 @@ _in_notebook: list[notebook_line.Task] = []  # the compilation shown in a notebo
 
 # purposes of compiled entries by the beginnings of their names
 PURPOSES = {
-    "advance_": "integrator",
+    "advance_": "the integrator",
     "batch_": "batch,",
     "linearize_": "derivatives of",
 }
@@ -72,7 +72,7 @@ def in_words(about: float | None) -> str:
 
 
 def purpose(kernel: str) -> str:
-    """Describe the purpose of a compiled function: "entry_advance_euler" is "integrator euler"."""
+    """Describe the purpose of a compiled function: "entry_advance_euler" is "the integrator euler"."""
     name = kernel.removeprefix("entry_")
     for beginning, what in PURPOSES.items():
         if name.startswith(beginning):
@@ -104,8 +104,8 @@ def _show_in_notebook(name: str | None, depth: int, about: float | None) -> None
 
 def _announce(name: str | None, depth: int, about: float | None) -> None:
     """Show a line in the terminal while the outermost kernel compiles."""
-    if depth == 1:
-        sys.stderr.write(f"saltus: compiling {name}, once for this machine{in_words(about)} ...")
+    if depth == 1 and name is not None:
+        sys.stderr.write(f"saltus: compiling {purpose(name)}, once for this machine{in_words(about)} ...")
     elif depth == 0:
         sys.stderr.write("\r\033[K")
     sys.stderr.flush()

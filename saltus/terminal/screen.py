@@ -73,6 +73,23 @@ def say(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 
+def say_error(text: str) -> None:
+    """Print an error on stderr, "error: ..."; the word is red in a terminal."""
+    say(f"{_coloured('error:', 31)} {text}")
+
+
+def say_warning(text: str) -> None:
+    """Print a warning on stderr, "warning: ..."; the word is yellow in a terminal."""
+    say(f"{_coloured('warning:', 33)} {text}")
+
+
+def _coloured(word: str, colour: int) -> str:
+    """The word in one of ANSI's colours; plain where no terminal shows it, or NO_COLOR is set (no-color.org)."""
+    if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb" or not sys.stderr.isatty():
+        return word
+    return f"\033[{colour}m{word}\033[0m"
+
+
 @contextmanager
 def collected_warnings() -> Iterator[list[str]]:
     """Inside the context, collect warnings of Saltus in a list; other warnings are issued afterwards."""

@@ -236,7 +236,7 @@ OPEN = object()
 
 @term
 def misspelt(m, d, e):
-    return d.qposs[0]
+    return e.actoin[0]
 
 
 WRONG = [
@@ -251,7 +251,8 @@ WRONG = [
     (named(quantities="late"), "time of quantities.*late"),
     (named(rewards={"two": pair}), "reward two must be one number, not 2"),
     (named(rewards={"height": height}), "height is both a reward and an info"),
-    (named(rewards={"wrong": misspelt}), r"wrong cannot be compiled: d has no field 'qposs'"),
+    (named(rewards={"wrong": misspelt}), r"wrong cannot be compiled: misspelt, test_env.*e has no field 'actoin'"),
+    (named(rewards={"wrong": lambda m, d, e: d.qposs[0]}), r"d\.qposs: d has no field 'qposs'; did you mean 'qpos'"),
     (named(rewards={"wrong": 3.0}), r"rewards\['wrong'\].*must be a function"),
     (named(rewards={"nothing": anywhere}), "must return a number"),
     (named(rewards={"wrong": lambda m, d, e: OPEN}), r"rewards\['wrong'\].*refers to"),

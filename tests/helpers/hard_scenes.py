@@ -202,6 +202,15 @@ def gained(t: saltus.Trajectory) -> float:
     return float(np.max(energy - np.minimum.accumulate(energy)))
 
 
+def energy_jump(t: saltus.Trajectory) -> str:
+    """Samples around the largest rise of energy: time, energies, positions, velocities, for messages."""
+    energy = t.energy.sum(axis=1)
+    high = int(np.argmax(energy - np.minimum.accumulate(energy)))
+    low = int(np.argmin(energy[: high + 1]))
+    shown = sorted({k for at in (low, high) for k in range(max(at - 1, 0), min(at + 2, len(energy)))})
+    return "; ".join(f"{k}: {t.time[k]!r} {t.energy[k]!r} {t.qpos[k]!r} {t.qvel[k]!r}" for k in shown)
+
+
 def gained_at_impacts(t: saltus.Trajectory) -> float:
     """The most energy that an impact adds, J."""
     impacts = t.events[np.isin(t.events["kind"], ["impact"])]

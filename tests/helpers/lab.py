@@ -89,10 +89,10 @@ def decoded(data, scene):
     return found
 
 
-def decoded_samples(data):
+def decoded_samples(data, mark=128):
     """A message with samples as its fields: times [n], values [signals, n]; see `saltus.lab.messages.protocol`."""
     kind, flags, signals, revision, count = struct.unpack_from("<BBHII", data)
-    assert kind == 128
+    assert kind == mark
     places = np.frombuffer(data, "<u2", signals, 12).tolist()
     first = -(-(12 + 2 * signals) // 8) * 8
     times = np.frombuffer(data, "<f8", count, first)
@@ -112,6 +112,7 @@ class Page:
         self.scene, self.status, self.role, self.notices, self.frame = None, {"sliders": {}}, None, [], None
         self.hello, self.frames = {}, 0
         self.boards, self.samples = {}, None  # the newest messages of other types; all samples as `decoded_samples`
+        self.course = []  # messages with the course of the run, likewise
         self.frames = 0
 
     def send(self, type, **fields):
@@ -122,6 +123,9 @@ class Page:
         message = self.socket.recv(timeout)
         if isinstance(message, bytes) and message[0] == 128:
             return self.sampled(decoded_samples(message))
+        if isinstance(message, bytes) and message[0] == 129:
+            self.course.append(decoded_samples(message, 129))
+            return self.course[-1]
         if isinstance(message, bytes):
             self.frame = decoded(message, self.scene)
             self.frames += 1
@@ -134,7 +138,7 @@ class Page:
         if said["type"] == "hello":
             self.hello, self.role = said, said["role"]
         elif said["type"] == "scene":
-            self.scene, self.frame, self.boards, self.samples = said, None, {}, None
+            self.scene, self.frame, self.boards, self.samples, self.course = said, None, {}, None, []
         elif said["type"] == "status":
             sliders = {**self.status["sliders"], **said["sliders"]}
             self.status = {**said, "sliders": sliders}

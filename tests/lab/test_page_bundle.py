@@ -40,6 +40,7 @@ def test_it_is_under_a_megabyte(page):
 def test_the_licences_are_kept(page):
     for text in (page, (LAB / "page" / "LICENSES.md").read_text(encoding="utf-8")):
         assert "three.js authors" in text and "Copyright (c) 2022 Leon Sorokin" in text
+        assert "The Stdlib Authors" in text and "by Sun Microsystems, Inc. All rights reserved." in text
         assert text.count("Permission is hereby granted, free of charge") == 2
         assert text.count("copies or substantial portions of the Software") == 2
 
@@ -47,7 +48,8 @@ def test_the_licences_are_kept(page):
 def test_versions_are_exact():
     package = json.loads((LAB / "page" / "package.json").read_text())
     versions = package["dependencies"] | package["devDependencies"]
-    assert set(versions) == {"three", "uplot", "esbuild"}
+    functions = {f"@stdlib/math-base-special-{name}" for name in ("sin", "cos", "exp", "ln", "pow")}
+    assert set(versions) == {"three", "uplot", "esbuild", *functions}
     locked = json.loads((LAB / "page" / "package-lock.json").read_text())["packages"]
     for name, version in versions.items():
         assert re.fullmatch(r"\d+\.\d+\.\d+", version)

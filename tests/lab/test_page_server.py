@@ -21,7 +21,7 @@ from websockets.sync.server import serve
 import saltus
 
 PAGE = Path(saltus.__file__).parent / "lab" / "page.html"
-HISTORY = Path(saltus.__file__).parent / "lab" / "page" / "src" / "history.js"
+TRACK = Path(saltus.__file__).parent / "lab" / "page" / "src" / "track.js"
 HELLO = {
     "type": "hello",
     "role": "writer",
@@ -72,6 +72,13 @@ def frame(number=1, bodies=1, extra=([0, 0, 0],), ncontact=0, time=0.25, quat=(1
     poses = np.hstack([np.vstack([np.zeros(3), places(bodies)]), np.tile(quat, (bodies + 1, 1))])
     numbers = np.concatenate([[1.0, 2.0], poses.ravel(), *map(np.ravel, extra)]).astype("<f4")
     return struct.pack("<BBHId", 2, 1, ncontact, number, time) + numbers.tobytes()
+
+
+def course(times, columns, anew=True):
+    """A message with the course of a run: its times [n] and columns [n] each."""
+    head = struct.pack("<BBHII", 129, int(anew), len(columns), 1, len(times)) + bytes(2 * len(columns))
+    values = np.asarray(columns, "<f4").tobytes()
+    return head + bytes(-len(head) % 8) + np.asarray(times, "<f8").tobytes() + values
 
 
 @contextmanager
@@ -245,7 +252,11 @@ def test_the_phase_plot_wraps_hinges_that_turn_on_and_on(browser):
     """An angle of 4 rad is shown as 4 - 2π; that of a hinge with limits, which may mean it, as it is."""
     for turns, expected in ((True, 4 - 2 * np.pi), (False, 4.0)):
         dofs = [{"name": "turn", "unit": "rad", "kind": "hinge", "turns": turns, "relative": "upper"}]
-        with shown(browser, scene(dofs=dofs), STATUS, frame(extra=([4.0, 0.5], [0, 0, 0]))) as (page, _):
+        motion = (
+            course([0.0, 0.1], [*2 * [[1.0, 1.0]], 2 * [np.nan], [3.9, 4.0], [0.4, 0.5]]),
+            frame(extra=([4.0, 0.5], [0, 0, 0])),
+        )
+        with shown(browser, scene(dofs=dofs), STATUS, *motion) as (page, _):
             page.opened()
             points = page.until("lab.phase && lab.phase[0].length && lab.phase")
             assert points[0][-1] == pytest.approx(expected, abs=1e-6) and points[1][-1] == 0.5
@@ -500,13 +511,18 @@ def test_an_integrator_that_is_compiled_is_shown_as_pending(browser):
 @pytest.mark.slow
 def test_what_is_waited_for_is_said(browser):
     """What is compiled, for how long and about how long it took before; and the list names the scene that is shown."""
-    compiling = {"kernel": "advance rk4", "integrator": "rk4", "seconds": 12, "about": 41.4}
+    compiling = {
+        "kernel": "the integrator velocity_verlet",
+        "integrator": "velocity_verlet",
+        "seconds": 12,
+        "about": 41.4,
+    }
     waiting = {**STATUS, "building": True, "compiling": compiling, "opening": None}
     scenes = [{"name": name, "title": name.title(), "group": "test"} for name in ("one", "two")]
     hello = {**HELLO, "scenes": scenes}
     for status, text in (
-        (waiting, "Compiling advance rk4 for rk4: 12 s of about 41 s"),
-        ({**waiting, "compiling": compiling | {"about": None}}, "Compiling advance rk4 for rk4: 12 s, once"),
+        (waiting, "Compiling the integrator velocity verlet: 12 s of about 41 s"),
+        ({**waiting, "compiling": compiling | {"about": None}}, "Compiling the integrator velocity verlet: 12 s, once"),
         ({**waiting, "opening": "two"}, "Opening Two ..."),
     ):
         with server(telling(hello, scene(), status, frame())) as (url, heard):
@@ -600,25 +616,26 @@ def test_a_replay_has_a_time_slider(browser):
 
 
 def test_plots_remember_a_bounded_past(browser):
-    """A line y = 3 t stays that line however long it becomes; a time before the last one takes back what came after."""
+    """A line stays that line however long it becomes, and an impact in it stays; the last 20 s stay whole."""
     tab = browser.new_page()
     script = """async (source) => {
-        const { History } = await import('data:text/javascript,' + encodeURIComponent(source));
-        const [recent, all] = [new History(1, 20), new History(1)];
-        const fill = (from, to) => { for (let i = from; i < to; i += 1) {
-            recent.push(i / 60, [3 * i / 60]); all.push(i / 60, [3 * i / 60]); } };
-        const look = (h) => h.rows().map((column) => Array.from(column));
-        fill(0, 200000);
-        const full = [look(recent), look(all)];
-        fill(1200, 1201);
-        return [full, [look(recent), look(all)]];
+        const { Track } = await import('data:text/javascript,' + encodeURIComponent(source));
+        const track = new Track(1, 1);
+        const one = (i) => [i, i, i === 300 ? -0.25 / 60 : NaN, 3 * Math.abs(i - 299.75) / 60, i < 300 ? -3 : 3];
+        for (let i = 0; i < 300000; i += 1) {
+            track.push({ anew: i === 0, times: [i / 60], values: one(i).map((value) => [value]) });
+        }
+        const seen = (seconds) => [track.energies(seconds)[0], ...track.orbit(0, 0, seconds)];
+        const [all, recent] = [seen(Infinity), seen(20)];
+        return [track.count, track.room, all, recent];
     }"""
-    full, cut = tab.evaluate(script, HISTORY.read_text())
+    count, room, (times, x, v), (late, *_) = tab.evaluate(script, TRACK.read_text())
     tab.close()
-    for (times, values), (low, high) in zip(full, ((199999 / 60 - 20, 20.0), (0.0, 199999 / 60)), strict=True):
-        times, values = np.array(times), np.array(values)
-        assert 900 < len(times) <= 4000 and np.all(np.diff(times) > 0)
-        assert values == pytest.approx(3 * times, rel=1e-15)
-        assert times[-1] == pytest.approx(199999 / 60) and times[-1] - times[0] <= high + 1e-9
-        assert times[0] == pytest.approx(low, abs=0.02)
-    assert [rows[0][-1] for rows in cut] == [20.0, 20.0]
+    assert count <= room == 100_000 and times[0] == 0.0 and times[-1] == pytest.approx(299999 / 60)
+    assert np.all(np.diff(times) >= 0)
+    (jump,) = np.flatnonzero(np.diff(v))
+    assert v[jump : jump + 2] == [-3, 3] and x[jump] == x[jump + 1] == pytest.approx(0.0, abs=1e-5)
+    assert times[jump] == times[jump + 1] == pytest.approx(299.75 / 60)
+    others = np.delete(np.arange(len(x)), [jump, jump + 1])
+    assert np.array(x)[others] == pytest.approx(3 * np.abs(np.array(times)[others] - 299.75 / 60), rel=1e-6, abs=1e-6)
+    assert np.diff(late) == pytest.approx(1 / 60) and late[-1] - late[0] == pytest.approx(20.0, abs=1 / 59)

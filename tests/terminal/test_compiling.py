@@ -19,9 +19,12 @@ def test_the_last_who_asked_is_told():
 @pytest.mark.parametrize("terminal", [True, False])
 def test_a_line_at_a_terminal_goes_when_all_is_compiled(monkeypatch, capsys, terminal):
     monkeypatch.setattr("sys.stderr.isatty", lambda: terminal)
-    compiling.tell("euler", 1, 4.4)
+    compiling.tell("entry_advance_euler", 1, 4.4)
     compiling.tell("inner", 2, None)
     shown = capsys.readouterr().err
-    assert ("compiling euler" in shown and "about 4 s" in shown and "inner" not in shown) if terminal else shown == ""
+    if terminal:
+        assert "compiling the integrator euler" in shown and "about 4 s" in shown and "inner" not in shown
+    else:
+        assert shown == ""
     compiling.tell(None, 0, None)
     assert capsys.readouterr().err == ("\r\033[K" if terminal else "")

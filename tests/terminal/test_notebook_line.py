@@ -91,7 +91,7 @@ def test_tasks_of_a_cell_share_its_line(shell):
             until(lambda count=count: len(shell.shown) > count)
             compiling.tell("entry_advance_rk4", 1, 7.0)
             compiling.tell("inner", 2, None)
-            until(lambda: "compiling integrator rk4 (once for this machine, about 7 s)" in shell.words()[-1])
+            until(lambda: "compiling the integrator rk4 (once for this machine, about 7 s)" in shell.words()[-1])
             compiling.tell(None, 0, None)
             progress.update(2.0)
     last = shell.words()[-1]

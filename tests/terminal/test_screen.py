@@ -20,15 +20,15 @@ def test_compiling_is_announced(capsys):
         activity._on_compile("entry_energy", 1, 7.9)
         activity._on_compile(None, 0, None)
     first, second = capsys.readouterr().err.splitlines()
-    assert first.startswith("compiling (once per machine): integrator euler ... ")
+    assert first.startswith("compiling (once per machine): the integrator euler ... ")
     assert second.startswith("compiling (once per machine, about 8 s): energy ... ")
-    assert [what for what, _ in activity.compiled] == ["integrator euler", "energy"]
+    assert [what for what, _ in activity.compiled] == ["the integrator euler", "energy"]
 
 
 @pytest.mark.parametrize(
     ("kernel", "what"),
     [
-        ("entry_advance_rk4", "integrator rk4"),
+        ("entry_advance_rk4", "the integrator rk4"),
         ("entry_batch_euler", "batch, euler"),
         ("entry_energy", "energy"),
         ("f", "f"),

@@ -45,7 +45,7 @@ def check_model(source: str, ignore: list[str]) -> None:
     if model.nv:
         said += _deformable_limits(model, integrator) + _print_limits(free, integrator)
     for warning in said:
-        screen.say(f"warning: {warning}")
+        screen.say_warning(str(warning))
     if refusals or reason:
         kinds = list(dict.fromkeys(f.kind for f in refusals))
         advice = [f"run it with {' '.join(f'--ignore {kind}' for kind in kinds)}"] if kinds else []

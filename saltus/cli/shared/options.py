@@ -5,6 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
+from saltus.cli.shared.completion import complete_integrators, complete_keys, complete_laws
 from saltus.cli.shared.units import seconds
 from saltus.errors import OptionError
 
@@ -44,10 +45,17 @@ Timestep = Annotated[
     float | None, typer.Option(parser=seconds, metavar="H", help="Timestep in s (default: the file's).")
 ]
 IntegratorName = Annotated[
-    str | None, typer.Option(metavar="NAME", help="Integrator: euler, rk4, dopri5, ... (default: the model file's).")
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="Integrator: euler, rk4, dopri5, ... (default: the model file's).",
+        autocompletion=complete_integrators,
+    ),
 ]
-Law = Annotated[str, typer.Option(metavar="soft|hard", help="Contact law.")]
-Key = Annotated[str | None, typer.Option(metavar="NAME", help="Initial keyframe, by name or number.")]
+Law = Annotated[str, typer.Option(metavar="soft|hard", help="Contact law.", autocompletion=complete_laws)]
+Key = Annotated[
+    str | None, typer.Option(metavar="NAME", help="Initial keyframe, by name or number.", autocompletion=complete_keys)
+]
 Sample = Annotated[float, typer.Option(parser=seconds, metavar="S", help="Sampling period in s.", show_default="1/60")]
 Ignore = Annotated[
     list[str] | None,

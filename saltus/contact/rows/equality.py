@@ -4,7 +4,7 @@ from saltus.contact.rows.blocks import EQUALITY, add_block, times_block
 from saltus.contact.rows.soft_law import impedance, reference, regularisation
 from saltus.dynamics.awake.walks import awake_equalities
 from saltus.model.enums import CONNECT, JOINT, WELD
-from saltus.number.functions import sqrt
+from saltus.number.functions import any_lane, sqrt, where
 from saltus.number.kernels import kernel
 from saltus.spatial.motions import acceleration_at, velocity_at
 from saltus.spatial.quaternions import quat_conjugate, quat_multiply
@@ -21,17 +21,24 @@ def equality_rows(m, d):
     """
     for k in awake_equalities(m, d):
         kind = m.eq_type[k]
+        if not any_lane(equality_acts(m, d, k)):
+            continue
         if kind == JOINT:
             joint_equality(m, d, k)
         elif kind == CONNECT or kind == WELD:
             body_equality(m, d, k, 3 if kind == CONNECT else 6)
 
 
+@kernel(inline=True)
+def equality_acts(m, d, k):
+    """Whether an equality constraint is active."""
+    return d.eq_active[m.eq_id[k]] > 0.5
+
+
 @kernel
 def equality_block(m, d, k, dim):
-    """Append a block that acts in all lanes; returns its number."""
-    zero = 0.0 * d.time
-    return add_block(m, d, EQUALITY, dim, m.eq_chain[k], m.eq_law[k], k, zero == zero)
+    """Append a block that acts in the lanes where the constraint is active; returns its number."""
+    return add_block(m, d, EQUALITY, dim, m.eq_chain[k], m.eq_law[k], k, equality_acts(m, d, k))
 
 
 @kernel
@@ -52,7 +59,7 @@ def equality_law(m, d, k, b):
     times_block(m, d, b, d.qvel, d.row_velocity)
     for r in range(dim):
         weight = regularisation(imp, m.eq_invweight[k, 1 if r > 2 else 0])
-        d.row_D[row + r] = 1.0 / weight
+        d.row_D[row + r] = where(equality_acts(m, d, k), 1.0 / weight, 0.0 * weight)
         v = d.row_velocity[row + r]
         d.row_aref[row + r] = reference(m.law_stiffness[law], m.law_damping[law], imp, d.row_pos[row + r], v)
 

@@ -1,7 +1,7 @@
 """Constraint rows of tendons: length limits, dry friction and equalities."""
 
 from saltus.contact.rows.blocks import FRICTION, add_block
-from saltus.contact.rows.equality import equality_block, equality_law
+from saltus.contact.rows.equality import equality_acts, equality_block, equality_law
 from saltus.contact.rows.limits import unilateral
 from saltus.contact.rows.soft_law import impedance, regularisation
 from saltus.dynamics.awake.walks import awake_equalities, awake_tendon_frictions, awake_tendon_limits
@@ -65,7 +65,7 @@ def tendon_jacobian(m, d, b, t, factor):
 def tendon_equality_rows(m, d):
     """Rows of equality constraints of tendons."""
     for k in awake_equalities(m, d):
-        if m.eq_type[k] == TENDON:
+        if m.eq_type[k] == TENDON and any_lane(equality_acts(m, d, k)):
             tendon_equality(m, d, k)
 
 

@@ -11,7 +11,7 @@ from numba.extending import overload
 from saltus.contact.counts import NCON
 from saltus.contact.rows.blocks import CONE, UNILATERAL, add_transpose_block, clear_blocks
 from saltus.contact.rows.contacts import contact_block, contact_jacobian, contact_velocity
-from saltus.dynamics.user_laws import laws_of
+from saltus.dynamics.user_laws import check_types, laws_of
 from saltus.number.features import looks_at
 from saltus.number.functions import where
 from saltus.number.kernels import CHOICE, kernel, only_with
@@ -27,6 +27,7 @@ def _force(m, d, gap, velocity):
 @overload(_force, strict=False, jit_options=CHOICE)
 def _choose_force(m, d, gap, velocity):
     (law,) = laws_of(m, GIVEN)
+    check_types("Compliant: force", law, (m, d, gap, velocity))
     return lambda m, d, gap, velocity: law(m, d, gap, velocity)
 
 

@@ -39,7 +39,7 @@ from saltus.solve.status import CONTACTS_FULL, NOT_CONVERGED
 
 WORD = 2**32
 #: Fields of the state that an episode can be given.
-PLACED = ("qpos", "qvel", "act", "ctrl", "mocap_pos", "mocap_quat", "userdata")
+PLACED = ("qpos", "qvel", "eq_active", "act", "ctrl", "mocap_pos", "mocap_quat", "userdata")
 
 
 class Episodes(Snapshots):

@@ -24,7 +24,7 @@ from saltus.solve.acceleration import forward as accelerations
 
 TIMES = ("present", "step")
 STATE = {"time", "timestep", "qpos", "qvel", "act", "ctrl", "history", "mocap_pos", "mocap_quat", "userdata"}
-STATE |= {"control_prm", "qfrc_applied", "xfrc_applied"}
+STATE |= {"eq_active", "control_prm", "qfrc_applied", "xfrc_applied"}
 FRAMES = {"ximat", "geom_xpos", "geom_xmat", "site_xpos", "site_xmat"}
 CENTRES = {"subtree_com"}
 WRENCHES = {"cfrc_ext"}

@@ -12,7 +12,7 @@ from numba.extending import overload
 from saltus.contact.event.modes import log_event
 from saltus.dynamics.tree.com_frame import centre_of_mass
 from saltus.dynamics.tree.kinematics import attached_frames
-from saltus.dynamics.user_laws import laws_of
+from saltus.dynamics.user_laws import check_types, laws_of
 from saltus.integrate.dense.substep import PARTS, state_at
 from saltus.number.features import looks_at
 from saltus.number.functions import absolute, maximum
@@ -45,6 +45,8 @@ def _compiled(source: str, name: str, kernels: dict[str, Any]) -> Any:
 @overload(_functions, strict=False, jit_options=CHOICE)
 def _choose_functions(m, d):
     functions = (laws_of(m, EVENTS) or ())[::2]
+    for function in functions:
+        check_types("Event: function", function, (m, d))
     lines = [f"    d.event_value[2 * m.nmode + {k}] = 0.0 * d.time + g{k}(m, d)" for k in range(len(functions))]
     source = "\n".join(["def functions(m, d):", *lines])
     return _compiled(source, "functions", {f"g{k}": g for k, g in enumerate(functions)})
@@ -53,6 +55,8 @@ def _choose_functions(m, d):
 @overload(_actions, strict=False, jit_options=CHOICE)
 def _choose_actions(m, d, e):
     actions = (laws_of(m, EVENTS) or ())[1::2]
+    for action in actions:
+        check_types("Event: action", action, (m, d))
     lines = [line for k in range(len(actions)) for line in (f"    if e == {k}:", f"        a{k}(m, d)")]
     source = "\n".join(["def actions(m, d, e):", *lines])
     return _compiled(source, "actions", {f"a{k}": a for k, a in enumerate(actions)})

@@ -27,10 +27,12 @@ Place = tuple[int, int]
 class History:
     """Samples of all signals, of which pages receive a selection.
 
-    `ids`: ids of the signals. `columns`: indices of the signals that pages receive. One thread writes, any may read.
+    `ids`: ids of the signals. `columns`: indices of the signals that pages receive. mark: the first byte of messages.
+    One thread writes, any may read.
     """
 
-    def __init__(self, ids: Sequence[str], columns: Sequence[int], most: int, most_bytes: int):
+    def __init__(self, ids: Sequence[str], columns: Sequence[int], most: int, most_bytes: int, mark: int = SAMPLES):
+        self._mark = mark
         self.ids, self.columns = list(ids), list(columns)
         self._most, self._bytes = most, most_bytes
         self._lock = threading.Lock()
@@ -40,6 +42,11 @@ class History:
         self.last_time = -np.inf  # s, of the last sample
         self._times = np.empty(0)
         self._values = np.empty((0, len(self.ids)), np.float32)
+
+    @property
+    def revision(self) -> int:
+        """Revision of the list of signals."""
+        return self._revision
 
     def __len__(self) -> int:
         return self._count
@@ -164,7 +171,7 @@ class History:
         """Encode some rows as a message; see `saltus.lab.messages.protocol`."""
         columns = np.array(self.columns, "<u2")
         count = rows.stop - rows.start
-        head = _HEAD.pack(SAMPLES, int(anew), len(columns), self._revision, count)
+        head = _HEAD.pack(self._mark, int(anew), len(columns), self._revision, count)
         indices = columns.tobytes()
         padding = bytes(-(len(head) + len(indices)) % 8)
         values = self._values[rows][:, self.columns].T

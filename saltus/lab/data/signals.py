@@ -25,6 +25,7 @@ from saltus.errors import OptionError, SaltusError, proposal
 from saltus.lab.data.history import History
 
 if TYPE_CHECKING:
+    from saltus.lab.data.track import Track
     from saltus.simulate.simulation import Simulation
 
 RATE = 2000  # most samples per second of wall time
@@ -81,7 +82,13 @@ class Signals:
         self.history = History(list(self._places), self._columns(self.preset), MOST_SAMPLES, MOST_BYTES)
         self._every, self._since = 1, 0  # steps a sample; steps since the last one
         self._rate = 0.0  # samples per second of wall time
+        self.track: Track | None = None  # sampled at the same times
+        self._runs: Callable[[], list[Simulation | None]] = list
         self._cost, self._wait = 0.0, 0  # computing time of a sample (s); samples to come without computing
+
+    def follow(self, track: Track, runs: Callable[[], list[Simulation | None]]) -> None:
+        """Sample a track at the same times; runs: a function that returns the run and its ghosts."""
+        self.track, self._runs = track, runs
 
     # ------------------------------------------------------------ signals and selection
 
@@ -144,7 +151,7 @@ class Signals:
 
     def pace(self, timestep: float, speed: float) -> None:
         """Set the time step (s) and the speed (simulated seconds per second; 0 for single steps)."""
-        rate = min(RATE, self.history.room / LEAST_PAST)
+        rate = min(RATE, self.history.room / LEAST_PAST, math.inf if self.track is None else self.track.rate())
         self._every = max(1, math.ceil(speed / (timestep * rate) - 1e-9))
         self._rate = speed / (timestep * self._every)
 
@@ -156,9 +163,15 @@ class Signals:
 
     def begin(self, sim: Simulation) -> None:
         """Start a run: forget all samples and take the first one."""
+        self.clear()
+        self.sample(sim)
+
+    def clear(self) -> None:
+        """Forget all samples."""
         self.history.clear()
         self._wait = 0
-        self.sample(sim)
+        if self.track is not None:
+            self.track.clear()
 
     def jump(self, sim: Simulation) -> None:
         """Break the curves at a jump of the state; start a run anew if time went back."""
@@ -166,6 +179,8 @@ class Signals:
             self.begin(sim)
             return
         self.history.part()
+        if self.track is not None:
+            self.track.history.part()
         self._wait = 0
         self.sample(sim)
 
@@ -190,6 +205,8 @@ class Signals:
             self._cost = min(1.1 * self._cost, spent) if self._cost else spent
             self._wait = self._stride() - 1
         self.history.append(sim.time, row)
+        if self.track is not None:
+            self.track.sample(self._runs(), self._rate)
 
     def _stride(self) -> int:
         """Number of samples per computation that keeps computing within its share of the time."""

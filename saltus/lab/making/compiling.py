@@ -21,7 +21,7 @@ from typing import Any
 from saltus.lab.making.setup import Built, Settings, Setup, build
 from saltus.number.cache.storage import cache_directory, cache_key
 from saltus.number.compile.progress import expected_seconds, remember
-from saltus.terminal.compiling import compile_progress
+from saltus.terminal.compiling import compile_progress, purpose
 
 _listening = threading.Lock()  # the compiler reports to its last listener only
 
@@ -36,7 +36,7 @@ class _Missing(Exception):
 
 @dataclass(frozen=True)
 class Progress:
-    """A compilation in progress. kernel: its name. since: start (time.monotonic). about: duration in the past (s)."""
+    """A compilation in progress. kernel: its purpose. since: start (time.monotonic). about: past duration (s)."""
 
     kernel: str
     since: float
@@ -94,12 +94,12 @@ class Making:
         if kernel is not None and depth == 1:
             since = time.monotonic() if self.progress is None else self.progress.since
             about = about if self.progress is None else self.progress.about
-            self.progress = Progress(kernel.replace("_", " "), since, about)
+            self.progress = Progress(purpose(kernel), since, about)
 
     def _compile_elsewhere(self, missing: str) -> None:
         """Compile in another process and report its progress; on failure, the kernels are left to this process."""
         began, what = time.monotonic(), f"lab_{missing}"
-        self.progress = Progress(missing.replace("_", " "), began, expected_seconds(what, _words(self._settings)))
+        self.progress = Progress(purpose(missing), began, expected_seconds(what, _words(self._settings)))
         try:
             work = pickle.dumps((replace(self._setup, start=None, source=None), self._settings))
             process = self._start()

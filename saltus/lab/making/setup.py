@@ -32,6 +32,7 @@ class Setup:
     hard: the law used when hard contact is chosen by name. restitution, friction: coefficients that replace those of
     any law of hard contact; None: the law's own.
     plots: signals plotted initially (see `saltus.lab.data.signal_sources`); empty: a choice by the model's joints.
+    phase: the coordinate of the phase plot, by the name of its joint; None: the first one.
     parameters: values of the model that get sliders besides those marked in its file, as texts (see
     `saltus.lab.controls.parameters`). speed: simulated seconds per second. playing: whether time runs from the start.
     """
@@ -51,6 +52,7 @@ class Setup:
     restitution: float | None = None
     friction: float | None = None
     plots: tuple[str, ...] = ()
+    phase: str | None = None
     parameters: tuple[str, ...] = ()
     speed: float = 1.0
     playing: bool = True

@@ -44,6 +44,8 @@ that the page has; with the flag `anew` they replace all earlier ones.
     signals in the list, padded to a multiple of 8 bytes; f64: time (s) of each sample, nan at breaks of the curves;
     f32: the samples of one signal after the other, nan where not computed
 
+Server to page, binary: the course of the run (see `saltus.lab.data.track`), as samples with 129 as the first byte.
+
 Page to server: JSON, at most MESSAGE_BYTES, no more than MESSAGES_A_SECOND: {"type": "ack", "frame": n} and the
 commands in COMMANDS. A command with a number out of bounds is ignored and answered with a notice; any other message
 closes the connection with a code and the reason. A model is uploaded as pieces of its files, in any number of `upload`
@@ -171,6 +173,13 @@ def texts(name: str, value: Any) -> list[str]:
     return [text(f"{name}[{i}]", item) for i, item in enumerate(value)]
 
 
+def settings(name: str, value: Any) -> dict[str, str]:
+    """Return a value that must be an object of at most 100 names and texts."""
+    if not isinstance(value, dict) or len(value) > 100:
+        raise Malformed(f"{name} is not an object of at most 100 texts")
+    return {text(name, key): long_text(f"{name}: {key}", item) for key, item in value.items()}
+
+
 def vector(name: str, value: Any) -> tuple[float, float, float]:
     """Return a value that must be a list of three finite numbers."""
     if not isinstance(value, list) or len(value) != 3:
@@ -196,6 +205,7 @@ COMMANDS: dict[str, dict[str, Check]] = {
     "speed": {"value": number(*BOUNDS["speed"])},
     "reset": {"key": text_or_none},
     "scene": {"name": text},
+    "link": {"settings": settings},
     "integrator": {"name": text},
     "timestep": {"value": number(*BOUNDS["timestep"])},
     "contact": {"name": text},

@@ -105,9 +105,12 @@ def balance(m, d, z):
     d.ctrl[0] = where(p[5] > 0.5, clip(force, -p[6], p[6]), d.ctrl[0])
 
 
+POLE = {"control": balance, "integrator": "rk4", "phase": "theta"}
+
+
 def _cart_pole(downloads: Downloads, options: Mapping[str, Any]) -> Session:
     model = load("cart_pole")
-    setup = Setup("cart_pole", "Cart and pole, balanced", model, **{"control": balance, "integrator": "rk4", **options})
+    setup = Setup("cart_pole", "Cart and pole, balanced", model, **{**POLE, **options})
     knobs = (
         Knob("target", 4, -2.0, 2.0, "m"),
         Knob("x gain", 0, -10.0, 0.0, "N/m"),
@@ -159,7 +162,7 @@ def _sit_to_stand(downloads: Downloads, options: Mapping[str, Any]) -> Session:
         "sit_to_stand",
         STANDING_UP,
         load("sit_to_stand"),
-        **{"control": clocked, "contact": "hard", "plots": RISE, **options},
+        **{"control": clocked, "contact": "hard", "plots": RISE, "phase": "hip", **options},
     )
     return LiveSession(setup, downloads)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from websockets.asyncio.server import ServerConnection
@@ -59,9 +59,9 @@ class Client:
         self._known: Values | None = None  # slider values that the client has
         self._notices: deque[str] = deque(maxlen=NOTICES)
         self._boards: dict[str, tuple[int, str]] = {}  # by kind, with their revisions
-        self._history: History | None = None
+        self._histories: Sequence[History] = ()
         self._list = -1  # revision of the list of signals that the client has
-        self._place: Place | None = None  # of the next sample to send
+        self._places: dict[int, Place] = {}  # of the next sample to send, by history
         self._frame: tuple[int, bytes] | None = None
         self._drawings: str | None = None
         self._drawn: str | None = None  # drawings that the client has
@@ -75,10 +75,10 @@ class Client:
         self._hello = hello
         self._wake.set()
 
-    def show(self, scene: str, history: History | None) -> None:
-        """Queue another scene and the history of its signals, and drop pending messages of the last scene."""
+    def show(self, scene: str, histories: Sequence[History]) -> None:
+        """Queue another scene and the histories of its signals and course; drop pending messages of the last one."""
         self._scene, self._frame, self._status, self._known = scene, None, None, None
-        self._boards, self._history, self._list, self._place = {}, history, -1, None
+        self._boards, self._histories, self._list, self._places = {}, histories, -1, {}
         self._drawings = self._drawn = None
         self._wake.set()
 
@@ -139,12 +139,15 @@ class Client:
 
     async def _send_samples(self) -> None:
         """Send the samples that the client lacks, up to the present end of the history."""
-        if self._history is None:
-            return
-        history, until = self._history, self._history.end
-        while history is self._history and (found := history.since(self._place, self._list, until)) is not None:
-            message, self._place = found
-            await self.socket.send(message)
+        histories = self._histories
+        for k, history in enumerate(histories):
+            until = history.end
+            while histories is self._histories:
+                known = self._list if k == 0 else history.revision
+                if (found := history.since(self._places.get(k), known, until)) is None:
+                    break
+                message, self._places[k] = found
+                await self.socket.send(message)
 
     def _next_text(self) -> str | None:
         """The next pending text, in the order of their dependences; None if there is none."""

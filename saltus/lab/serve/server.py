@@ -12,6 +12,7 @@ import logging
 import secrets
 import threading
 from collections import deque
+from collections.abc import Sequence
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
@@ -55,7 +56,7 @@ class Server:
         self._writer: Client | None = None
         self._scene: str | None = None
         self._boards: dict[str, tuple[int, str]] = {}
-        self._history: History | None = None
+        self._histories: Sequence[History] = ()
         self._unheard: deque[str] = deque(maxlen=MOST_UNHEARD)  # notices issued while nobody was connected
         self._status: Status | None = None
         self._frame: tuple[int, bytes] | None = None
@@ -133,7 +134,7 @@ class Server:
         news = self._stage.take_news()
         if news.scene is not None:
             self._scene, self._status, self._frame, self._drawings = news.scene, None, None, None
-            self._boards, self._history = {}, news.history
+            self._boards, self._histories = {}, news.histories
         self._boards |= news.boards
         self._status, self._frame = news.status or self._status, news.frame or self._frame
         self._drawings = news.drawings or self._drawings
@@ -143,7 +144,7 @@ class Server:
             if news.others:
                 client.greet(self._hello(client))
             if news.scene is not None:
-                client.show(news.scene, news.history)
+                client.show(news.scene, news.histories)
             client.post(news.boards)
             if news.status is not None:
                 client.tell(news.status)
@@ -223,7 +224,7 @@ class Server:
         else:
             client.greet(self._hello(client))
         if self._scene is not None:
-            client.show(self._scene, self._history)
+            client.show(self._scene, self._histories)
         client.post(self._boards)
         if self._status is not None:
             client.tell(self._status)

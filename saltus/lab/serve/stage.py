@@ -10,7 +10,7 @@ import threading
 import time
 import traceback
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -19,7 +19,6 @@ from saltus.errors import ModelError, SaltusError
 from saltus.lab.base_session import Session
 from saltus.lab.data.history import History
 from saltus.lab.data.recording import Downloads
-from saltus.lab.data.signals import Signals
 from saltus.lab.messages import protocol
 from saltus.lab.messages.ear import Ear
 from saltus.lab.messages.job import Job
@@ -38,12 +37,12 @@ MOST_NOTICES = 50
 class News:
     """Messages that the server has not taken yet: all notices, and the newest of every other kind.
 
-    boards: messages with their revisions, by kind. history: samples of the scene's signals.
+    boards: messages with their revisions, by kind. histories: samples of the scene's signals, and of its course.
     """
 
     scene: str | None = None
     boards: dict[str, tuple[int, str]] = field(default_factory=dict)
-    history: History | None = None
+    histories: Sequence[History] = ()
     status: Status | None = None
     frame: tuple[int, bytes] | None = None
     drawings: str | None = None
@@ -231,12 +230,12 @@ class Stage:
         notice: str | None = None,
         others: bool = False,
         board: tuple[str, int, str] | None = None,
-        history: History | None = None,
+        histories: Sequence[History] = (),
     ) -> None:
         with self._lock:
             news = self._news
             if scene is not None:
-                news.scene, news.status, news.frame, news.boards, news.history = scene, None, None, {}, history
+                news.scene, news.status, news.frame, news.boards, news.histories = scene, None, None, {}, histories
                 news.drawings = None
             if board is not None:
                 kind, revision, text = board
@@ -313,8 +312,9 @@ class Stage:
         if self.session is not None:
             self.session.close()
         self.session, self._told, self._posted = session, {}, {}
-        history = next((board.history for board in session.boards() if isinstance(board, Signals)), None)
-        self._publish(scene=protocol.encode(session.scene()), history=history)
+        signals, track = session.signals, session.signals.track
+        histories = [signals.history] if track is None else [signals.history, track.history]
+        self._publish(scene=protocol.encode(session.scene()), histories=histories)
         self._post(session)
         self._tell_status(session, time.perf_counter())
 

@@ -13,6 +13,7 @@ from saltus.draw.scene.paths import elements
 from saltus.draw.scene.scene import GROUPS, shown_flexes
 from saltus.lab.messages.protocol import BOUNDS
 from saltus.lab.motion import TIMING
+from saltus.model.event_enums import JUMPS
 from saltus.model.sensor_enums import FIXED
 from saltus.simulate.laws.contact import Hard
 from saltus.version import __version__
@@ -21,7 +22,10 @@ if TYPE_CHECKING:
     from saltus.lab.session import LiveSession
     from saltus.simulate.simulation import Simulation
 
-STATE = ("time", "qpos", "qvel", "act", "ctrl", "mocap_pos", "mocap_quat", "history", "control_prm", "actuation_state")
+STATE = (
+    *("time", "qpos", "qvel", "eq_active", "act", "ctrl", "mocap_pos", "mocap_quat", "history", "control_prm"),
+    *("actuation_state",),
+)
 NUMBERS = ("restitution", "friction")  # of hard contact
 
 
@@ -60,11 +64,13 @@ def description(session: LiveSession, simulations: Sequence[Simulation]) -> dict
         "gravity": [float(g) for g in model.opt.gravity],
         "hard": _hard(session, simulations),
         "dofs": [list(map(int, place)) for place in session.show.places],
+        "jumps": list(JUMPS),
         "motors": [m.place(model) for m in session.motors],
         "drawn": _drawn(session),
         "masses": model.body_mass.tolist(),
         "subtreeMasses": [float(model.body_subtreemass[model.body_rootid[b]]) for b in range(model.nbody)],
         "bodyIds": {"root": model.body_rootid.tolist(), "mocap": model.body_mocapid.tolist()},
+        "controlled": sim.control is not None,
         "controlStates": 0 if sim.control is None else sim.control.states_of(model),
     }
 

@@ -62,7 +62,7 @@ class Show:
                 "motors": [],
                 "actions": [],
             },
-            **{"steps_per_frame": False, "duration": None},
+            **{"steps_per_frame": False, "duration": None, "phase": None},
             **more,
         }
 

@@ -65,8 +65,9 @@ def without_idle(base: Struct, motions: PrescribedMotions, law: HardLaw) -> tupl
         size: np.array([c < 0 or not idle[c] for c in base.views[f"{kind}_chain"]], bool)
         for size, kind in (("ncollision", "collision"), ("nlimit", "limit"), ("nfriction", "friction"), ("neq", "eq"))
     }
-    if not keep["neq"].all():
-        number = int(base.views["eq_id"][~keep["neq"]][0])
+    acting = ~keep["neq"] & (base.views["eq_active0"] != 0)
+    if acting.any():
+        number = int(base.views["eq_id"][acting][0])
         raise OptionError(
             f"motions: equality {number} acts only on joints with prescribed motions, which it cannot move; leave out "
             "one of their motions, or the equality (active='false')"

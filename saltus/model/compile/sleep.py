@@ -27,11 +27,6 @@ class Sleep(NamedTuple):
     features: set[str]
 
 
-def is_flagged(m: mujoco.MjModel, left_out: frozenset[str]) -> bool:
-    """Whether the file lets trees sleep, and the user has not left that out."""
-    return bool(m.opt.enableflags & mujoco.mjtEnableBit.mjENBL_SLEEP.value) and "sleep" not in left_out
-
-
 def why_awake(m: mujoco.MjModel, left_out: frozenset[str]) -> str:
     """Part of a model that prevents sleep; "" if there is none."""
     if m.nflex:

@@ -35,7 +35,7 @@ _LEAST_ORDER = 0.5
 
 @dataclass(frozen=True, eq=False)
 class Certificate:
-    """The accuracy of one run, as measured from its repetitions with smaller steps.
+    """The accuracy of one run, certified by its repetitions with smaller steps.
 
     Attributes:
         order: declared order of the integrator.

@@ -13,8 +13,8 @@ from saltus.simulate.engine.engine import Engine
 from saltus.simulate.engine.snapshot import peeking
 
 STATE = (
-    *("time", "qpos", "qvel", "act", "ctrl", "qacc_warmstart", "mocap_pos", "mocap_quat", "history", "userdata"),
-    *("control_prm", "qfrc_applied", "xfrc_applied"),
+    *("time", "qpos", "qvel", "eq_active", "act", "ctrl", "qacc_warmstart", "mocap_pos", "mocap_quat", "history"),
+    *("userdata", "control_prm", "qfrc_applied", "xfrc_applied"),
 )
 FREE = {"tendon", "wrap", "tendon_force", "tendon_armature"}  # features that the integrators' own tangents support
 POLISH = 12  # Newton iterations after convergence, for the tangents of implicit methods
@@ -63,8 +63,8 @@ class Linearization:
             attach(engine.model, self._d)
         self._loop = loops.linearize(integrator, self._m.layout.features <= FREE)
         self._state_rows = [self._dual.span(f, f) for f in ("qpos", "qvel", "act", "ctrl")]
-        self._input_rows = [self._dual.span("history", "history"), self._dual.span("mocap_pos", "control_prm")]
-        self._input_rows.append(self._dual.span("qfrc_applied", "xfrc_applied"))
+        inputs = (("eq_active",) * 2, ("history",) * 2, ("mocap_pos", "control_prm"), ("qfrc_applied", "xfrc_applied"))
+        self._input_rows = [self._dual.span(*fields) for fields in inputs]
 
     def __call__(self) -> tuple[np.ndarray, np.ndarray]:
         """A and B of (dq, dv, dw)' = A (dq, dv, dw) + B du over one step at the present state.

@@ -159,6 +159,8 @@ class BatchState(KnownAttributes):
     """Orientations of mocap bodies [n, nmocap, 4] (quaternions w, x, y, z)."""
     mocap_vel = _field("mocap_vel", "[n, nmocap, 6] (m/s, rad/s)")
     """Velocities of mocap bodies under hard contact [n, nmocap, 6] (m/s of the origins, rad/s; world axes)."""
+    eq_active = _field("eq_active", "[n, neq] (1: active, 0: not)")
+    """Equality constraints that act [n, neq], 1 or 0."""
     userdata = _field("userdata", "[n, nuserdata] (for controllers)")
     """User data [n, nuserdata] for controllers."""
     control_prm = _field("control_prm", "[n, p] (as the controller reads them)")

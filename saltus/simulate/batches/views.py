@@ -5,6 +5,7 @@ from numpy.typing import NDArray
 
 from saltus.simulate.batches.fields import check_state
 from saltus.simulate.engine.batch.states import FORGETTING, BatchStates
+from saltus.simulate.engine.switches import check_switches
 
 FORCES = ("qfrc_applied", "xfrc_applied")
 
@@ -43,6 +44,8 @@ class Views:
             if name in FORGETTING:
                 changed = now != left
                 moved |= changed if name == "time" else changed.any(axis=1)
+            if name == "eq_active":
+                check_switches(lanes.model, lanes.m, np.moveaxis(now, 1, -1))
             lanes.forced |= name in FORCES and bool(now.any())
         if "time" in self._left:
             lanes.states[:, lanes.span("time").start] = lanes.clock

@@ -9,6 +9,7 @@ from saltus.simulate.batches.copying import scatter
 from saltus.simulate.batches.fields import check_state
 from saltus.simulate.batches.memory import table_of
 from saltus.simulate.engine.batch.states import FORGETTING, BatchStates
+from saltus.simulate.engine.switches import check_switches
 
 COPIED = 1e-9  # s, about the time to copy a number
 
@@ -25,6 +26,8 @@ def write(
         array = np.broadcast_to(array, wanted)
     except ValueError:
         raise OptionError(f"{name} has shape {wanted}, not {array.shape}") from None
+    if name == "eq_active":
+        check_switches(lanes.model, lanes.m, array)
     simulations = lanes.everyone if ids is None else ids
     if name == "time":
         lanes.clock.reshape(-1)[simulations] = array  # in double precision

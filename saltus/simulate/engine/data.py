@@ -23,6 +23,7 @@ STATE = (
         "time",
         "qpos",
         "qvel",
+        "eq_active",
         "act",
         "memory",
         "qacc_warmstart",
@@ -35,19 +36,17 @@ STATE = (
     *("qfrc_applied", "xfrc_applied"),
 )
 SHOWN = (
-    "time qpos qvel act ctrl qfrc_applied xfrc_applied xpos xipos subtree_com xquat xmat ximat xanchor xaxis geom_xpos "
-    "geom_xmat site_xpos site_xmat cinert crb cdof cdof_dot M qLD qLDiagInv ten_length ten_J ten_velocity cvel cacc "
-    "cfrc_ext cfrc_int subtree_linvel subtree_angmom cfrc_body qfrc_bias qfrc_spring qfrc_damper qfrc_gravcomp "
-    "qfrc_fluid qfrc_adhesion qfrc_passive qfrc_actuator qfrc_prescribed act_dot actuator_length actuator_velocity "
-    "actuator_force mocap_pos mocap_quat userdata flexvert_xpos qfrc_smooth qacc_smooth qacc qfrc_inverse "
-    "qfrc_constraint energy"
+    "time qpos qvel eq_active act ctrl qfrc_applied xfrc_applied xpos xipos subtree_com xquat xmat ximat xanchor "
+    "xaxis geom_xpos geom_xmat site_xpos site_xmat cinert crb cdof cdof_dot M qLD qLDiagInv ten_length ten_J "
+    "ten_velocity cvel cacc cfrc_ext cfrc_int subtree_linvel subtree_angmom cfrc_body qfrc_bias qfrc_spring "
+    "qfrc_damper qfrc_gravcomp qfrc_fluid qfrc_adhesion qfrc_passive qfrc_actuator qfrc_prescribed act_dot "
+    "actuator_length actuator_velocity actuator_force mocap_pos mocap_quat userdata flexvert_xpos qfrc_smooth "
+    "qacc_smooth qacc qfrc_inverse qfrc_constraint energy"
 )
 HIDDEN = DATA.fields.keys() - {*SHOWN.split(), "qacc_warmstart"}
 NAMED = ("body", "joint", "geom", "site", "tendon", "actuator", "sensor")  # kinds of objects with named access
 #: Fields of MuJoCo's data that are missing here, with their replacements.
 FIXED_FIELDS = {
-    "eq_active": ": equalities are active or not for a whole run; go on from this state in a Simulation of a model "
-    "whose equality has the other `active`",
     **{kind: f"; sim.{kind}(name) gives the parts of one {kind}" for kind in NAMED},
 }
 CONSTRAINTS = ("ncon", "nefc", "contact", "solver_niter", *constraint_rows.FIELDS)

@@ -26,6 +26,8 @@ class DataFields:
     """[nmocap, 3] positions of mocap bodies (m)."""
     mocap_quat: NDArray[np.float64]
     """[nmocap, 4] orientations of mocap bodies."""
+    eq_active: NDArray[np.float64]
+    """[neq] 1 for equality constraints that act, 0 for others."""
     userdata: NDArray[np.float64]
     """[nuserdata] user data, read by controllers and other laws."""
 

@@ -30,6 +30,7 @@ from saltus.simulate.engine.events.stepped import StepEventReader
 from saltus.simulate.engine.guidance import Guidance
 from saltus.simulate.engine.initial_state import check_discrete, check_sampling, check_sleep, start_asleep, start_state
 from saltus.simulate.engine.sensing import BODY_FIELDS, compute_bodies
+from saltus.simulate.engine.switches import check_switches
 from saltus.simulate.engine.threads.team import Team, room, threads_for
 from saltus.simulate.laws.contact import Compliant, find_contact_law, hard_numbers
 from saltus.simulate.laws.control import Controller, check_control, fits, room_of, user_laws
@@ -93,6 +94,7 @@ class Engine:
         self.unconverged = 0  # steps whose iteration did not reach its tolerance
         self.unproved = 0  # steps in which a contact may have been missed
         self.passed: list[str] = []  # pairs of geoms that passed each other within a step since the last reset
+        self.in_control = False  # whether a run is calling its control function
         self.left: np.ndarray | None = None
         self.computed: np.ndarray | None = None
         self.memo: dict[str, Any] = {}
@@ -123,8 +125,9 @@ class Engine:
         self.team = Team(self.model, self.m, self.d, self.threads) if self.threads > 1 else None
         self.loop = loops.advance(stepped)
         self._method = step_word(self.integrator) if self.locates_events else ""
-        self._motion = self.rows_of("qpos", "qvel")
+        self._motion = self.rows_of("qpos", "eq_active")
         self.guidance = Guidance(self.model, self.motions, self.m, self.d, self.locates_events)
+        self._checked_switches = b""
         self.remembers = views["memory"].size > 0  # whether steps depend on the ones before them
         if self.sleeps:
             loops.whole(self.m, self.d)
@@ -235,7 +238,7 @@ class Engine:
         self.guidance.place()
 
     def was_moved(self) -> bool:
-        """Whether positions or velocities differ from those that the last step left."""
+        """Whether positions, velocities or active equalities differ from those that the last step left."""
         rows = self._motion
         return self.left is None or not np.array_equal(self.state[rows], self.left[rows])
 
@@ -298,7 +301,7 @@ class Engine:
         self.note_forces()
         self.guidance.prescribe(by_users=True)
         if self.locates_events and not self.modes_are_known():
-            check_start(self.model, self.m, self.d, started=self.guidance.jumped)
+            check_start(self.model, self.m, self.d, self.guidance.said, started=self.guidance.jumped)
         if self.guidance.has_movers:
             self.place_if_new()
             self.guidance.move_mocap(duration)
@@ -332,7 +335,10 @@ class Engine:
             self.left = self.state.copy()
 
     def note_forces(self) -> None:
-        """Tell kernels whether there are any Cartesian forces."""
+        """Tell kernels whether there are any Cartesian forces; check the switches of equalities."""
+        if self.model.neq and self.d.views["eq_active"].tobytes() != self._checked_switches:
+            check_switches(self.model, self.m, self.d.views["eq_active"])
+            self._checked_switches = self.d.views["eq_active"].tobytes()
         self.d.ints[_HAS_XFRC] = self.xfrc_applied.tobytes() != self._no_forces
 
     def modes_are_known(self) -> bool:
@@ -346,7 +352,7 @@ class Engine:
         """Find unknown contact modes of the present state, to read it; the next step finds them again."""
         if self.modes_are_known():
             return
-        check_start(self.model, self.m, self.d)
+        check_start(self.model, self.m, self.d, self.guidance.said)
         loops.settle(self.step_m, self.d)
         if self.event_reader is not None:
             self.event_reader.read(len(self.events))  # events of that search

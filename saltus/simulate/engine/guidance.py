@@ -25,7 +25,7 @@ class Guidance:
         self.jumped = False
         self._model, self._motions, self._d, self._locates_events = model, motions, d, locates_events
         self._prescribed_at: float | None = None  # when prescribed motions were last set
-        self._said: set[str] = set()
+        self.said: set[str] = set()
 
     # ------------------------------------------------------------ prescribed motions
 
@@ -90,7 +90,7 @@ class Guidance:
                 self._d.views["modes_known"][:] = 0.0
                 self._warn_of_unfelt()
             if jumped and self._locates_events:
-                check_start(self._model, self.m, self._d, started=True)
+                check_start(self._model, self.m, self._d, self.said, started=True)
 
     def place_mocap(self) -> bool:
         """Move mocap bodies to their poses instantly; returns whether any moved."""
@@ -110,7 +110,7 @@ class Guidance:
 
     def allow_warnings(self) -> None:
         """Warn again of what was warned of already."""
-        self._said.clear()
+        self.said.clear()
 
     def _warn_of_unfelt(self) -> None:
         """Warn once of objects that do not feel the velocities of mocap bodies."""
@@ -119,6 +119,6 @@ class Guidance:
 
     def _is_new(self, warning: str) -> bool:
         """Whether a warning has not been given yet; it counts as given from now on."""
-        new = warning not in self._said
-        self._said.add(warning)
+        new = warning not in self.said
+        self.said.add(warning)
         return new

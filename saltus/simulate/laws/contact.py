@@ -218,9 +218,9 @@ class Compliant:
     normal alone. Limits, equalities and dry friction follow the soft law.
 
     `force` is a plain function of numbers, compiled into the step like a controller (see `saltus.controller`): each
-    number may represent many simulations, so that branches on it are `where` of `saltus.number.functions`. Objects that
-    it refers to by name become part of its code; use `d.userdata[i]` for values that change between runs. Implicit
-    integrators treat the force explicitly, without its derivatives; stiff laws need small or controlled steps.
+    number may represent many simulations (see docs/howto/compiled_code.md). Objects that it refers to by name become
+    part of its code; use `d.userdata[i]` for values that change between runs. Implicit integrators treat the force
+    explicitly, without its derivatives; stiff laws need small or controlled steps.
     """
 
     name = "compliant"

@@ -124,7 +124,8 @@ def controller(
 ) -> Controller | Callable[[ControlLaw], Controller]:
     """Make a Controller of a function law(m, d, z), as decorator or by a call; see `Controller`.
 
-    The function may use what kernels support: numbers, loops, branches on the model, `where` on the state.
+    The function is Python as docs/howto/compiled_code.md describes it: numbers, loops, branches, functions of math and
+    NumPy. OptionError, with file and line, for anything else.
     """
     if function is None:
         return lambda law: controller(law, states=states, parameters=parameters, hold=hold)

@@ -175,7 +175,11 @@ def control_function(sim: Any, control: Any, steps: int) -> Callable[[int], None
     if callable(control):
 
         def call(step: int) -> None:
-            value = control(sim)
+            sim.engine.in_control = True
+            try:
+                value = control(sim)
+            finally:
+                sim.engine.in_control = False
             if value is not None:
                 _assign(sim, value, "control(sim)")
 

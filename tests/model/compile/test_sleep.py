@@ -5,8 +5,9 @@ import numpy as np
 from helpers import sleepers
 
 import saltus
-from saltus.model.compile.sleep import body_trees, is_flagged, mocap_below, why_awake
+from saltus.model.compile.sleep import body_trees, mocap_below, why_awake
 from saltus.model.enums import CARRIER, MOVED, STILL
+from saltus.model.tree.sleeping import is_flagged
 
 ON_MOCAP = '<body name="m" mocap="true"><geom size=".1"/><body name="d"><joint/><geom size=".1"/></body></body>'
 

@@ -182,7 +182,10 @@ def of_gain(gain):
     def step(m, d, h):
         return gain
 
-    return law, force, motion, reward, step
+    def instant(m, d):
+        return d.time - gain
+
+    return law, force, motion, reward, step, instant
 
 
 DOORS = {
@@ -190,7 +193,7 @@ DOORS = {
     "held": lambda laws: saltus.controller(laws[0], hold=True).feature_key,
     "contact law": lambda laws: Compliant(laws[1]).feature_key,
     "motion": lambda laws: MotionLaws({"theta": laws[2]}, saltus.load("pendulum")).key,
-    "event": lambda laws: feature_key(saltus.Event(laws[3]).function),
+    "event": lambda laws: feature_key(saltus.Event(laws[5]).function),
     "reward": lambda laws: feature_key(term_kernel(laws[3])),
     "integrator": lambda laws: method_word(kernel(laws[4])),
 }

@@ -8,7 +8,14 @@ from saltus.simulate.engine.data import CONSTRAINTS, SHOWN
 from saltus.simulate.engine.data_fields import DataFields
 
 # sizes that users know by other names
-NAMES = {"nv_motion": "nv", "nact_room": "na", "nbody_sense": "nbody", "nv_constraint": "nv", "ntenJ": "nJten"}
+NAMES = {
+    "nv_motion": "nv",
+    "nact_room": "na",
+    "nbody_sense": "nbody",
+    "nv_constraint": "nv",
+    "ntenJ": "nJten",
+    "nequality": "neq",
+}
 
 
 def test_all_that_is_shown_is_declared():

@@ -6,6 +6,7 @@ the same method from the step before. Controls are held over a step.
 Tolerance: bits where the same steps are taken; otherwise the error of the method, as stated.
 """
 
+import copy
 import warnings
 
 import numpy as np
@@ -275,3 +276,28 @@ def test_a_model_without_joints_or_motors(integrator):
     trajectory = sim.run(1.0, sample=0.5)
     assert trajectory.qpos.shape == (3, 0) and sim.time == pytest.approx(1.0)
     assert saltus.Simulation("chain").run(0.1, control=[]).ctrl.shape[1] == 0
+
+
+@pytest.mark.parametrize("name", ["step", "reset", "run", "restore", "time", "begin"])
+@pytest.mark.parametrize("integrator", ["rk4", "dopri5"])
+def test_a_control_function_must_not_move_its_simulation(name, integrator):
+    """Refused by name, and the simulation can be used afterwards; copies, for looking ahead, may move."""
+    sim = saltus.Simulation("pendulum", integrator)
+    start = sim.snapshot()
+    moves = {
+        "restore": lambda: sim.restore(start),
+        "time": lambda: setattr(sim, "time", 0.0),
+        "run": lambda: sim.run(1),
+    }
+    move = moves.get(name, lambda: getattr(sim, name)())
+
+    def control(sim):
+        ahead = copy.deepcopy(sim)
+        ahead.step()
+        assert ahead.time > sim.time
+        move()
+
+    with pytest.raises(saltus.OptionError, match=rf"^{name}: not in the control function.*copy\.deepcopy"):
+        sim.run(0.1, control=control)
+    move()
+    assert len(sim.run(0.1)) > 1

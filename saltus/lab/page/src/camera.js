@@ -70,6 +70,22 @@ export class OrbitCamera {
     this.update();
   }
 
+  /** Look from elsewhere: x, y, z of the target (m), the distance to it (m), azimuth and elevation (degrees). */
+  place([x, y, z, distance, azimuth, elevation]) {
+    this.release();
+    this.lookat.set(x, y, z);
+    Object.assign(this, { distance, azimuth, elevation: MathUtils.clamp(elevation, -STEEP, STEEP) });
+    this.update();
+  }
+
+  /** The numbers of `place` as a text; empty where it looks as at first, or through a camera of the model. */
+  get text() {
+    const { lookat, distance, azimuth, elevation } = this.home;
+    const now = [...this.lookat.toArray(), this.distance, this.azimuth, this.elevation];
+    const away = now.some((value, k) => value !== [...lookat, distance, azimuth, elevation][k]);
+    return away && !this.mounted ? now.map((value) => Number(value.toPrecision(7))).join(',') : '';
+  }
+
   /** Direction of view: a unit vector. */
   forward(into = new Vector3()) {
     const azimuth = MathUtils.degToRad(this.azimuth);

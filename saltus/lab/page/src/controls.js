@@ -227,7 +227,7 @@ export class Controls {
     byId('building').hidden = !building && !opening;
     const title = [...byId('scene').options].find(({ value }) => value === opening)?.textContent ?? opening;
     const about = compiling?.about ? ` of about ${Math.round(compiling.about)} s` : ', once for this machine';
-    const what = compiling && `Compiling ${compiling.kernel} for ${compiling.integrator.replaceAll('_', ' ')}: ${compiling.seconds} s${about}`;
+    const what = compiling && `Compiling ${compiling.kernel.replaceAll('_', ' ')}: ${compiling.seconds} s${about}`;
     byId('building-text').textContent = opening ? `Opening ${title} ...` : what ?? 'Preparing the simulation ...';
   }
 

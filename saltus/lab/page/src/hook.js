@@ -16,6 +16,7 @@
  *              joints: [6 numbers a joint], axes: [6 numbers a contact]};
  *              run 0, then the ghosts
  *   phase      the points of the phase plot of the run itself: [[position, ...], [velocity, ...]]
+ *   energy     the energy plot: [[time, ...], [total, ...], [kinetic, ...], [potential, ...], the totals of ghosts ...]
  *   measured   distance measured by the ruler, m, or null
  *   camera     the camera of the view: {position, forward, up} in world axes, and its vertical field of view (degrees)
  *   signals    plotted signals: {chosen: [ids], times: [s], values: {id: [...]}, plots: [{title, labels, data}],
@@ -59,6 +60,7 @@ export function expose(lab) {
     get hud() { return lab.hudText(); },
     get status() { return structuredClone(lab.controls.status); },
     get phase() { return structuredClone(lab.plots.phasePlot?.data[1] ?? null); },
+    get energy() { return structuredClone(lab.plots.energyPlot?.data ?? null); },
     get measured() { return lab.stage?.ruler.distance ?? null; },
     get camera() { return lab.stage && eye(lab.stage.camera.three); },
     get signals() { return structuredClone(lab.signals.read()); },

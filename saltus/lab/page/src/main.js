@@ -13,12 +13,14 @@ import { LocalConnection } from './local.js';
 import { banner, clearToasts, notice } from './notices.js';
 import { Plots } from './plots.js';
 import { spare } from './quality.js';
+import { Platform } from './platform.js';
 import { Pointer, springEnds } from './pointer.js';
 import { Recording } from './recording.js';
 import { Room } from './room.js';
 import { Drawings } from './drawings.js';
+import { Exercise, pageAbout } from './exercise.js';
 import { Extras } from './extras.js';
-import { decodeSamples, holdsSamples } from './samples.js';
+import { decodeSamples, holdsSamples, holdsTrack } from './samples.js';
 import { Signals } from './signals.js';
 import { expose } from './hook.js';
 import { Share } from './share.js';
@@ -36,9 +38,12 @@ if (!lab.stage || lab.stage.software) spare();
 const plots = new Plots();
 const local = byId('simulation-data') !== null;  // a standalone page, which contains the simulation
 document.body.classList.toggle('local', local);
-const share = new Share(send);
+document.body.classList.toggle('several', document.querySelectorAll('script.simulation').length > 1);
+const share = new Share((now) => connection.link(now), () => lab.stage?.camera);
+const about = pageAbout();
+const parts = [...document.querySelectorAll('script.simulation')];  // the scenes of a standalone page
 const heard = { message, frame, state: connected, misunderstood };
-const connection = local ? new LocalConnection(heard, byId('simulation-data').textContent, byId('worker-script').textContent) : new Connection(heard);
+const connection = local ? new LocalConnection(heard, parts, byId('worker-script').textContent, share.link) : new Connection(heard);
 const sliders = new Sliders((id, value) => send('slider', { id, value }));
 const controls = new Controls(send, { pull: pullAlong, release, select });
 const actions = new Actions(send);
@@ -53,6 +58,21 @@ lab.plots = plots;
 lab.signals = signals;
 lab.drawings = lab.stage && new Drawings(lab.stage);
 expose(lab);
+
+if (local) {
+  const platform = new Platform();
+  new Exercise(about, (hash) => {
+    history.replaceState(null, '', hash);
+    go(hash);
+  }, (right, all) => platform.score(right, all));
+  addEventListener('hashchange', () => go(location.hash));
+}
+
+/** Start the simulation of a standalone page anew from a link. */
+function go(hash) {
+  share.take(hash);
+  connection.begin(share.link);
+}
 
 function makeStage() {
   try {
@@ -83,6 +103,10 @@ function hello(said) {
   lab.role = said.role;
   bring.most = said.upload ?? Infinity;
   controls.hello(said);
+  if (!local && said.role === 'writer' && share.link.length) {
+    connection.send('link', { settings: Object.fromEntries(share.link) });
+    share.sent = true;
+  }
 }
 
 function scene(said) {
@@ -99,7 +123,10 @@ function scene(said) {
   sliders.load(said.sliders);
   actions.load(said.actions ?? []);
   controls.load(said);
+  if (about.title) document.title = about.title;
   lab.stage?.load(said);
+  share.look();
+  hint();
   applyView();
 }
 
@@ -112,7 +139,6 @@ function status(said) {
   room.make();
   for (const [id, value] of Object.entries(said.sliders ?? {})) sliders.set(id, value);
   if (said.ghosts !== ghosts) showGhosts(Boolean(controls.status.ghosts));
-  if (local) share.update(controls.status);
   if (said.stability !== undefined) stability.update(said.stability);
   if (said.follow !== undefined) follow(said.follow);
 }
@@ -137,12 +163,13 @@ function follow(name) {
 function frame(buffer) {
   if (!lab.scene) return;
   if (holdsSamples(buffer)) return signals.push(decodeSamples(buffer));
+  if (holdsTrack(buffer)) return plots.push(decodeSamples(buffer));
   const made = decode(buffer, lab.scene);
   lab.frame = made;
   lab.received += 1;
   lab.stage?.show(made);
   drawSpring();
-  plots.push(made);
+  plots.show(made);
   controls.time(made.time);
   signals.time(made.time);
   if (lab.stage) showNote(lab.stage.note);
@@ -168,7 +195,17 @@ function misunderstood(error) {
 
 // pulling a body
 
+let hinted = false;  // whether the user knows that bodies can be pulled
+
+/** Say that bodies can be pulled, until one was. */
+function hint() {
+  const movable = lab.scene.kind === 'live' && lab.role === 'writer' && lab.scene.moving?.some(Boolean);
+  byId('pull-hint').hidden = hinted || !movable || !lab.stage;
+}
+
 function drag(body, point, target) {
+  byId('pull-hint').hidden = true;
+  hinted = true;
   lab.pull = { body, point, target };
   send('drag', { body, point: point.toArray(), target: target.toArray() });
   drawSpring();
@@ -216,12 +253,15 @@ function applyView() {
   stage.frames.shown = { joints: checked('show-joints'), bodies: checked('show-frames'), contacts: checked('show-normals') };
   stage.main.showSites(checked('show-sites'));
   stage.sun.castShadow = checked('show-shadow');
+  if (stage.grid) stage.grid.visible = checked('show-grid');
+  byId('grid-row').hidden = !stage.grid;
+  byId('gizmo').classList.toggle('off', !checked('show-axes'));
   stage.refresh();
   showNote(stage.note);
   stage.ask();
 }
 
-for (const id of ['show-contacts', 'show-com', 'show-motors', 'show-sites', 'show-shadow', 'show-hud', ...MARKS]) byId(id).onchange = applyView;
+for (const id of ['show-contacts', 'show-com', 'show-motors', 'show-sites', 'show-shadow', 'show-hud', 'show-grid', 'show-axes', ...MARKS]) byId(id).onchange = applyView;
 const covered = matchMedia(SMALL).matches || (window !== window.parent && matchMedia(EMBEDDED).matches);
 byId('show-hud').checked = !covered;  // they would cover the view
 byId('hud-fold').onclick = () => byId('show-hud').click();

@@ -2,41 +2,29 @@
 
 import uPlot from 'uplot';
 import { axis, beside, padded, style, tick } from './axes.js';
+import { curve, markNow } from './curve.js';
 import { byId, element } from './dom.js';
-import { History } from './history.js';
 import { pace } from './quality.js';
+import { firstFrom } from './samples.js';
+import { Track } from './track.js';
 
 const RECENT = 20;  // s
 const HEIGHT = 190;
 const TURN = 2 * Math.PI;
-const LOST = 8;  // times the usual time between samples
+const NEAR = 0.6;  // pixels between two drawn points of an orbit
 const look = { main: '--main', kinetic: '--kinetic', potential: '--potential' };
 
-/** A column with null for numbers that are not finite, where a line breaks. */
-const plain = (column) => Array.from(column, (value) => (Number.isFinite(value) ? value : null));
-
-/** Positions with the angles in (-π, π], and velocities. */
+/** An orbit with the angles in (-π, π], which parts where an angle passes π. */
 function wrapped([angles, velocities]) {
-  return [plain(angles.map((angle) => angle - TURN * Math.ceil((angle - Math.PI) / TURN))), plain(velocities)];
-}
-
-/** For each gap between samples, whether frames are missing: it is many times the usual one. */
-function missed(times) {
-  const waits = Array.from(times.subarray(1), (time, i) => time - times[i]);
-  const usual = waits.toSorted((a, b) => a - b)[Math.floor(waits.length / 2)];
-  return waits.map((wait) => wait > LOST * usual);
-}
-
-/** An orbit with a gap where frames are missing, and where the position jumps by more than it may. */
-function broken([x, y], lost, jump) {
   const [a, b] = [[], []];
-  x.forEach((place, i) => {
-    if (i > 0 && (lost[i - 1] || Math.abs(place - x[i - 1]) > jump)) {
+  angles.forEach((angle, i) => {
+    const place = angle === null ? null : angle - TURN * Math.ceil((angle - Math.PI) / TURN);
+    if (place !== null && i > 0 && a.at(-1) !== null && Math.abs(place - a.at(-1)) > Math.PI) {
       a.push(null);
       b.push(null);
     }
     a.push(place);
-    b.push(y[i]);
+    b.push(velocities[i]);
   });
   return [a, b];
 }
@@ -55,21 +43,31 @@ export class Plots {
     this.scene = scene;
     this.hidden = new Set();
     this.ghosts = true;
-    const columns = (1 + scene.ghosts.length) * (2 + 2 * scene.dofs.length);
-    this.histories = { recent: new History(columns, RECENT), all: new History(columns) };
+    this.replay = scene.kind === 'replay';
+    if (this.replay) this.window.value = 'all';
+    this.track = new Track(1 + scene.ghosts.length, scene.dofs.length);
+    this.last = null;
     this.dof.replaceChildren(...scene.dofs.map(({ name }, i) => element('option', { value: i, textContent: name })));
+    this.choose(scene.phase);
     byId('phase-section').hidden = scene.dofs.length === 0;
     this.build();
   }
 
-  /** Column of a quantity: 0 potential, 1 kinetic, then position and velocity of each coordinate; run 0 is the main one. */
-  column(run, quantity) {
-    return 1 + run * (2 + 2 * this.scene.dofs.length) + quantity;
+  /** Show the phase plot of a coordinate by its name, if there is one. */
+  choose(name) {
+    const at = this.scene.dofs.findIndex((dof) => dof.name === name);
+    if (at >= 0) this.dof.value = at;
+    return at >= 0;
   }
 
-  push(frame) {
-    const row = frame.energy.flatMap((energy, run) => [...energy, ...frame.dofs[run]]);
-    for (const history of Object.values(this.histories)) history.push(frame.time, row);
+  /** Take over samples of the course; see `decodeSamples`. */
+  push(samples) {
+    this.track.push(samples);
+    this.ask();
+  }
+
+  /** The frame that is shown: where the dots of the phase plot and the mark of a recording are. */
+  show(frame) {
     this.last = frame;
     this.ask();
   }
@@ -100,9 +98,9 @@ export class Plots {
       scales: { x: { time: false, range: (_, low, high) => (low < high ? [low, high] : [low ?? 0, (low ?? 0) + 1]) } },
       axes: [axis('time, s'), beside('energy, J')],
       series: [{}, ...this.energyLines.map(({ name, color, width: thick, dash }) => (
-        { label: name, stroke: color, width: thick, dash, points: { show: false } }
+        { label: name, stroke: color, width: thick, dash, points: { show: false }, paths: curve }
       ))],
-      hooks: { setCursor: [() => this.showValues()] },
+      hooks: { setCursor: [() => this.showValues()], draw: [(plot) => this.replay && this.last && markNow(plot, this.last.time)] },
     }, [[], ...this.energyLines.map(() => [])], byId('energy-plot'));
     if (this.scene.dofs.length) this.buildPhase(common);
     this.showGhosts(this.ghosts);
@@ -120,7 +118,7 @@ export class Plots {
       scales: { x: { time: false, range: padded }, y: { range: padded } },
       axes: [axis(`${name}${against}, ${unit}`), beside(`velocity, ${unit}/s`)],
       series: [{}, ...colours.map((stroke, i) => (
-        { stroke, width: i ? 1.25 : 1.75, facets: [{ scale: 'x', auto: true }, { scale: 'y', auto: true }], paths: path }
+        { stroke, width: i ? 1.25 : 1.75, facets: [{ scale: 'x', auto: true }, { scale: 'y', auto: true }], paths: orbitPath, here: () => this.here(i) }
       ))],
     }, [null, ...colours.map(() => [[], []])], byId('phase-plot'));
   }
@@ -172,45 +170,57 @@ export class Plots {
     }, pace.plots);
   }
 
+  get seconds() {
+    return this.window.value === 'all' ? Infinity : RECENT;
+  }
+
   redraw() {
-    const rows = this.histories[this.window.value].rows();
-    const energyOpen = byId('energy-plot').clientWidth > 0;
-    if (energyOpen) {
-      const lines = this.energyLines.map(({ run, value }) => {
-        const [v, t] = [rows[this.column(run, 0)], rows[this.column(run, 1)]];
-        return plain(v.map((_, i) => value([v[i], t[i]])));
-      });
-      this.energyPlot.setData([Array.from(rows[0]), ...lines]);
+    if (byId('energy-plot').clientWidth > 0) {
+      const [times, ...parts] = this.track.energies(this.seconds);
+      const lines = this.energyLines.map(({ run, value }) => times.map((_, i) => {
+        const [v, t] = [parts[2 * run][i], parts[2 * run + 1][i]];
+        return v == null ? v : value([v, t]);
+      }));
+      this.energyPlot.setData([times, ...lines]);
       this.showValues();
     }
     if (this.phasePlot && byId('phase-plot').clientWidth > 0) {
       const index = Number(this.dof.value || 0);
-      const runs = [0, ...this.scene.ghosts.map((_, i) => i + 1)];
-      const orbits = runs.map((run) => [2, 3].map((q) => rows[this.column(run, q + 2 * index)]));
-      const turns = this.scene.dofs[index].turns && orbits.some(([x]) => x.some((v) => Math.abs(v) > Math.PI));
-      const lost = missed(rows[0]);
-      this.phasePlot.setData([null, ...orbits.map((orbit) => (
-        turns ? broken(wrapped(orbit), lost, Math.PI) : broken(orbit.map(plain), lost, Infinity)
-      ))]);
+      const orbits = [0, ...this.scene.ghosts.map((_, i) => i + 1)].map((run) => this.track.orbit(run, index, this.seconds));
+      this.turns = this.scene.dofs[index].turns && orbits.some(([x]) => x.some((v) => Math.abs(v) > Math.PI));
+      this.phasePlot.setData([null, ...orbits.map((orbit) => (this.turns ? wrapped(orbit) : orbit))]);
     }
+  }
+
+  /** Position and velocity of the shown frame of a run. */
+  here(run) {
+    const index = Number(this.dof.value || 0);
+    const dofs = this.last?.dofs[run];
+    if (!dofs) return [NaN, NaN];
+    const [x, y] = [dofs[2 * index], dofs[2 * index + 1]];
+    return [this.turns ? x - TURN * Math.ceil((x - Math.PI) / TURN) : x, y];
   }
 
   /** The newest energies, or those under the cursor, in the legend. */
   showValues() {
     const { data, cursor } = this.energyPlot ?? {};
     if (!data?.[0]?.length) return;
-    const at = cursor.idx ?? data[0].length - 1;
+    const last = data[0].length - 1;
+    const at = cursor.idx ?? (this.replay && this.last ? Math.min(firstFrom(data[0], this.last.time), last) : last);
     this.legend.forEach((button, i) => {
-      const value = data[i + 1][at];
+      let k = at;
+      while (k > 0 && data[i + 1][k] === undefined) k -= 1;
+      const value = data[i + 1][k];
       button.lastChild.textContent = value == null ? '' : tick(Number(value.toPrecision(3)));
     });
   }
 }
 
-/** A line through points whose x is not sorted, with a dot at the newest; a gap where a value is missing. */
-function path(plot, index) {
+/** A line through points whose x is not sorted, with a dot at the shown state; a gap where a value is missing. */
+function orbitPath(plot, index) {
   uPlot.orient(plot, index, (series, xs, ys, scaleX, scaleY, toX, toY, left, top, width, height) => {
     const { ctx } = plot;
+    const place = (x, y) => [toX(x, scaleX, width, left), toY(y, scaleY, height, top)];
     ctx.save();
     ctx.beginPath();
     ctx.rect(left, top, width, height);
@@ -223,18 +233,21 @@ function path(plot, index) {
         open = false;
         continue;
       }
-      [x, y] = [toX(xs[i], scaleX, width, left), toY(ys[i], scaleY, height, top)];
-      if (open) ctx.lineTo(x, y);
-      else ctx.moveTo(x, y);
-      open = true;
+      const [a, b] = place(xs[i], ys[i]);
+      const ends = i + 1 === xs.length || xs[i + 1] === null;
+      if (open && !ends && Math.abs(a - x) < NEAR && Math.abs(b - y) < NEAR) continue;
+      if (open) ctx.lineTo(a, b);
+      else ctx.moveTo(a, b);
+      [x, y, open] = [a, b, true];
     }
     const colour = typeof series.stroke === 'function' ? series.stroke(plot, index) : series.stroke;
     ctx.strokeStyle = ctx.fillStyle = colour;
     ctx.lineWidth = series.width * devicePixelRatio;
     ctx.lineJoin = 'round';
     ctx.stroke();
+    const now = series.here();
     ctx.beginPath();
-    ctx.arc(x, y, 3.2 * devicePixelRatio, 0, 2 * Math.PI);
+    if (now.every(Number.isFinite)) ctx.arc(...place(...now), 3.2 * devicePixelRatio, 0, 2 * Math.PI);
     ctx.fill();
     ctx.restore();
   });

@@ -1,10 +1,14 @@
 /** Samples of the plotted signals: decoding of binary messages, and the samples received so far. Little endian. */
 
 const SAMPLES = 128;
+const TRACK = 129;
 const HEAD = 12;  // bytes: 128 u8, flags u8, signals u16, revision u32, samples u32
 
 /** Whether a message holds samples. */
 export const holdsSamples = (buffer) => buffer.byteLength > 0 && new Uint8Array(buffer, 0, 1)[0] === SAMPLES;
+
+/** Whether a message holds the course of the run. */
+export const holdsTrack = (buffer) => buffer.byteLength > 0 && new Uint8Array(buffer, 0, 1)[0] === TRACK;
 
 /** @returns {{anew, revision, places, times, values}} values: an array for each signal */
 export function decodeSamples(buffer) {

@@ -6,6 +6,7 @@ import {
 } from 'three';
 import { OrbitCamera } from './camera.js';
 import { Frames } from './frames.js';
+import { Gizmo, groundGrid } from './ground.js';
 import { Mechanism, poseMatrix, sceneGeometries } from './mechanism.js';
 import { Motors } from './motors.js';
 import { CentreOfMass, Contacts, Spring } from './overlays.js';
@@ -45,6 +46,7 @@ export class Stage {
     this.covered = { left: 0, bottom: 0 };
     this.raycaster = new Raycaster();
     this.ruler = new Ruler(this);
+    this.gizmo = new Gizmo();
     new ResizeObserver(() => this.resize()).observe(canvas.parentElement);
     canvas.addEventListener('webglcontextrestored', () => this.ask());
   }
@@ -75,6 +77,8 @@ export class Stage {
     this.motors = new Motors(scene, this.main);
     this.spring = new Spring(scene.extent);
     this.frames = new Frames(scene);
+    this.grid = groundGrid(scene);
+    if (this.grid) this.three.add(this.grid);
     this.ruler.load(scene);
     this.three.add(
       this.main.root, ...this.ghosts.map((ghost) => ghost.root), ...this.tendons.map((tendon) => tendon.mesh),
@@ -93,6 +97,8 @@ export class Stage {
     if (!this.scene) return;
     for (const part of [this.main, ...this.ghosts, ...this.tendons, ...this.flexes, this.contacts, this.motors, this.frames]) part.dispose();
     this.com.ball.removeFromParent();
+    this.grid?.removeFromParent();
+    this.grid?.dispose();
     this.spring.group.removeFromParent();
     for (const geometry of this.geometries) geometry?.dispose();
     this.scene = this.frame = this.following = null;
@@ -247,6 +253,7 @@ export class Stage {
     this.quality.before();
     this.main.centreFloors(this.camera.lookat, SUN, this.aimSun());
     this.renderer.render(this.three, this.camera.three);
+    this.gizmo.update(this.camera.three);
     this.drawn += 1;
   }
 

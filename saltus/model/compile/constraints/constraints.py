@@ -22,6 +22,7 @@ from saltus.model.contact.hulls import LAST_LANES, LAST_PAIRS
 from saltus.model.contact.seams import NO_SEAMS
 from saltus.model.flex import mujoco_contacts
 from saltus.model.tree.chains import ChainTable
+from saltus.model.tree.sleeping import is_flagged
 
 SHARED = 300  # geoms, pairs, contacts or trees from which sharing work with threads pays
 
@@ -51,7 +52,7 @@ def constraints(
     laws, chains, out = LawTable(own_laws), ChainTable(m), Constraints()
     rows = 0
     if have("equality", flags.mjDSBL_EQUALITY):
-        rows += equalities(m, laws, chains, safe, out.values)
+        rows += equalities(m, laws, chains, safe, out.values, switched=not is_flagged(m, left_out))
         rows += edges(m, chains, out)
     if have("frictionloss", flags.mjDSBL_FRICTIONLOSS):
         rows += friction(m, laws, chains, safe, out.values)
@@ -83,6 +84,7 @@ def constraints(
         **out.sizes,
         **{f"n{kind}": len(out.values.get(f"{first}", ())) for kind, first in _COUNTED.items()},
         **{name: out.values.pop(name, 0) for name in ("njntlimit", "ndoffriction")},
+        "nequality": m.neq,
         "nchaindof": len(out.values["chain_dof"]),
         "nconmax": contacts,
         "ntether": tethers,

@@ -16,11 +16,12 @@ from saltus.model.tree.particles import particles
 EQUALITY_ROWS = {CONNECT: 3, WELD: 6, JOINT: 1, TENDON: 1, FLEX: 0}  # a flex has one for each edge
 
 
-def equalities(m, laws, chains, safe, values) -> int:
-    """Equality constraints that are active from the start."""
-    active = simulated_equalities(m)
+def equalities(m, laws, chains, safe, values, *, switched: bool) -> int:
+    """Equality constraints; `switched`: those that are inactive at first may become active."""
+    active = simulated_equalities(m, switched=switched)
     values |= {
         "eq_id": active,
+        "eq_active0": m.eq_active0[active],
         "eq_type": m.eq_type[active],
         "eq_obj1": m.eq_obj1id[active],
         "eq_obj2": m.eq_obj2id[active],
@@ -32,12 +33,14 @@ def equalities(m, laws, chains, safe, values) -> int:
     return sum(EQUALITY_ROWS[int(m.eq_type[i])] for i in active)
 
 
-def simulated_equalities(m: mujoco.MjModel) -> list[int]:
+def simulated_equalities(m: mujoco.MjModel, *, switched: bool) -> list[int]:
     """Numbers of the equality constraints that are simulated, in the order of the kernels' Model.
 
-    Constraints between objects that cannot move are left out, as in MuJoCo.
+    Constraints between objects that cannot move are left out, as in MuJoCo. `switched`: those that are inactive at
+    first are simulated too, but for deformable bodies.
     """
-    return [i for i in range(m.neq) if m.eq_active0[i] and m.eq_type[i] in EQUALITY_ROWS and _can_move(m, i)]
+    there = [m.eq_active0[i] or (switched and m.eq_type[i] != FLEX) for i in range(m.neq)]
+    return [i for i in np.flatnonzero(there).tolist() if m.eq_type[i] in EQUALITY_ROWS and _can_move(m, i)]
 
 
 def _can_move(m, i) -> bool:

@@ -12,10 +12,17 @@ MODEL = {  # fixed
     **ints("ndoffriction"),
     **ints("friction_obj", "friction_law", "friction_chain", shape=("nfriction",)),
     **reals("friction_loss", "friction_invweight", shape=("nfriction",)),
-    # equality constraints that are active; eq_obj: bodies, joints or sites; eq_site: they are sites
+    # equality constraints of the file: number; those simulated: eq_id is their number in the file, eq_obj bodies,
+    # joints or sites; eq_site: they are sites
+    **ints("nequality"),
     **ints("eq_id", "eq_type", "eq_obj1", "eq_obj2", "eq_site", "eq_law", "eq_chain", shape=("neq",)),
+    **ints("eq_active0", shape=("neq",)),
     **reals("eq_data", shape=("neq", 11)),
     **reals("eq_invweight", shape=("neq", 2)),  # inverse inertias of translation and rotation
+}
+
+STATE = {  # state: kept from step to step
+    **reals("eq_active", shape=("nequality",)),  # 1 for equality constraints that act, 0 for others
 }
 
 VELOCITY = {  # depends on velocities and inputs
@@ -55,6 +62,7 @@ VARIES = (
 #: Rooms whose kernels read these fields, and those that write them.
 READ_BY = {
     "MODEL": ("contact", "dynamics", "integrate", "sense", "solve"),
+    "STATE": ("contact",),
     "VELOCITY": ("contact", "integrate", "sense", "solve"),
 }
 WRITTEN_BY = {

@@ -59,6 +59,7 @@ class OneByOne(BatchStates):
         self._starts: dict[int, str] = {}  # faults of invalid initial states
         self._ended = np.zeros(n, bool)
         self._log = BatchLog(n, None if self.engine.locates_events else MOST_EVENTS)
+        self._said: set[str] = set()  # warnings of starts
         self._leftovers = self._told = False  # whether impacts were cut off; whether a warning was given
         self._address = 0
         self.set_law(law)
@@ -225,7 +226,7 @@ class OneByOne(BatchStates):
     def _changed(self) -> tuple[np.ndarray, np.ndarray]:
         """Masks of states whose positions or velocities [n], or anything [n], differ from what the last steps left."""
         differs = self._rows[:, self._past] != self._left
-        motion = self.engine.rows_of("qpos", "qvel")
+        motion = self.engine.rows_of("qpos", "eq_active")
         return self._fresh | differs[:, motion].any(axis=1), self._fresh | differs.any(axis=1)
 
     def _views(self, i: int) -> dict[str, np.ndarray]:
@@ -275,7 +276,8 @@ class OneByOne(BatchStates):
                 else:
                     warned.append(f"simulation {i}: {fault}")
                     self._rows[i] = engine.state
-        if warned:
+        if warned and warned[0] not in self._said:
+            self._said.add(warned[0])
             warn(warned[0] + (f" (and {len(warned) - 1} more like this)" if len(warned) > 1 else ""))
 
     def _suspects(self, index: np.ndarray) -> Iterator[int]:

@@ -20,13 +20,21 @@ from saltus.simulate.laws.contact import Law
 
 WORTH_A_THREAD = 1e-4  # s of work below which a second thread does not pay
 FIELDS = (
-    *("time", "qpos", "qvel", "act", "history", "mocap_pos", "mocap_quat", "mocap_vel"),
+    *("time", "qpos", "qvel", "eq_active", "act", "history", "mocap_pos", "mocap_quat", "mocap_vel"),
     *("userdata", "control_prm", "ctrl"),
     *("qfrc_applied", "xfrc_applied", "actuation_state"),
 )
 
 
-FORGETTING = ("qpos", "qvel", "act", "time", "mocap_pos", "mocap_quat")  # a change of these fields voids the memory
+FORGETTING = (
+    "qpos",
+    "qvel",
+    "eq_active",
+    "act",
+    "time",
+    "mocap_pos",
+    "mocap_quat",
+)  # a change of these fields voids the memory
 Result = TypeVar("Result")
 
 

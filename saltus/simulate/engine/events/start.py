@@ -15,16 +15,21 @@ WIDE = 1e-3  # m, rad: loops with wider gaps are refused
 REFUSED = ", too much to start with hard contact"
 
 
-def check_start(model: Model, m: Struct, d: Struct, *, started: bool = False) -> None:
-    """Raise EventError for deep overlaps or open loops before modes are found; warn of small overlaps.
+def check_start(model: Model, m: Struct, d: Struct, said: set[str], *, started: bool = False) -> None:
+    """Raise EventError for deep overlaps or open loops before modes are found; warn of small overlaps, once for each.
 
-    Bodies that overlap by no more than the law's `overlap_depth` are moved apart. `started`: the motion had begun when
-    something was moved, so that overlaps only give a warning.
+    Bodies that overlap by no more than the law's `overlap_depth` are moved apart. `said` keeps the warnings.
+    `started`: the motion had begun when something was moved, so that overlaps only give a warning.
     """
+    time = float(d.views["time"])
     for fault, refused in start_faults(model, m, d):
         if refused and not started:
-            raise EventError(fault, time=float(d.views["time"]))
-        warn(f"{fault.partition(REFUSED)[0]}, since a mocap body was put there at once" if refused else fault)
+            raise EventError(fault, time=time)
+        text = f"{fault.partition(REFUSED)[0]}, since a mocap body was put there at once" if refused else fault
+        text = f"at t = {time:.6g} s: {text}"
+        if text not in said:
+            said.add(text)
+            warn(text)
 
 
 def start_faults(model: Model, m: Struct, d: Struct) -> Iterator[tuple[str, bool]]:
@@ -47,7 +52,7 @@ def start_faults(model: Model, m: Struct, d: Struct) -> Iterator[tuple[str, bool
         yield f"{text}; separated by the least motion, up to {moved:.2g} in qpos", False
     if m.neq:
         error, name = _worst_equality(model, m, d)
-        fault = f"equality {name} is violated by {error:.3g} at t = {float(d.views['time']):g} s"
+        fault = f"equality {name} is violated by {error:.3g}"
         if error > WIDE:
             yield f"{fault}{REFUSED}; set qpos so that the loop is closed", True
         elif error > float(m.opt_gap_tolerance):
@@ -71,7 +76,7 @@ def _overlap(model: Model, m: Struct, d: Struct) -> tuple[float, str] | None:
     fault = f"{name} and {other} overlap by {depth:.3g} m" if worst < m.nslot else f"{name} is beyond its {other}"
     if worst >= m.nslot:
         fault += f" by {depth:.3g}"
-    return depth, f"{fault} at t = {float(d.views['time']):g} s"
+    return depth, fault
 
 
 def _remedies() -> str:

@@ -4,6 +4,7 @@ The physics is in `test_hard_contact.py`; numbers here are closed forms of it, e
 """
 
 import math
+import warnings
 
 import numpy as np
 import pytest
@@ -100,12 +101,30 @@ def test_data_belong_to_the_present_state():
 def test_bodies_in_each_other_are_refused_or_moved_apart():
     sim = saltus.Simulation(DROP, contact="hard")
     sim.qpos[2] = 0.05
-    with pytest.raises(saltus.EventError, match=r"ball and floor overlap by 0\.05 m"):
+    with pytest.raises(saltus.EventError, match=r"^at t = 0 s: ball and floor overlap by 0\.05 m, too much") as caught:
         sim.step()
+    assert caught.value.time == 0.0
     sim.qpos[2] = 0.1 - 1e-6
-    with pytest.warns(saltus.SaltusWarning, match="overlap by 1e-06 m"):
+    with pytest.warns(saltus.SaltusWarning, match="^at t = 0 s: ball and floor overlap by 1e-06 m"):
         sim.step()
     np.testing.assert_allclose(sim.qpos[2], 0.1, atol=1e-12)
+
+
+def test_an_overlap_is_said_once():
+    """Where a start is repeated, once for all: of a simulation and of a batch; also in the text itself."""
+    sim, batch = saltus.Simulation(DROP, contact="hard"), saltus.Batch(DROP, 2, contact="hard")
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for _ in range(2):
+            sim.reset()
+            sim.qpos[2] = 0.1 - 1e-6
+            sim.step()
+            batch.reset()
+            batch.write("qpos", sim.model.qpos0 - [0, 0, sim.model.qpos0[2] - 0.1 + 1e-6, 0, 0, 0, 0])
+            batch.step()
+    texts = [str(one.message) for one in caught]
+    assert len(texts) == 2 and texts[1].startswith("simulation 0: ball and floor overlap")
+    assert texts[0].count("t = 0 s") == 1
 
 
 GEARED = """<mujoco><option gravity="0 0 0"/><worldbody>
@@ -118,12 +137,31 @@ def test_equalities_that_are_violated_are_refused_or_met():
     """q_a = -q_b of equal wheels: each turns back by half of what is too much."""
     sim = saltus.Simulation(GEARED, contact="hard")
     sim.qpos[0] = 0.01
-    with pytest.raises(saltus.EventError, match=r"equality gear is violated by 0\.01 "):
+    with pytest.raises(saltus.EventError, match=r"equality gear is violated by 0\.01, too much"):
         sim.step()
     sim.qpos[0] = 1e-5
-    with pytest.warns(saltus.SaltusWarning, match="equality gear is violated by 1e-05 .*projected onto it"):
+    with pytest.warns(saltus.SaltusWarning, match="equality gear is violated by 1e-05; .*projected onto it"):
         sim.step()
     np.testing.assert_allclose(sim.qpos, [5e-6, -5e-6], rtol=1e-12)
+
+
+def test_equalities_are_switched_on_where_they_are_closed():
+    """Two equal wheels, one of which turns, are geared in an impact: each has half of its velocity (momentum)."""
+    sim = saltus.Simulation(GEARED.replace("polycoef", 'active="false" polycoef'), contact="hard")
+    sim.qvel[0] = 1.0
+    sim.step()
+    np.testing.assert_allclose(sim.qvel, [1.0, 0.0], atol=1e-12)
+    sim.qpos[:] = 0.0
+    sim.eq_active[0] = 1
+    sim.step()
+    np.testing.assert_allclose(sim.qvel, [0.5, -0.5], rtol=1e-12)
+    sim.eq_active[0] = 0
+    sim.qpos[0] += 0.01
+    sim.step()
+    np.testing.assert_allclose(sim.qvel, [0.5, -0.5], rtol=1e-12)
+    sim.eq_active[0] = 1
+    with pytest.raises(saltus.EventError, match=r"equality gear is violated by 0\.01 "):
+        sim.step()
 
 
 def test_looking_notes_no_events():

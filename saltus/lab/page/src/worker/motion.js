@@ -46,6 +46,11 @@ export class Motion {
     return lost;
   }
 
+  /** The simulation, then the ghosts of these names; null for one that does not run. */
+  runs(names) {
+    return [this.sim, ...names.map((name) => this.ghosts.find((ghost) => ghost.name === name && ghost.alive)?.sim ?? null)];
+  }
+
   /** After a jump of the state: restart all ghosts from it. */
   jump() {
     for (const ghost of this.ghosts) {

@@ -5,7 +5,7 @@ import { wrapped } from './sliders.js';
 
 export class Pendularm extends ServoSession {
   get joints() {
-    return this.own.joints;
+    return this.page.own.joints;
   }
 
   // ------------------------------------------------------------ integrators, "none" included
@@ -28,7 +28,7 @@ export class Pendularm extends ServoSession {
 
   play(elapsed) {
     if (!this.kinematic) return super.play(elapsed);
-    this.turn(elapsed / this.own.frame, elapsed * this.speed);
+    this.turn(elapsed / this.page.own.frame, elapsed * this.speed);
     return 0;
   }
 
@@ -44,7 +44,7 @@ export class Pendularm extends ServoSession {
   /** Turn the links in opposite directions, without dynamics. */
   turn(frames, seconds) {
     const qpos = this.sim.get('qpos');
-    for (let k = 0; k < this.joints; k += 1) qpos[k] += this.own.turn * frames * (k ? -1 : 1);
+    for (let k = 0; k < this.joints; k += 1) qpos[k] += this.page.own.turn * frames * (k ? -1 : 1);
     this.sim.time += seconds;
     this.afterJump(true);
   }
@@ -52,12 +52,12 @@ export class Pendularm extends ServoSession {
   // ------------------------------------------------------------ keys and text
 
   pressed(key) {
-    if (this.joints === 1 && key in this.own.integrators) this.handle({ type: 'integrator', name: this.own.integrators[key][0] });
+    if (this.joints === 1 && key in this.page.own.integrators) this.handle({ type: 'integrator', name: this.page.own.integrators[key][0] });
     else super.pressed(key);
   }
 
   hud() {
-    return [this.system(), this.servoBlock(), this.own.pendulum, ['Keys', this.own.keyLines]];
+    return [this.system(), this.servoBlock(), this.page.own.pendulum, ['Keys', this.page.own.keyLines]];
   }
 
   get numbers() {
@@ -67,7 +67,7 @@ export class Pendularm extends ServoSession {
   system() {
     const { sim } = this;
     const name = this.integratorName();
-    const lines = [`t = ${sim.time.toFixed(2)} dt = ${Number(sim.timestep.toPrecision(3))}`, `integrator = ${this.own.labels[name] ?? name.replaceAll('_', ' ')}`];
+    const lines = [`t = ${sim.time.toFixed(2)} dt = ${Number(sim.timestep.toPrecision(3))}`, `integrator = ${this.page.own.labels[name] ?? name.replaceAll('_', ' ')}`];
     this.numbers.forEach((i, k) => {
       lines.push(`x${i} = ${wrapped(sim.get('qpos')[k]).toFixed(2)}`, `x${i}_dot = ${sim.get('qvel')[k].toFixed(2)}`);
     });

@@ -11,9 +11,10 @@ export class Program {
    * @param {BufferSource} wasm
    * @param {Uint8Array} image initial contents of memory
    * @param {object} about layout of memory, see saltus/target/web/program.py
+   * @param {object} math the functions that the module imports
    */
-  static async load(wasm, image, about) {
-    const { instance } = await WebAssembly.instantiate(wasm, { env: MATH });
+  static async load(wasm, image, about, math = MATH) {
+    const { instance } = await WebAssembly.instantiate(wasm, { env: math });
     return new Program(instance.exports, image, about);
   }
 

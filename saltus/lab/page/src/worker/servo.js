@@ -11,18 +11,18 @@ export class ServoSession extends Session {
   }
 
   servo() {
-    return this.own.switches.every((place) => this.sim.get('control_prm')[place] > 0.5);
+    return this.page.own.switches.every((place) => this.sim.get('control_prm')[place] > 0.5);
   }
 
-  get own() {
-    return this.page.own;
+  turnServo(on) {
+    if (on !== this.servo()) this.switch(on);
   }
 
   /** Switch the servo on or off; its integrals and controls become zero. */
   switch(on) {
     for (const sim of [this.sim, ...this.motion.ghosts.map((ghost) => ghost.sim)]) {
-      for (const place of this.own.switches) sim.get('control_prm')[place] = on ? 1 : 0;
-      for (const place of this.own.controls) sim.get('ctrl')[place] = 0;
+      for (const place of this.page.own.switches) sim.get('control_prm')[place] = on ? 1 : 0;
+      for (const place of this.page.own.controls) sim.get('ctrl')[place] = 0;
       const act = sim.get('act');
       act.fill(0, this.actCount(sim) - this.page.controlStates, this.actCount(sim));
     }
@@ -38,7 +38,7 @@ export class ServoSession extends Session {
   }
 
   desired(actuator) {
-    const id = this.own.angles[actuator];
+    const id = this.page.own.angles[actuator];
     return id === undefined ? NaN : this.knob(id);
   }
 
@@ -55,7 +55,7 @@ export class ServoSession extends Session {
   pressed(key) {
     if (key === 'c' || key === 'x') this.switch(!this.servo());
     else if (key === 's') this.switch(false);
-    else if (key in this.own.targets) this.moveTarget(key, 1);
+    else if (key in this.page.own.targets) this.moveTarget(key, 1);
   }
 
   do_keyup({ key }) {
@@ -68,23 +68,23 @@ export class ServoSession extends Session {
 
   beforeSteps(elapsed) {
     for (const [key, held] of this.held) {
-      const now = held + elapsed / this.own.frame;
+      const now = held + elapsed / this.page.own.frame;
       this.held.set(key, now);
       // the first frame's change was made when the key went down
-      if (key in this.own.targets) this.moveTarget(key, Math.floor(now) - Math.floor(held));
+      if (key in this.page.own.targets) this.moveTarget(key, Math.floor(now) - Math.floor(held));
     }
-    if (this.own.push) this.sim.get('qfrc_applied')[this.own.push[0]] = this.pushing();
+    if (this.page.own.push) this.sim.get('qfrc_applied')[this.page.own.push[0]] = this.pushing();
   }
 
   /** Present force of the user's keys, N m or N. */
   pushing() {
-    const size = this.own.push ? this.own.push[1] : 0;
+    const size = this.page.own.push ? this.page.own.push[1] : 0;
     return size * (Number(this.held.has('d')) - Number(this.held.has('a')));
   }
 
   moveTarget(key, frames) {
     if (!frames) return;
-    const [id, change] = this.own.targets[key];
+    const [id, change] = this.page.own.targets[key];
     writeHandle(this.sim, this.page.handles[id], clipped(this.sliders.get(id), wrapped(this.knob(id) + frames * change)));
     this.changed = true;
   }
@@ -92,11 +92,11 @@ export class ServoSession extends Session {
   // ------------------------------------------------------------ text
 
   hud() {
-    return [...super.hud(), this.servoBlock(), ['Keys', this.own.keyLines]];
+    return [...super.hud(), this.servoBlock(), ['Keys', this.page.own.keyLines]];
   }
 
   servoBlock() {
-    const lines = this.own.knobs.map((id) => `${id} = ${this.knob(id).toFixed(2)}`);
+    const lines = this.page.own.knobs.map((id) => `${id} = ${this.knob(id).toFixed(2)}`);
     return [`Servo: ${this.servo() ? 'active' : 'disabled'}`, lines];
   }
 }

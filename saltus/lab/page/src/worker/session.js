@@ -4,11 +4,13 @@
  */
 
 import { encodeFrame } from './frames.js';
+import { applyLink, linkOf } from './link.js';
 import { Motion } from './motion.js';
 import { Recorder } from './recording.js';
 import { Signals } from './signals.js';
 import { AGAIN, Simulation, Trouble } from './simulation.js';
 import { clipped, readHandle, writeHandle } from './sliders.js';
+import { Track } from './track.js';
 
 const LONGEST = 0.25;  // s of wall time simulated at once; the rest counts as late
 const LATE = 0.2;  // fraction of the time that may be late before the user is warned
@@ -28,9 +30,50 @@ export class Session {
     sim.start(page.starts['']);
     this.motion = new Motion(page, sim, (level, text) => this.notify(level, text));
     this.signals = this.motion.signals = new Signals(page);
+    this.track = new Track(page);
+    this.signals.follow(this.track, () => this.motion.runs(page.scene.ghosts.map(({ name }) => name)));
     this.recorded = null;
+    this.starts = { ...page.starts };
+    this.origin = this.state();  // of the present run
     if (page.ghosts) this.showGhosts(true);
     this.signals.begin(sim);
+  }
+
+  /** Apply a link, [[name, text], ...], before the first step. */
+  open(link) {
+    this.own = structuredClone(this.status());
+    this.origin = this.state();
+    applyLink(this, link);
+  }
+
+  /** What a link to this page holds; now: to the present state, else to the start of the run. */
+  link(now) {
+    return linkOf(this, now);
+  }
+
+  /** The present state by field, as lists; the parameters of controllers are those of the sliders. */
+  state() {
+    const names = Object.keys(this.page.starts['']).filter((name) => name !== 'control_prm');
+    return Object.fromEntries(names.map((name) => [name, Array.from(this.sim.get(name)).slice(0, this.page.starts[''][name].length)]));
+  }
+
+  /** Make the present state the one that runs begin with, after a reset too. */
+  beginHere() {
+    this.origin = this.state();
+    this.starts[''] = { ...this.page.starts[''], ...this.origin };
+    this.afterJump();
+    this.signals.begin(this.sim);
+  }
+
+  /** Field and index of a coordinate by the name that recordings give it, as qpos[theta]. */
+  place(id) {
+    let at = 0;
+    for (const { field, count } of this.page.sources) {
+      const k = this.page.signals.slice(at, at + count).findIndex((signal) => signal.id === id);
+      if (k >= 0) return [field, k];
+      at += count;
+    }
+    throw new Error(`there is no ${id}`);
   }
 
   get sim() {
@@ -118,6 +161,10 @@ export class Session {
 
   servo() {
     return null;
+  }
+
+  turnServo() {
+    throw new Error('this page has no servo');
   }
 
   hud() {
@@ -240,9 +287,10 @@ export class Session {
 
   do_reset({ key }) {
     this.endRecording('Recording stopped at the reset.');
-    const start = this.page.starts[key ?? ''];
+    const start = this.starts[key ?? ''];
     if (!start) throw new Error(`no keyframe ${key}`);
     this.sim.start(start);
+    this.origin = this.state();
     Object.assign(this, { steps: 0, late: 0 });
     this.signals.clear();
     this.afterJump();
@@ -305,7 +353,10 @@ export class Session {
     const bounded = clipped(slider, value);
     writeHandle(this.sim, handle, bounded);
     this.changed = true;
-    if (slider.group === 'joint') this.afterJump();
+    if (slider.group === 'joint') {
+      this.afterJump();
+      this.origin = this.state();
+    } else if (handle.field === 'ctrl' && !this.page.controlled) this.origin.ctrl = Array.from(this.sim.get('ctrl'));
     if (bounded !== value) this.notify('warning', `${id} was set to its bound, ${bounded}.`);
   }
 

@@ -45,6 +45,13 @@ export class Signals {
     this.rows = [];
     this.sent = 0;
     this.anew = true;
+    this.wait = 0;
+    this.track?.clear();
+  }
+
+  /** Sample a track at the same times; runs: a function that returns the run and its ghosts. */
+  follow(track, runs) {
+    Object.assign(this, { track, runs });
   }
 
   // ------------------------------------------------------------ samples
@@ -55,7 +62,7 @@ export class Signals {
 
   /** Set the time step (s) and the speed (simulated seconds per second). */
   pace(timestep, speed) {
-    const rate = Math.min(RATE, this.room / LEAST_PAST);
+    const rate = Math.min(RATE, this.room / LEAST_PAST, this.track?.rate ?? Infinity);
     this.every = Math.max(1, Math.ceil(speed / (timestep * rate) - 1e-9));
     this.rate = speed / (timestep * this.every);
   }
@@ -67,7 +74,6 @@ export class Signals {
 
   begin(sim) {
     this.clear();
-    this.wait = 0;
     this.sample(sim);
   }
 
@@ -79,6 +85,7 @@ export class Signals {
       return;
     }
     if (this.times.length && Number.isFinite(this.times.at(-1))) this.append(NaN, new Float32Array(this.page.signals.length).fill(NaN));
+    this.track?.part();
     this.wait = 0;
     this.sample(sim);
   }
@@ -97,6 +104,7 @@ export class Signals {
       this.wait = Math.max(1, Math.ceil((this.cost * this.rate) / 1e3 / SHARE)) - 1;
     }
     this.append(sim.time, row);
+    this.track?.sample(this.runs(), this.rate);
   }
 
   append(time, row) {

@@ -1,10 +1,11 @@
 /**
- * The simulation's thread. The page posts {page: bytes} once, the contents of its file (see
- * saltus/lab/standalone/page.py), then {command}s and {ask, id}s; it gets {message}s, {frame}s of bytes, {answer, id}s,
+ * The simulation's thread. The page posts {page: bytes, link} once, the contents of its file (see
+ * saltus/lab/standalone/page.py) and the [name, text] pairs of its address, then {command}s and {ask, id}s; it gets {message}s, {frame}s of bytes, {answer, id}s,
  * and {error} if it cannot continue.
  */
 
 import { contents } from './contents.js';
+import { EXACT } from './exact.js';
 import { Pendularm } from './pendularm.js';
 import { Program } from './program.js';
 import { ServoSession } from './servo.js';
@@ -19,10 +20,11 @@ let session = null;
 let [last, due, told, toldAt] = [0, 0, '', -Infinity];
 let acknowledged = 0;
 
-async function open(bytes) {
+async function open(bytes, link) {
   const { about, wasm, image } = await contents(bytes);
-  const program = await Program.load(wasm, image, about.program);
+  const program = await Program.load(wasm, image, about.program, EXACT);
   session = new KINDS[about.page.own.kind](program, about.page);
+  session.open(link);
   say(session.hello());
   say(session.scene());
   say(session.signals.message());
@@ -51,8 +53,7 @@ function turn() {
     last = now;
     for (const notice of session.notices.splice(0)) say(notice);
     if (session.number - acknowledged < UNACKNOWLEDGED) {
-      const samples = session.signals.news();
-      if (samples) postMessage({ frame: samples }, [samples]);
+      for (const samples of [session.signals.news(), session.track.news()]) if (samples) postMessage({ frame: samples }, [samples]);
       const frame = session.frame();
       if (frame) postMessage({ frame }, [frame]);
     }
@@ -65,13 +66,13 @@ function turn() {
   setTimeout(turn, Math.max(0, due - performance.now()));
 }
 
-const ANSWERS = { state: () => session.stateText(), table: () => session.table() };
+const ANSWERS = { state: () => session.stateText(), table: () => session.table(), link: ({ now }) => session.link(now) };
 
 onmessage = ({ data }) => {
-  if (data.page) open(data.page).catch((error) => postMessage({ error: error.message }));
+  if (data.page) open(data.page, data.link).catch((error) => postMessage({ error: error.message }));
   else if (data.ask) {
     try {
-      postMessage({ id: data.id, answer: ANSWERS[data.ask]() });
+      postMessage({ id: data.id, answer: ANSWERS[data.ask](data) });
     } catch (error) {
       postMessage({ id: data.id, failed: error.message });
     }
