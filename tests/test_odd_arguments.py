@@ -122,6 +122,7 @@ GOOD = {  # what a call needs to be one, by name
     "Simulation.certify": dict(start=None, trajectory=None, duration=0.1),
     "Simulation.run": SHORT,
     "Simulation.sensor": dict(name="x"),
+    "Batch.run": dict(duration=0.02),
     "Batch.contact_force": dict(on=0),
     "Batch.read": dict(name="qpos"),
     "Batch.sensor": dict(name="x"),
