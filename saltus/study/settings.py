@@ -28,6 +28,7 @@ from saltus.model.xml_overrides import edited
 from saltus.simulate.laws.contact import ContactChoice
 from saltus.simulate.setup import Setup
 from saltus.simulate.simulation import Simulation
+from saltus.terminal.display import count
 
 RUN = ("integrator", "contact")
 WRENCH = ("fx", "fy", "fz", "tx", "ty", "tz")  # components of a body's wrench
@@ -135,7 +136,7 @@ def _put(sim: Simulation, path: str, value: Any) -> None:
         raise OptionError(f"{path} must be a number, got {value!r}") from None
     if len(new) != len(places):
         one = f"; one of them is {STATES[path]}" if path in STATES and len(places) > 1 else ""
-        raise OptionError(f"{path} takes {len(places)} numbers, got {len(new)}{one}")
+        raise OptionError(f"{path} takes {count(len(places), 'number')}, got {len(new)}{one}")
     if not np.isfinite(new).all():
         raise OptionError(f"{path} must be finite, got {value}")
     getattr(sim, name).reshape(-1)[places] = new

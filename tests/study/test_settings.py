@@ -20,7 +20,7 @@ SPRING = """<mujoco model="swing"><option timestep="0.01" integrator="RK4"/><wor
         ({"joint[x]/stifness": [1.0]}, "stifness=1"),
         ({"joint[y]/stiffness": [1.0]}, "unknown joint in joint.y./stiffness"),
         ({"qpos[y]": [1.0]}, "unknown joint in qpos.y."),
-        ({"qpos[x]": [[1.0, 2.0]]}, "takes 1 numbers, got 2"),
+        ({"qpos[x]": [[1.0, 2.0]]}, "takes 1 number, got 2"),
         ({"ctrl[pull]": [1.0]}, "unknown actuator in ctrl.pull."),
         ({"integrator": ["rk5"]}, "unknown integrator 'rk5'"),
         ({"contact": ["sticky"]}, "sticky"),
