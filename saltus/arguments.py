@@ -32,12 +32,19 @@ def numbers(name: str, value: Any, dtype: Any = float) -> np.ndarray:
 def put(name: str, view: np.ndarray, value: Any) -> None:
     """Write into a field that users set; OptionError if the value is not numeric or has another shape."""
     values = numbers(name, value)
+    check_room(name, view.shape, values)
     try:
         view[...] = values
     except ReadOnlyError:
         raise
     except ValueError:
         raise OptionError(f"{name} has shape {view.shape}, not {values.shape}") from None
+
+
+def check_room(name: str, shape: tuple[int, ...], values: np.ndarray) -> None:
+    """OptionError for numbers that are given to a field without room for any, where NumPy would drop them."""
+    if 0 in shape and values.size and (values.ndim or values != 0):
+        raise OptionError(f"{name} has shape {shape}: there is nothing to set to {values.tolist()!r:.60}")
 
 
 def number(name: str, value: Any) -> float:

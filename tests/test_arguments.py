@@ -49,3 +49,13 @@ def test_processors_are_counted_where_the_system_tells_which_may_be_used(monkeyp
     else:
         monkeypatch.setattr(arguments.os, "sched_getaffinity", lambda process: affinity, raising=False)
     assert arguments.usable_cores() == arguments.thread_count(None) == usable
+
+
+def test_fields_without_room_take_nothing():
+    """NumPy drops one number that is put into an empty array."""
+    view = np.zeros((0, 3))
+    for value in (np.zeros((0, 3)), 0.0):
+        arguments.put("mocap_pos", view, value)
+    for value in ([0.0], 1.0, [[1.0, 2.0, 3.0]]):
+        with pytest.raises(OptionError, match=r"mocap_pos has shape \(0, 3\): there is nothing to set"):
+            arguments.put("mocap_pos", view, value)

@@ -108,9 +108,10 @@ def derive(
 
 def chosen_parameters(model: str, parameters: str, let: list[str]) -> Any:
     """Return the argument `parameters` of `derive`: "numbers", "symbols", "textbook", or symbols by key."""
+    from saltus.model.load import load
     from saltus.symbolic.show.letters import letters
 
-    chosen: Any = letters(model, parameters)
+    chosen: Any = letters(load(model), parameters)
     if parameters.endswith(".json"):
         chosen = _read(Path(parameters))
     if not let:

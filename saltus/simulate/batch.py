@@ -132,7 +132,8 @@ class Batch(BatchState, ModelsOfEach):
         self._bound_steps()
         delays = not {"delay", "sensor_delay"}.isdisjoint(self.lanes.m.layout.features)
         lanes = self.lanes
-        self._reader = (SingleReader if isinstance(lanes, OneByOne) else Reader)(self.shared, lanes)
+        single = isinstance(lanes, OneByOne)
+        self._reader = SingleReader(self.shared, lanes) if single else Reader(self.shared, lanes)
         self._views = Views(self.lanes)
         self._delays = delays and precision == "float32"  # whether times that float32 may round are compared
         self.unconverged = 0  # steps of a group of lanes in which some iteration did not reach its tolerance

@@ -18,7 +18,7 @@ def by_name(given: tuple[Any, ...], named: dict[str, tuple[Any, Any]]) -> list[A
     places = THREADS_FIRST if threads_first else AS_SIMULATION
     if len(given) > len(places):
         raise OptionError(f"a batch takes {', '.join(places)} by place after model and n; name the others")
-    placed = dict(zip(places, given, strict=False))
+    placed: dict[str, Any] = dict(zip(places, given, strict=False))
     for name in placed:
         value, default = named[name]
         if value is not default and value != default:

@@ -127,7 +127,7 @@ class Engine:
         self._method = step_word(self.integrator) if self.locates_events else ""
         self._motion = self.rows_of("qpos", "eq_active")
         self.guidance = Guidance(self.model, self.motions, self.m, self.d, self.locates_events)
-        self._checked_switches = b""
+        self._switches = b""
         self.remembers = views["memory"].size > 0  # whether steps depend on the ones before them
         if self.sleeps:
             loops.whole(self.m, self.d)
@@ -336,9 +336,8 @@ class Engine:
 
     def note_forces(self) -> None:
         """Tell kernels whether there are any Cartesian forces; check the switches of equalities."""
-        if self.model.neq and self.d.views["eq_active"].tobytes() != self._checked_switches:
-            check_switches(self.model, self.m, self.d.views["eq_active"])
-            self._checked_switches = self.d.views["eq_active"].tobytes()
+        if self.model.neq:
+            self._switches = check_switches(self.model, self.m, self.d.views["eq_active"], self._switches)
         self.d.ints[_HAS_XFRC] = self.xfrc_applied.tobytes() != self._no_forces
 
     def modes_are_known(self) -> bool:

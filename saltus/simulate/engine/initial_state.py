@@ -23,7 +23,11 @@ def start_state(model: Model, key: int | str | None, timestep: float) -> dict[st
     """
     mocap = np.flatnonzero(model.body_mocapid >= 0)
     mocap = mocap[np.argsort(model.body_mocapid[mocap])]
-    start = {"qpos": model.qpos0, "mocap_pos": model.body_pos[mocap], "mocap_quat": model.body_quat[mocap]}
+    start: dict[str, Any] = {
+        "qpos": model.qpos0,
+        "mocap_pos": model.body_pos[mocap],
+        "mocap_quat": model.body_quat[mocap],
+    }
     start["eq_active"] = model.eq_active0
     if key is None:
         key = model.initial_key

@@ -9,13 +9,15 @@ from saltus.model.model import Model
 from saltus.number.structs import Struct
 
 
-def check_switches(model: Model, m: Struct, active: NDArray[np.floating]) -> None:
+def check_switches(model: Model, m: Struct, active: NDArray[np.floating], checked: bytes = b"") -> bytes:
     """OptionError if `active` [neq] or [..., neq] is not 0 or 1, or switches an equality that stays as it starts.
 
-    Those of deformable bodies stay, those that nothing simulates, and all where trees may sleep.
+    Equalities of deformable bodies stay, those that nothing simulates, and all where trees may sleep. Returns the bytes
+    of `active`; nothing is checked if they are equal to `checked`.
     """
-    if not model.neq:
-        return
+    given = active.tobytes()
+    if not model.neq or given == checked:
+        return given
     rows = np.reshape(active, (-1, model.neq))
     if not np.isin(rows, (0.0, 1.0)).all():
         raise OptionError(f"eq_active must be 0 or 1 for each equality, got {rows[~np.isin(rows, (0.0, 1.0))][0]:g}")
@@ -31,3 +33,4 @@ def check_switches(model: Model, m: Struct, active: NDArray[np.floating]) -> Non
         else:
             continue
         raise OptionError(f"eq_active: equality {model.names('equality')[k]!r} cannot be switched: {why}")
+    return given
