@@ -15,7 +15,7 @@ def test_the_lectures_equations(saltus_command):
     text = " ".join(out.split())
     assert "equation 1 (m₁ + m₂) l₁² α̈₁ + m₂ l₁ l₂ α̈₂ cos(α₁ - α₂) + m₂ l₁ l₂ α̇₂² sin(α₁ - α₂)" in text
     assert "+ (m₁ + m₂) g l₁ sin α₁ = τ₁ - τ₂ equation 2" in text
-    assert "m₁ = 2, l₁ = 2, m₂ = 2, l₂ = 2, g = 9.81" in text
+    assert "l₁ = 2, m₁ = 2, m₂ = 2, l₂ = 2, g = 9.81" in text
     assert "operations" in out and "derived in" in out
 
 

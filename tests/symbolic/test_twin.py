@@ -195,7 +195,7 @@ def test_command(saltus_command):
 
 def test_command_names_what_is_left_out(saltus_command):
     code, out, _ = saltus_command("check", "--twin", "bouncing_ball", "--states", "1")
-    assert code == 0 and re.search(r"left out +contacts: geom ball", out)
+    assert code == 0 and re.search(r"left out +contacts: geom floor, geom ball", out)
 
 
 def test_command_fails_where_they_disagree(saltus_command, monkeypatch):
