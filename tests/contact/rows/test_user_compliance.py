@@ -120,7 +120,7 @@ def test_what_cannot_be():
         saltus.Compliant(3.0)
     with pytest.raises(saltus.OptionError, match="requires hard contact"):
         saltus.Simulation(BALL, "moreau_jean", contact=SPRING)
-    with pytest.raises(saltus.OptionError, match="requires hard contact"):
+    with pytest.raises(saltus.OptionError, match="events and discrete states need hard contact, not 'compliant'"):
         saltus.Simulation(BALL, contact=SPRING, events=[saltus.Event(lambda m, d: d.qpos[0])])
 
 

@@ -160,7 +160,7 @@ def test_equalities_are_switched_on_where_they_are_closed():
     sim.step()
     np.testing.assert_allclose(sim.qvel, [0.5, -0.5], rtol=1e-12)
     sim.eq_active[0] = 1
-    with pytest.raises(saltus.EventError, match=r"equality gear is violated by 0\.01 "):
+    with pytest.raises(saltus.EventError, match=r"equality gear is violated by 0\.01,"):
         sim.step()
 
 
