@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 import time
+from types import SimpleNamespace
 
 import pytest
 
@@ -83,6 +84,7 @@ class Shown:
 
     def __init__(self, name):
         self.name, self.notices, self.idle, self.closed = name, [], True, False
+        self.signals = SimpleNamespace(history=None, track=None)
 
     def scene(self):
         return {"type": "scene", "name": self.name}

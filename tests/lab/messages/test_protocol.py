@@ -17,6 +17,7 @@ from saltus.lab.messages.protocol import COMMANDS, Frame, Malformed, parse
 GOOD = [
     *({"type": name} for name in ("play", "pause", "toggle", "release", "blur", "video", "take", "model")),
     {"type": "path", "path": "~/robot.xml"},
+    {"type": "link", "settings": {"integrator": "rk4", "qpos[theta]": "2"}},
     {"type": "ack", "frame": 4294967295},
     {"type": "step", "n": 1},
     {"type": "step", "n": 1000},
