@@ -1,7 +1,8 @@
 """Samples of a run in steps of free size: states at given times, one per row.
 
 A row has time, qpos [nq], qvel [nv] and act [nact]. If events are located, these follow: the modes [nmode], the slip
-directions [nmode, 3], the discrete states of actuation, and whether the sample lies in time stepping over events.
+directions [nmode, 3], the discrete states of actuation, the inputs that actions of events may change (ctrl [nu],
+userdata, eq_active), and whether the sample lies in time stepping over events.
 """
 
 from saltus.model.event_enums import LEFT
@@ -36,12 +37,22 @@ def write_row(m, d, time, out, row):
 @only_with("event")
 @kernel
 def write_modes(m, d, out, row):
-    """Write the part of a sample with modes, discrete states of actuation and the mark of time stepping over events."""
+    """Write the part of a sample with modes, what actions change, and the mark of time stepping over events."""
     first = 1 + m.nq + m.nv + m.nact
     for i in range(m.nmode):
         out[row, first + i] = d.mode[i]
         for k in range(3):
             out[row, first + m.nmode + 3 * i + k] = d.slip[i, k]
-    for i in range(m.nactuation_state):
-        out[row, first + 4 * m.nmode + i] = d.actuation_state[i]
-    out[row, first + 4 * m.nmode + m.nactuation_state] = 1.0 if d.dense[LEFT] > 0.0 else 0.0
+    first = copied(d.actuation_state, m.nactuation_state, out, row, first + 4 * m.nmode)
+    first = copied(d.ctrl, m.nu, out, row, first)
+    first = copied(d.userdata, m.nuserdata, out, row, first)
+    first = copied(d.eq_active, m.nequality, out, row, first)
+    out[row, first] = 1.0 if d.dense[LEFT] > 0.0 else 0.0
+
+
+@kernel(inline=True)
+def copied(field, n, out, row, first):
+    """Write n numbers of a field to row `row` of out from place `first` on; returns the place after them."""
+    for i in range(n):
+        out[row, first + i] = field[i]
+    return first + n

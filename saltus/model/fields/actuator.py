@@ -31,6 +31,7 @@ MODEL = {  # fixed
     **reals("actuator_lengthrange", shape=("nout", 2)),
     # activation states: MuJoCo's, then those of muscles and controllers; history of delayed controls and sensors
     **ints("nact", "nhistory"),
+    **ints("nuserdata"),
     # states of a controller in the time loop, the last of act
     **ints("ncontrol_state"),
     **ints("actuator_ctrllimited", shape=("nu",)),

@@ -20,6 +20,7 @@ from saltus.solve.status import ENDED, EVENTS_FULL
 
 FIRST = 16  # steps before compiled code first returns
 WINDOW, AHEAD = 4096, 64  # most samples, and control times, that one call of compiled code passes
+CHANGED = ("actuation_state", "ctrl", "userdata", "eq_active")  # fields that actions of events may change, as in rows
 SAME = 1e-12  # s, relative to 1 s and to the time: nearer times are equal
 
 
@@ -110,7 +111,7 @@ class AdaptiveRun(Run):
         engine = self.engine
         numbers = 1 + engine.model.nq + engine.model.nv + len(engine.act)
         if engine.locates_events:
-            numbers += 4 * engine.m.nmode + len(engine.actuation_state) + 1
+            numbers += 4 * engine.m.nmode + sum(engine.d.views[name].size for name in CHANGED) + 1
         rows = np.zeros((len(times), numbers))
         engine.prepare(self.plan.h)
         engine.computed = None
@@ -139,9 +140,12 @@ class AdaptiveRun(Run):
         data["time"][...], engine.qpos[:], engine.qvel[:], engine.act[:] = row[0], row[1:v], row[v:a], row[a:mode]
         if engine.locates_events:
             count = engine.m.nmode
-            slip, discrete = mode + count, mode + 4 * count
-            data["mode"][:], data["slip"][:] = row[mode:slip], row[slip:discrete].reshape(count, 3)
-            engine.actuation_state[:], data["dense"][LEFT] = row[discrete:-1], row[-1]
+            slip, first = mode + count, mode + 4 * count
+            data["mode"][:], data["slip"][:] = row[mode:slip], row[slip:first].reshape(count, 3)
+            for name in CHANGED:
+                data[name][:] = row[first : first + data[name].size]
+                first += data[name].size
+            data["dense"][LEFT] = row[-1]
         engine.keep_left()
         engine.computed = None
 

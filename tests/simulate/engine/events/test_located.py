@@ -164,6 +164,26 @@ def test_equalities_are_switched_on_where_they_are_closed():
         sim.step()
 
 
+def test_samples_have_what_actions_changed_after_them():
+    """A geared wheel takes half of a torque of 1 N m until it is let go (equal inertias); the recording knows when."""
+
+    def when(m, d):
+        return d.time - 0.1
+
+    def let_go(m, d):
+        d.eq_active[0] = 0.0
+        d.ctrl[0] = 0.5
+
+    driven = GEARED.replace("</mujoco>", '<actuator><motor name="motor" joint="b"/></actuator></mujoco>')
+    sim = saltus.Simulation(driven, "dopri5", contact="hard", events=[saltus.Event(when, action=let_go)])
+    sim.qfrc_applied[0] = 1.0
+    run = sim.run(0.2, sample=0.02, record="qfrc_constraint")
+    before = run.time < 0.1
+    np.testing.assert_allclose(run.signals[before], -0.5, rtol=1e-9)
+    np.testing.assert_allclose(run.signals[run.time > 0.11], 0.0, atol=1e-12)
+    assert (run.ctrl[before] == 0.0).all() and (run.ctrl[run.time > 0.11] == 0.5).all()
+
+
 def test_looking_notes_no_events():
     """A ball that strikes the floor at the start: looking at forces finds the impact, and the step finds it again."""
     sim = saltus.Simulation(DROP, contact=saltus.Hard(restitution=0.5))
