@@ -32,7 +32,7 @@ def numbers(name: str, value: Any, dtype: Any = float) -> np.ndarray:
 def put(name: str, view: np.ndarray, value: Any) -> None:
     """Write into a field that users set; OptionError if the value is not numeric or has another shape."""
     values = numbers(name, value)
-    check_room(name, view.shape, values)
+    refuse_without_room(name, view.shape, values)
     try:
         view[...] = values
     except ReadOnlyError:
@@ -41,7 +41,7 @@ def put(name: str, view: np.ndarray, value: Any) -> None:
         raise OptionError(f"{name} has shape {view.shape}, not {values.shape}") from None
 
 
-def check_room(name: str, shape: tuple[int, ...], values: np.ndarray) -> None:
+def refuse_without_room(name: str, shape: tuple[int, ...], values: np.ndarray) -> None:
     """OptionError for numbers that are given to a field without room for any, where NumPy would drop them."""
     if 0 in shape and values.size and (values.ndim or values != 0):
         raise OptionError(f"{name} has shape {shape}: there is nothing to set to {values.tolist()!r:.60}")

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from saltus.dynamics.users import local_arrays, numbers, selection
 from saltus.number import functions
+from saltus.number.python import local_arrays, numbers, selection
 
 #: What stands for a function of one or more numbers; the arguments stay.
 DIRECT: list[tuple[Any, Any]] = [

@@ -10,10 +10,10 @@ from typing import Any
 from numba.extending import is_jitted
 
 from saltus.dynamics.users.calls import FILLED, HELPERS, IN_PAIRS, MEANING, similar
-from saltus.dynamics.users.numbers import POWERS
 from saltus.dynamics.users.source import refusal
 from saltus.errors import OptionError, proposal
 from saltus.number.conditions import CONDITIONS
+from saltus.number.python.numbers import POWERS
 
 __all__ = ["HELPERS", "Expressions"]
 MISSING = object()

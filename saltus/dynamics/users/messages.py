@@ -4,8 +4,8 @@ import linecache
 import re
 from typing import Any
 
-from saltus.dynamics.users.selection import REFUSED
 from saltus.dynamics.users.source import place
+from saltus.number.python.selection import REFUSED
 
 STRUCTS = {"Model": "m", "Data": "d", "Episode": "e"}
 

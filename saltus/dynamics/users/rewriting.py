@@ -6,15 +6,12 @@ rewritten: expressions as in `saltus.dynamics.users.expressions`, statements as 
 Functions of the package are kernels as they stand.
 
 What is rewritten keeps its globals and its closure, so that its key follows them (see
-`saltus.number.cache.fingerprint`); a number of this room's sources in it stands for what the compiler chooses by types.
+`saltus.number.cache.fingerprint`). What operators and functions become is in `saltus.number.python`.
 """
 
 import ast
 import builtins
 import copy
-import functools
-import hashlib
-from pathlib import Path
 from types import CellType, FunctionType
 from typing import Any, NamedTuple
 
@@ -71,7 +68,6 @@ def rewrite(role: Role, tree: Any, function: FunctionType) -> tuple[ast.Function
     fields = {own: FIELDS[name] for own, name in pairs if name in FIELDS and own not in stored}
     expressions = Expressions(function, _names(function), stored | set(arguments), fields)
     whole.body = Statements(function, expressions, arguments).function(whole.body)
-    whole.body.insert(0, _statement(f"_saltus_code = {_room()}", whole.body[0]))
     values = {name: HELPERS[name] for name in sorted(expressions.used)}
     return ast.fix_missing_locations(whole), values
 
@@ -94,15 +90,6 @@ def _as_function(tree: Any, function: FunctionType) -> ast.FunctionDef:
 
 def _statement(text: str, at: Any) -> Any:
     return ast.copy_location(ast.parse(text).body[0], at)
-
-
-@functools.cache
-def _room() -> int:
-    """A number that changes with the sources of this room."""
-    digest = hashlib.sha256()
-    for path in sorted(Path(__file__).parent.glob("*.py")):
-        digest.update(path.read_bytes())
-    return int.from_bytes(digest.digest()[:6], "little")
 
 
 def _names(function: FunctionType) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from saltus.arguments import check_room
+from saltus.arguments import refuse_without_room
 from saltus.errors import OptionError
 from saltus.simulate.batches.arrays import SupportsDLPack, given
 from saltus.simulate.batches.copying import scatter
@@ -24,7 +24,7 @@ def write(
     count = lanes.n if ids is None else len(ids)
     wanted = (count, *lanes.shape(name))
     if count:
-        check_room(name, wanted, array)
+        refuse_without_room(name, wanted, array)
     try:
         array = np.broadcast_to(array, wanted)
     except ValueError:

@@ -62,7 +62,7 @@ VARIES = (
 #: Rooms whose kernels read these fields, and those that write them.
 READ_BY = {
     "MODEL": ("contact", "dynamics", "integrate", "sense", "solve"),
-    "STATE": ("contact",),
+    "STATE": ("contact", "integrate"),
     "VELOCITY": ("contact", "integrate", "sense", "solve"),
 }
 WRITTEN_BY = {

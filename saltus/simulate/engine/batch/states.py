@@ -24,17 +24,8 @@ FIELDS = (
     *("userdata", "control_prm", "ctrl"),
     *("qfrc_applied", "xfrc_applied", "actuation_state"),
 )
-
-
-FORGETTING = (
-    "qpos",
-    "qvel",
-    "eq_active",
-    "act",
-    "time",
-    "mocap_pos",
-    "mocap_quat",
-)  # a change of these fields voids the memory
+#: Fields whose change voids what the integrator and the solver remember.
+FORGETTING = ("time", "qpos", "qvel", "eq_active", "act", "mocap_pos", "mocap_quat")
 Result = TypeVar("Result")
 
 

@@ -14,11 +14,11 @@ import math
 from numba import types
 from numba.extending import overload
 
-from saltus.dynamics.users.selection import both, either, refuse, select
 from saltus.number.components import as_number, chain, lane_count, lane_get, lane_set, value_of
 from saltus.number.functions import absolute, floor
 from saltus.number.kernels import kernel
 from saltus.number.kinds import LaneType, MaskType, dual, is_real
+from saltus.number.python.selection import both, either, refuse, select
 from saltus.number.trigonometry import sincos
 
 

@@ -11,10 +11,10 @@ from llvmlite import ir
 from numba import types
 from numba.extending import lower_builtin, lower_cast, models, overload, register_model
 
-from saltus.dynamics.users.selection import refuse
 from saltus.number.functions import sqrt
 from saltus.number.internals import AbstractTemplate, cgutils, infer_global, signature, struct_value
 from saltus.number.kinds import LaneType, dual, is_real
+from saltus.number.python.selection import refuse
 
 OPERATORS = (operator.add, operator.sub, operator.mul, operator.truediv)
 

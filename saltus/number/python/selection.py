@@ -21,7 +21,7 @@ REFUSED = "Refused: "  # begins what this room says about types that cannot be
 
 
 def refuse(why: str) -> None:
-    """End the compilation; the error says why (see `saltus.dynamics.users.messages`)."""
+    """End the compilation with an error that says why."""
     raise NumbaError(REFUSED + why)
 
 

@@ -1,0 +1,1 @@
+"""Python's operators, conditions and functions of numbers on floats, lanes and duals, in code that users write."""
