@@ -170,7 +170,9 @@ class _Walk:
         if function in self._seen:
             return "seen", self._seen[function]
         if self._is_covered(function):
-            return function.__module__, function.__qualname__, *self._cells(function)
+            code = function.__code__
+            place = tuple(code.co_positions()) if "<lambda>" in code.co_qualname else ()  # several have that name
+            return function.__module__, function.__qualname__, *place, *self._cells(function)
         if function is not self._whole and lasts(function):
             return "own", function.__module__, function.__qualname__, self._own(function)
         module = function.__module__ or ""  # files of compiled code name that of a user's function

@@ -8,6 +8,7 @@ Fingerprints are compared as words: exact.
 import dis
 import enum
 import importlib
+import inspect
 import math
 import re
 import types
@@ -33,6 +34,7 @@ from saltus.number.cache.fingerprint import (
 )
 from saltus.number.functions import where
 from saltus.number.kernels import kernel, only_with
+from saltus.number.python.numbers import of_floordiv, of_mod, of_pow
 from saltus.spatial.vectors import cross, dot3
 
 BEFORE = np.array([1.0, 2.0])
@@ -252,6 +254,13 @@ def test_what_cannot_be_told(way, value):
 def test_what_is_not_there(source):
     with pytest.raises(OptionError, match=r"law refers to (VALUE|math\.nothing), which is not defined"):
         fingerprint(made(source, math=math))
+
+
+def test_nameless_functions_of_number_are_told_apart():
+    """The room's sources are in the key of all, and a function's name says which it is; lambdas share one."""
+    found = [inspect.getclosurevars(f).nonlocals["function"] for f in (of_pow, of_mod, of_floordiv)]
+    assert {f.__qualname__ for f in found} == {"<lambda>"}
+    assert len({fingerprint(f) for f in found}) == 3
 
 
 def test_names_of_fields_are_not_globals():
