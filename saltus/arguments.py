@@ -44,7 +44,7 @@ def put(name: str, view: np.ndarray, value: Any) -> None:
 def refuse_without_room(name: str, shape: tuple[int, ...], values: np.ndarray) -> None:
     """OptionError for numbers that are given to a field without room for any, where NumPy would drop them."""
     if 0 in shape and values.size and (values.ndim or values != 0):
-        raise OptionError(f"{name} has shape {shape}: there is nothing to set to {values.tolist()!r:.60}")
+        raise OptionError(f"{name} has shape {shape}, not {values.shape}: it has no entries to set")
 
 
 def number(name: str, value: Any) -> float:

@@ -57,5 +57,5 @@ def test_fields_without_room_take_nothing():
     for value in (np.zeros((0, 3)), 0.0):
         arguments.put("mocap_pos", view, value)
     for value in ([0.0], 1.0, [[1.0, 2.0, 3.0]]):
-        with pytest.raises(OptionError, match=r"mocap_pos has shape \(0, 3\): there is nothing to set"):
+        with pytest.raises(OptionError, match=r"mocap_pos has shape \(0, 3\), not .*: it has no entries to set"):
             arguments.put("mocap_pos", view, value)

@@ -30,7 +30,7 @@ from saltus.simulate.engine.events.stepped import StepEventReader
 from saltus.simulate.engine.guidance import Guidance
 from saltus.simulate.engine.initial_state import check_discrete, check_sampling, check_sleep, start_asleep, start_state
 from saltus.simulate.engine.sensing import BODY_FIELDS, compute_bodies
-from saltus.simulate.engine.switches import check_switches
+from saltus.simulate.engine.switches import check_actions, check_switches
 from saltus.simulate.engine.threads.team import Team, room, threads_for
 from saltus.simulate.laws.contact import Compliant, find_contact_law, hard_numbers
 from saltus.simulate.laws.control import Controller, check_control, fits, room_of, user_laws
@@ -288,6 +288,8 @@ class Engine:
         self.unproved += warn_of_unproved(self.d)
         if self.event_reader is None:
             return
+        if self._switches:
+            check_actions(self.model, np.frombuffer(self._switches), self.d.views["eq_active"])
         new = self.event_reader.read(len(self.events))
         if len(new):
             events = np.concatenate([self.events, new]) if len(self.events) else new

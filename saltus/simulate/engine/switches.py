@@ -34,3 +34,16 @@ def check_switches(model: Model, m: Struct, active: NDArray[np.floating], checke
             continue
         raise OptionError(f"eq_active: equality {model.names('equality')[k]!r} cannot be switched: {why}")
     return given
+
+
+def check_actions(model: Model, before: NDArray[np.floating], after: NDArray[np.floating]) -> None:
+    """OptionError if steps have switched an equality on ([..., neq] before and after them), by an action of an event.
+
+    It may be open there, and closing it would move bodies at once.
+    """
+    on = np.flatnonzero(np.reshape(after > before, (-1, model.neq)).any(axis=0)) if after.size else ()
+    if len(on):
+        raise OptionError(
+            f"an action has switched equality {model.names('equality')[on[0]]!r} on; actions may only switch them "
+            "off. Let a terminal event end the run, close the equality, and set eq_active then"
+        )

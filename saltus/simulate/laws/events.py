@@ -22,7 +22,8 @@ class Event:
     `function(m, d)` returns a number; its sign changes are located as impacts are, to rounding of the time. It may read
     every quantity of a state (`d.time`, `d.qpos[i]`, `d.qvel[i]`, `d.ctrl[i]`, `d.userdata[i]`,
     `d.actuation_state[i]`, `d.xpos[b]`, `d.site_xpos[s]`, `d.actuator_force[k]`, `d.qacc[i]`, ...).
-    `action(m, d)` runs at the event and may write d.qpos, d.qvel, d.act, d.ctrl, d.userdata and d.actuation_state.
+    `action(m, d)` runs at the event and may write d.qpos, d.qvel, d.act, d.ctrl, d.userdata and d.actuation_state,
+    and 0 to d.eq_active, by which an equality lets go.
     Afterwards impacts and modes of contacts are found anew. If an action changes the sign of another event's function,
     that event follows at once.
 

@@ -24,6 +24,7 @@ from saltus.simulate.engine.engine import Engine
 from saltus.simulate.engine.events.located import has_leftovers, warn_of_leftovers, warn_of_lost, warn_of_unproved
 from saltus.simulate.engine.events.start import points, start_faults
 from saltus.simulate.engine.events.stepped import MOST_EVENTS
+from saltus.simulate.engine.switches import check_actions
 from saltus.simulate.laws.coefficients import Coefficients
 from saltus.simulate.laws.contact import Hard, Law
 from saltus.solve.status import CONTACTS_FULL, ENDED, EVENTS_FULL, OK, STEP_TOO_SMALL
@@ -174,7 +175,10 @@ class OneByOne(BatchStates):
         self._prepare(n * h, steps)
         going = ~self.diverged() & steps
         status, taken = np.where(going, EVENTS_FULL, OK), np.zeros(self.n, int)
+        switches = self._rows[:, engine.rows_of("eq_active")]
+        before = switches.copy()
         lost = self._take_steps(status, taken, n, h)
+        check_actions(engine.model, before, switches)
         self._left[going] = self._rows[going, self._past]
         self._fresh[going] = False
         if engine.guidance.has_movers:

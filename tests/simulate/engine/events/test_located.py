@@ -184,6 +184,25 @@ def test_samples_have_what_actions_changed_after_them():
     assert (run.ctrl[before] == 0.0).all() and (run.ctrl[run.time > 0.11] == 0.5).all()
 
 
+def test_actions_may_not_switch_equalities_on():
+    """The gear may be open there: the wheels would jump onto it."""
+
+    def when(m, d):
+        return d.time - 0.1
+
+    def take(m, d):
+        d.eq_active[0] = 1.0
+
+    open_gear = GEARED.replace("polycoef", 'active="false" polycoef')
+    events = [saltus.Event(when, action=take)]
+    sim = saltus.Simulation(open_gear, "dopri5", contact="hard", events=events)
+    with pytest.raises(saltus.OptionError, match="an action has switched equality 'gear' on"):
+        sim.run(0.2)
+    batch = saltus.Batch(open_gear, 2, integrator="dopri5", contact="hard", events=events)
+    with pytest.raises(saltus.OptionError, match="an action has switched equality 'gear' on"):
+        batch.step(100)
+
+
 def test_looking_notes_no_events():
     """A ball that strikes the floor at the start: looking at forces finds the impact, and the step finds it again."""
     sim = saltus.Simulation(DROP, contact=saltus.Hard(restitution=0.5))
