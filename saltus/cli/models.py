@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from saltus.cli.shared.completion import first_sentence
 from saltus.errors import RecordError
 from saltus.terminal import screen
 
@@ -21,7 +21,7 @@ def models(
     from saltus.model.source.bundled_names import BUNDLED
     from saltus.model.source.bundled_names import models as names
 
-    texts = {name: first_sentence((BUNDLED / f"{name}.xml").read_text(encoding="utf-8")) for name in names()}
+    texts = {name: _first_sentence((BUNDLED / f"{name}.xml").read_text(encoding="utf-8")) for name in names()}
     texts["n_link:N"] = "A planar pendulum of N links, each with a motor, as n_link:5."
     screen.print_facts(list(texts.items()))
     if pictures is not None:
@@ -39,3 +39,10 @@ def _draw(names: list[str], folder: Path) -> None:
         for name in names:
             Simulation(name).picture(folder / f"{name}.png")
     typer.echo(f"{len(names)} pictures in {folder}")
+
+
+def _first_sentence(text: str) -> str:
+    """The first sentence of the comment that a model's file begins with, in one line; "" without a comment."""
+    found = re.search(r"\A\s*<!--\s*(.*?)(?:-->|\n\s*\n)", text, re.S)
+    line = " ".join(found[1].split()) if found else ""
+    return re.split(r"(?<=\.)\s|;\s", line, maxsplit=1)[0].rstrip(".") + "."

@@ -3,7 +3,6 @@
 A model's names are read from its file as text, so that a shell answers at once; what its files include is not read.
 """
 
-import re
 from collections.abc import Iterable
 from pathlib import Path
 from xml.etree import ElementTree
@@ -81,10 +80,3 @@ def named_elements(model: str | None) -> list[tuple[str, str]]:
 def _last_of(names: Iterable[str], incomplete: str) -> list[str]:
     done, comma, begun = incomplete.rpartition(",")
     return [f"{done}{comma}{name}" for name in names if name.startswith(begun)]
-
-
-def first_sentence(text: str) -> str:
-    """The first sentence of the comment that a model's file begins with, in one line; "" without a comment."""
-    found = re.search(r"\A\s*<!--\s*(.*?)(?:-->|\n\s*\n)", text, re.S)
-    line = " ".join(found[1].split()) if found else ""
-    return re.split(r"(?<=\.)\s|;\s", line, maxsplit=1)[0].rstrip(".") + "."
