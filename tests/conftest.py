@@ -3,6 +3,7 @@
 import pytest
 from helpers.browser import launched
 from helpers.hard_layout import share_layout
+from helpers.time_left import pytest_runtest_setup, pytest_terminal_summary  # noqa: F401  (hooks)
 
 collect_ignore = ["helpers"]  # no tests, whatever its files are called
 

@@ -1,0 +1,1 @@
+"""Commands that run many simulations and compare them."""

@@ -1,0 +1,1 @@
+"""Python's operators on duals and on lanes, registered with the compiler."""
