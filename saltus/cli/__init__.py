@@ -18,7 +18,6 @@ from typer.main import get_command
 from saltus.cli import (
     cache,
     check,
-    compare,
     contact_law,
     derive,
     env,
@@ -27,13 +26,12 @@ from saltus.cli import (
     page,
     replay,
     run,
-    study,
-    sweep,
     verify,
     warm,
 )
 from saltus.cli.bench import bench_app
 from saltus.cli.shared.brackets import keep_brackets
+from saltus.cli.studies import compare, study, sweep
 from saltus.errors import SaltusError
 from saltus.terminal.screen import INTERRUPTED, say_error, say_warning
 from saltus.version import __version__

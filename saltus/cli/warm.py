@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from saltus.cli.compare import names_in
 from saltus.cli.shared.completion import complete_integrators
 from saltus.cli.shared.options import Ignore, complete_warmed
+from saltus.cli.studies.compare import names_in
 from saltus.errors import OptionError
 from saltus.terminal import screen
 

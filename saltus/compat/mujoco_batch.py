@@ -310,8 +310,7 @@ class Batch(NamedAccess):
     def _push_models(self) -> None:
         """Write the expanded fields into the engine's models."""
         for name, values in self._expanded.items():
-            part, _, field = name.rpartition(".")
-            setattr(self._batch.model.opt if part else self._batch.model, field, values)
+            setattr(self._batch.model.opt if "." in name else self._batch.model, name.rpartition(".")[2], values)
         if self._expanded:
             self._batch.model_of(0)  # lets it take effect
 

@@ -4,7 +4,7 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from saltus.number.duals import pack, unpack
+from saltus.number.arithmetic.duals import pack, unpack
 from saltus.number.kernels import PLAIN
 from saltus.number.kinds import TANGENTS, LaneType, MaskType, dual, splat
 

@@ -10,11 +10,11 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic, lower_builtin
 
-from saltus.number.duals import pack, unpack
+from saltus.number.arithmetic.duals import pack, unpack
+from saltus.number.arithmetic.lanes import lane_of
 from saltus.number.internals import AbstractTemplate, cgutils, infer_global, signature
 from saltus.number.kernels import PLAIN, kernel
 from saltus.number.kinds import TANGENTS, DualType, LaneType, MaskType, dual, is_real, splat
-from saltus.number.lanes import lane_of
 
 MINVAL = 1e-15  # what counts as zero, and the least divisor: MuJoCo's mjMINVAL
 

@@ -21,7 +21,7 @@ from numba.extending import (
     register_model,
 )
 
-from saltus.number import duals, lanes  # noqa: F401  (their operators)
+from saltus.number.arithmetic import duals, lanes  # noqa: F401  (their operators)
 from saltus.number.internals import AbstractTemplate, AttributeTemplate, cgutils, infer_global, signature, struct_value
 from saltus.number.kinds import LaneType, dual, lane32, lane64
 from saltus.number.structs import LAYOUTS

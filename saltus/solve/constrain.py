@@ -6,10 +6,8 @@ from saltus.contact.rows.adhesion import adhesion_moments
 from saltus.contact.rows.adhesive_contacts import pull_contacts
 from saltus.contact.rows.blocks import clear_blocks
 from saltus.contact.rows.contacts import contact_rows
-from saltus.contact.rows.equality import equality_rows
-from saltus.contact.rows.flex_edges import edge_rows
-from saltus.contact.rows.friction import friction_rows
-from saltus.contact.rows.limits import limit_rows
+from saltus.contact.rows.equality import edge_rows, equality_rows
+from saltus.contact.rows.joints import friction_rows, limit_rows
 from saltus.contact.rows.movers import carry_soft_equalities
 from saltus.contact.rows.tendons import tendon_equality_rows, tendon_friction_rows, tendon_limit_rows
 from saltus.contact.rows.user_compliance import GIVEN, given_forces

@@ -17,7 +17,7 @@ from saltus.cli.shared.options import (
     Workers,
     workers_of,
 )
-from saltus.cli.sweep import Files, show
+from saltus.cli.studies.sweep import Files, show
 from saltus.terminal import screen
 
 

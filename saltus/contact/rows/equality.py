@@ -1,14 +1,15 @@
-"""Constraint rows of equalities: connect, weld and joint constraints."""
+"""Constraint rows of equalities: connect, weld, joints, and the edges of deformable bodies that keep their length."""
 
+from saltus.contact.counts import NBLOCK, NEDGE
 from saltus.contact.rows.blocks import EQUALITY, add_block, times_block
 from saltus.contact.rows.soft_law import impedance, reference, regularisation
 from saltus.dynamics.awake.walks import awake_equalities
 from saltus.model.enums import CONNECT, JOINT, WELD
-from saltus.number.functions import any_lane, sqrt, where
-from saltus.number.kernels import kernel
+from saltus.number.functions import absolute, any_lane, sqrt, where
+from saltus.number.kernels import kernel, only_with
 from saltus.spatial.motions import acceleration_at, velocity_at
 from saltus.spatial.quaternions import quat_conjugate, quat_multiply
-from saltus.spatial.vectors import add3, matrix_times_vector, scale3, sub3
+from saltus.spatial.vectors import add3, dot3, matrix_times_vector, scale3, sub3
 
 TINY = 1e-30  # keeps the derivative of a square root finite
 
@@ -227,3 +228,57 @@ def subtract_weld_drift(m, d, k, b, body1, body2):
     d.row_aref[row] = d.row_aref[row] - scale * change[0]
     d.row_aref[row + 1] = d.row_aref[row + 1] - scale * change[1]
     d.row_aref[row + 2] = d.row_aref[row + 2] - scale * change[2]
+
+
+# ---------------------------------------------------------------- edges of deformable bodies
+
+
+@only_with("flexequality")
+@kernel
+def edge_rows(m, d):
+    """A row L - L₀ = 0 for each edge of constrained length L. Reads flexvert_xpos, cdof, qvel."""
+    zero = 0.0 * d.time
+    if m.edgerows_alike:
+        d.count[NEDGE] = d.count[NBLOCK]
+    for r in range(m.nedgerow):
+        k, e = m.edgerow_eq[r], m.edgerow_edge[r]
+        law = m.eq_law[k]
+        b = add_block(m, d, EQUALITY, 1, m.edgerow_chain[r], law, k, zero == zero)
+        row = d.block_row[b]
+        violation = edge_jacobian(m, d, b, e)
+        imp = impedance(m.law_impedance[law], absolute(violation))
+        times_block(m, d, b, d.qvel, d.row_velocity)
+        d.row_pos[row] = violation
+        d.row_D[row] = 1.0 / regularisation(imp, m.edgerow_invweight[r])
+        d.row_aref[row] = reference(m.law_stiffness[law], m.law_damping[law], imp, violation, d.row_velocity[row])
+
+
+@kernel
+def edge_jacobian(m, d, b, e):
+    """Writes the Jacobian of the length of edge e, dL = u · (dx₂ - dx₁), to row_J at block b; returns L - L₀ (m)."""
+    first, second = m.flexedge_vert[e, 0], m.flexedge_vert[e, 1]
+    x1, x2 = d.flexvert_xpos[first], d.flexvert_xpos[second]
+    # length and direction of the edge
+    span = sub3(x2, x1)
+    length = sqrt(dot3(span, span))
+    u = scale3(1.0 / length, span)
+    # vertices that only translate: the linear parts of cdof
+    adr = m.chain_adr[d.block_chain[b]]
+    if m.edgerows_alike:
+        for c in range(d.block_num[b]):
+            s = d.cdof[m.chain_dof[adr + c]]
+            d.row_J[d.block_J[b] + c] = m.chain_sign[adr + c] * dot3(u, (s[3], s[4], s[5]))
+        return length - m.flexedge_length0[e]
+    # in general: velocities of both vertices for each degree of freedom
+    arm1 = sub3(x1, d.subtree_com[m.body_rootid[m.flexvert_bodyid[first]]])
+    arm2 = sub3(x2, d.subtree_com[m.body_rootid[m.flexvert_bodyid[second]]])
+    for c in range(d.block_num[b]):
+        s = d.cdof[m.chain_dof[adr + c]]
+        sign = m.chain_sign[adr + c]
+        rate = 0.0 * length
+        if sign >= 0.0:
+            rate = rate + dot3(u, velocity_at(s, arm2))
+        if sign <= 0.0:
+            rate = rate - dot3(u, velocity_at(s, arm1))
+        d.row_J[d.block_J[b] + c] = rate
+    return length - m.flexedge_length0[e]

@@ -1,8 +1,8 @@
-"""Constraint rows of joint limits: one for each end of a range that a joint comes close to."""
+"""Constraint rows of joints: limits, one row for each end of a range that comes close, and dry friction."""
 
-from saltus.contact.rows.blocks import UNILATERAL, add_block
+from saltus.contact.rows.blocks import FRICTION, UNILATERAL, add_block
 from saltus.contact.rows.soft_law import impedance, reference, regularisation
-from saltus.dynamics.awake.walks import awake_joint_limits
+from saltus.dynamics.awake.walks import awake_dof_frictions, awake_joint_limits
 from saltus.model.enums import BALL
 from saltus.number.functions import any_lane, maximum, sqrt, where
 from saltus.number.kernels import kernel
@@ -64,3 +64,20 @@ def ball_limit(m, d, k, i, a):
         d.row_J[place] = -axis[0]
         d.row_J[place + 1] = -axis[1]
         d.row_J[place + 2] = -axis[2]
+
+
+@kernel
+def friction_rows(m, d):
+    """Rows of dry friction: reference acceleration -B v, with a force of at most friction_loss (N, N m)."""
+    for k in awake_dof_frictions(m, d):
+        law = m.friction_law[k]
+        chain = m.friction_chain[k]
+        zero = 0.0 * d.time
+        b = add_block(m, d, FRICTION, 1, chain, law, k, zero == zero)
+        row = d.block_row[b]
+        imp = impedance(m.law_impedance[law], zero)
+        d.row_J[d.block_J[b]] = zero + 1.0
+        d.row_pos[row] = zero
+        d.row_D[row] = 1.0 / regularisation(imp, m.friction_invweight[k])
+        d.row_aref[row] = -m.law_damping[law] * d.qvel[m.chain_dof[m.chain_adr[chain]]]
+        d.row_loss[row] = zero + m.friction_loss[k]

@@ -2,7 +2,7 @@
 
 from saltus.contact.rows.blocks import FRICTION, add_block
 from saltus.contact.rows.equality import equality_acts, equality_block, equality_law
-from saltus.contact.rows.limits import unilateral
+from saltus.contact.rows.joints import unilateral
 from saltus.contact.rows.soft_law import impedance, regularisation
 from saltus.dynamics.awake.walks import awake_equalities, awake_tendon_frictions, awake_tendon_limits
 from saltus.model.enums import TENDON

@@ -8,7 +8,7 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from saltus.number.duals import unpack
+from saltus.number.arithmetic.duals import unpack
 from saltus.number.kernels import kernel
 from saltus.number.kinds import LaneType, dual
 

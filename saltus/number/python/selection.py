@@ -11,10 +11,10 @@ from llvmlite import ir
 from numba import types
 from numba.extending import lower_builtin
 
-from saltus.number.duals import unpack
+from saltus.number.arithmetic.duals import unpack
+from saltus.number.arithmetic.lanes import lane_of
 from saltus.number.internals import AbstractTemplate, NumbaError, cgutils, infer_global, signature
 from saltus.number.kinds import LaneType, MaskType, dual, lane32, lane64
-from saltus.number.lanes import lane_of
 
 TRUTHS = (MaskType, types.Boolean)
 REFUSED = "Refused: "  # begins what this room says about types that cannot be

@@ -73,8 +73,7 @@ class Engine:
         check_sampling(self.model, self.integrator)
         check_discrete(self.model, self.integrator, self.law.name == "hard")
         self.step_bounds = check_bounds(setup.max_step, setup.breaks, self.integrator)
-        timestep = self.model.opt.timestep if setup.timestep is None else setup.timestep
-        self._timestep = positive("timestep", timestep)
+        self._timestep = positive("timestep", self.model.opt.timestep if setup.timestep is None else setup.timestep)
         # time constants of soft constraints are not limited by the steps of adaptive integrators
         self.law_timestep = self.integrator.law_timestep(self.timestep)
         self.dynamics, self.equations = dynamics, equations_key(dynamics, self.model)
@@ -218,10 +217,9 @@ class Engine:
         self.place(key)
         self.computed = self.left = None
         self.unconverged = self.unproved = 0
-        self.passed = []
+        self.passed, self.events = [], self.events[:0]
         if self.passed_reader is not None:
             self.passed_reader.forget()
-        self.events = self.events[:0]
 
     def place(self, key: int | str | None) -> None:
         """Put the state at a keyframe or the model's start."""
@@ -239,8 +237,10 @@ class Engine:
 
     def was_moved(self) -> bool:
         """Whether positions, velocities or active equalities differ from those that the last step left."""
-        rows = self._motion
-        return self.left is None or not np.array_equal(self.state[rows], self.left[rows])
+        return not self._is_left(self._motion)
+
+    def _is_left(self, rows: slice) -> bool:
+        return self.left is not None and np.array_equal(self.state[rows], self.left[rows])
 
     # ------------------------------------------------------------ motion
 
@@ -318,10 +318,7 @@ class Engine:
 
     def place_if_new(self) -> None:
         """Move mocap bodies to their poses instantly, in a state that no step has left."""
-        rows = self.rows_of("time", "qvel")
-        if self.guidance.has_movers and not (
-            self.left is not None and np.array_equal(self.state[rows], self.left[rows])
-        ):
+        if self.guidance.has_movers and not self._is_left(self.rows_of("time", "qvel")):
             self.guidance.place_mocap()
 
     def place_mocap(self) -> None:
@@ -370,8 +367,7 @@ class Engine:
             self.settle()
         status = loops.forward(self.m, self.d)
         if self.control is not None and not self.control.hold:
-            rows = self.rows_of("ctrl")
-            before[rows] = self.state[rows]
+            before[self.rows_of("ctrl")] = self.state[self.rows_of("ctrl")]
         self.state[:] = self.computed = before
         return status
 

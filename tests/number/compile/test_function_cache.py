@@ -122,7 +122,7 @@ def test_other_sources_leave_the_key_of_the_archive(copy):
 def test_an_edit_of_the_compiler_changes_the_key_of_all_files(copy):
     """No other edit does: what else a kernel depends on is told for each."""
     keys = [fingerprint.base_key.__wrapped__()]
-    for edited in ("number/lanes.py", fingerprint.EXTENSIONS[0], "spatial/vectors.py"):
+    for edited in ("number/arithmetic/lanes.py", fingerprint.EXTENSIONS[0], "spatial/vectors.py"):
         source = copy / edited
         source.write_text(source.read_text() + "\n")
         keys.append(fingerprint.base_key.__wrapped__())
