@@ -16,7 +16,7 @@ from saltus.contact.rigid.plane import height_over_plane, no_vector
 from saltus.contact.seams import drop_covered
 from saltus.model.enums import BALL, BOX, HFIELD, PLANE, SPHERE, pair_kind
 from saltus.model.event_enums import OPEN
-from saltus.number.functions import minimum, sqrt
+from saltus.number.functions import maximum, minimum, sqrt
 from saltus.number.kernels import kernel, only_with
 from saltus.spatial.fields import load4
 from saltus.spatial.quaternions import quat_log, quat_normalize
@@ -230,7 +230,7 @@ def joint_gaps(m, d, k):
     a, margin = m.jnt_qposadr[j], m.limit_margin[k]
     if m.jnt_type[j] == BALL:
         turn = quat_log(quat_normalize(load4(d.qpos, a)))
-        low = max(m.limit_range[k, 0], m.limit_range[k, 1]) - sqrt(dot3(turn, turn))
+        low = maximum(m.limit_range[k, 0], m.limit_range[k, 1]) - sqrt(dot3(turn, turn))
         return low - margin, 0.0 * d.time + ABSENT
     return d.qpos[a] - m.limit_range[k, 0] - margin, m.limit_range[k, 1] - d.qpos[a] - margin
 

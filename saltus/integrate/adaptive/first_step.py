@@ -1,6 +1,7 @@
 """The size of the first step, from the state and its slopes."""
 
 from saltus.integrate.adaptive.memory import ERROR_BEFORE, STEP
+from saltus.number.components import frozen
 from saltus.number.functions import absolute, maximum, minimum, where
 from saltus.number.kernels import kernel
 
@@ -19,5 +20,5 @@ def first_step_size(m, d):
         force = maximum(force, absolute(d.qacc[i]))
     guess = 0.01 * minimum(1.0 / speed, minimum(maximum(speed, 1e-3 + 0.0 * speed) / force, 100.0 + 0.0 * speed))
     known = d.memory[STEP] > 0.0
-    d.memory[STEP] = where(known, d.memory[STEP], guess)
+    d.memory[STEP] = frozen(where(known, d.memory[STEP], guess))
     d.memory[ERROR_BEFORE] = where(known, d.memory[ERROR_BEFORE], 1e-4 + 0.0 * guess)

@@ -7,6 +7,7 @@ Nørsett & Wanner, Solving Ordinary Differential Equations I (1993), II.4, with 
 from saltus.integrate.adaptive.memory import ERROR_BEFORE, REJECTED, STEP, TAKEN
 from saltus.integrate.dense.dormand_prince import ERROR, STAGES
 from saltus.model.enums import SLIDE
+from saltus.number.components import frozen
 from saltus.number.functions import absolute, clip, maximum, minimum, power, sqrt, where
 from saltus.number.kernels import kernel, only_with
 
@@ -85,8 +86,10 @@ def control_step_size(m, d, h, live, good, error):
     shortened = good & (h < d.memory[STEP])
     proposal = tried * factor
     proposal = where(shortened, maximum(proposal, d.memory[STEP]), proposal)
-    d.memory[STEP] = where(live, proposal, d.memory[STEP])
-    d.memory[ERROR_BEFORE] = where(good, maximum(error, 1e-4 + 0.0 * error), d.memory[ERROR_BEFORE])
+    # derivatives are those of the motion, for which the choice of steps is a matter of accuracy
+    d.memory[STEP] = frozen(where(live, proposal, d.memory[STEP]))
+    error_before = where(good, maximum(error, 1e-4 + 0.0 * error), d.memory[ERROR_BEFORE])
+    d.memory[ERROR_BEFORE] = frozen(error_before)
     # counts of accepted and rejected steps
     d.memory[TAKEN] = d.memory[TAKEN] + where(good, 1.0 + 0.0 * error, 0.0 * error)
     failed = where(good, 0.0 * error, 1.0 + 0.0 * error)

@@ -51,8 +51,8 @@ from saltus.model.event_enums import (
     STIFF,
     TRIES,
 )
-from saltus.number.conditions import has
-from saltus.number.functions import maximum, sqrt
+from saltus.number.conditions import has, has_tangents
+from saltus.number.functions import maximum, minimum, sqrt
 from saltus.number.kernels import kernel, only_with
 from saltus.solve.event.constraint_stabilization import project, project_positions
 from saltus.solve.event.event_resolution import choose_modes, part
@@ -83,6 +83,8 @@ def go_over(m, d, status):
     `status`: the reason, returned unchanged if they do not. The active set is empty meanwhile. If friction jams
     (Painlevé), impulses exist although accelerations do not.
     """
+    if has_tangents(d):
+        return status  # steps over events have no derivatives
     over = status == CROWDED or status == UNRESOLVED or status == CHATTER or status == TOO_DENSE or status == JAMMED
     if m.opt_dense != STEP or not over:
         return status
@@ -92,7 +94,7 @@ def go_over(m, d, status):
     # number and size of the steps: twice as many if the last phase has just ended
     soon = d.dense[LENGTH] > 0.0 and d.time - d.dense[OVER] < SOON * m.opt_dense_time
     energy_of_state(m, d)
-    d.dense[LEFT] = min(2.0 * d.dense[LENGTH], MOST) if soon else FEWEST
+    d.dense[LEFT] = minimum(2.0 * d.dense[LENGTH], MOST) if soon else FEWEST
     d.dense[LENGTH] = d.dense[LEFT]
     d.dense[SIZE] = m.opt_dense_step * (CROWDED_STEP if status == CROWDED else 1.0)
     # time, energy (J) and counts at the start of the phase

@@ -43,7 +43,7 @@ def too_dense(m, d, passed):
     d.dense[COUNTED], d.dense[COUNTED_AT] = decayed + all_of_them, d.time
     if d.dense[RECENT] > MOST_AT_ONCE:
         return True
-    return m.opt_dense != LOCATE and max(busiest, d.dense[COUNTED] / scale) > m.opt_dense_events
+    return m.opt_dense != LOCATE and maximum(busiest, d.dense[COUNTED] / scale) > m.opt_dense_events
 
 
 @kernel

@@ -32,7 +32,7 @@ from saltus.integrate.event.user_events import EVENTS, act, look, mark_passed, s
 from saltus.integrate.integrator import Integrator
 from saltus.integrate.status import bad_state
 from saltus.model.event_enums import CLOSED, LEFT, LOCATE, RECENT, UNDONE
-from saltus.number.conditions import has
+from saltus.number.conditions import has, has_tangents
 from saltus.number.functions import absolute, minimum
 from saltus.number.kernels import kernel, only_with
 from saltus.solve.event.constraint_stabilization import project
@@ -101,8 +101,9 @@ def is_left(m, d, end, method):
 def go_towards(m, d, end, method):
     """Take one step towards `end` (s), or to the first event in it and through it, or reject it; returns a status."""
     start = d.time
-    if d.dense[LEFT] > 0.0:
-        return through(m, d, step_over(m, d, end))
+    if not has_tangents(d):  # noqa: SIM102 (decided when the kernel is compiled: steps over events have no derivatives)
+        if d.dense[LEFT] > 0.0:
+            return through(m, d, step_over(m, d, end))
     if creeps(m, d):
         return go_over(m, d, TOO_DENSE)
     status, size, place = look_ahead(m, d, end, method)

@@ -119,7 +119,8 @@ def read_block(m, d, b, rounding):
         d.event_value[m.nmode + item] = c1 * d.row_velocity[row + 1] + c2 * d.row_velocity[row + 2]
     # stick: margin to the friction cone, μ f_N - |f_T|
     elif kind == CONE:
-        across = sqrt(d.row_force[row + 1] ** 2 + d.row_force[row + 2] ** 2)
+        f1, f2 = d.row_force[row + 1], d.row_force[row + 2]
+        across = sqrt(f1 * f1 + f2 * f2)
         d.event_value[item] = contact_friction(m, d, b) * force * (1.0 + ROOM) + rounding - across
     # dry friction: speed along the slip, or margin to the bound
     elif kind == FRICTION and d.mode[item] == SLIP:

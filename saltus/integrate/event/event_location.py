@@ -238,7 +238,7 @@ def dip(m, d, h, start, method, part):
             slope = STEEPER * maximum(absolute(high - low), maximum(before - low, after - high))
             if low + high < slope:
                 place = deepest(m, d, h, start, method, e, part / PARTS, low, (part + 1.0) / PARTS, high)
-                found = min(found, place)
+                found = minimum(found, place)
     return found
 
 

@@ -10,7 +10,9 @@ from saltus.integrate.dense.substep import state_at
 from saltus.integrate.event.event_functions import event_values, positions
 from saltus.integrate.event.user_events import above, level
 from saltus.model.event_enums import OPEN
-from saltus.number.functions import absolute
+from saltus.number.components import chain, frozen, seed, tangent_of, value_of
+from saltus.number.conditions import has_tangents
+from saltus.number.functions import absolute, maximum, minimum
 from saltus.number.kernels import kernel
 
 NEARER, SHORTER = 20, 0.125  # samples towards the start, for a function that is zero there; ratio of successive ones
@@ -90,14 +92,15 @@ def zero_of(m, d, h, start, method, e, lower, upper, high):
     low = level(m, d, e, d.event_before[e])
     least = resolution(m, e)
     if low > least:
-        return bracket(m, d, h, start, method, e, 0.0, lower, low, upper, high)
+        return located(m, d, h, start, method, e, bracket(m, d, h, start, method, e, 0.0, lower, low, upper, high))
     # zero at the start: bisect towards it until the function is positive
     place = full = upper
     for _ in range(NEARER):
         place = lower + SHORTER * (place - lower)
         value = level(m, d, e, value_at(m, d, h, start, place, method, e))
         if value > least:
-            return bracket(m, d, h, start, method, e, 0.0, place, value, upper, high)
+            place = bracket(m, d, h, start, method, e, 0.0, place, value, upper, high)
+            return located(m, d, h, start, method, e, place)
         upper, high = place, value
     # it never became positive: its zero is shifted down by twice the resolution
     high = level(m, d, e, value_at(m, d, h, start, full, method, e))
@@ -105,7 +108,24 @@ def zero_of(m, d, h, start, method, e, lower, upper, high):
         return NONE
     if low + 2.0 * least <= 0.0:
         return lower
-    return bracket(m, d, h, start, method, e, 2.0 * least, lower, low + 2.0 * least, full, high + 2.0 * least)
+    place = bracket(m, d, h, start, method, e, 2.0 * least, lower, low + 2.0 * least, full, high + 2.0 * least)
+    return located(m, d, h, start, method, e, place)
+
+
+@kernel
+def located(m, d, h, start, method, e, place):
+    """The place of a zero of event function e in a step; of a dual, with the tangents of the place itself.
+
+    By the implicit function theorem for g(θ, p) = 0: dθ = -(∂g/∂p) dp / (∂g/∂θ).
+    """
+    if has_tangents(d):
+        at = frozen(place)
+        here = value_at(m, d, h, start, at, method, e)
+        # tangent 0 counts the place too, whose share is the slope
+        ahead = value_at(m, d, h, start, at + seed(0.0, 0), method, e)
+        slope = tangent_of(ahead, 0) - tangent_of(here, 0)
+        place = chain(value_of(at), -1.0 / slope, here)
+    return place
 
 
 @kernel
@@ -139,7 +159,7 @@ def bracket(m, d, h, start, method, e, shift, a, fa, b, fb):
         if phi * phi < xi and (1.0 - phi) * (1.0 - phi) < 1.0 - xi:
             # inverse quadratic interpolation where it is safe
             share = fa / (fb - fa) * fc / (fb - fc) + (c - a) / (b - a) * fa / (fc - fa) * fb / (fc - fb)
-        share = min(max(share, width), 1.0 - width)
+        share = minimum(maximum(share, width), 1.0 - width)
     return a if fa < 0.0 else b
 
 
@@ -156,7 +176,8 @@ def deepest(m, d, h, start, method, e, a, fa, b, fb):
             return x
         if fy < 0.0:
             return y
-        if min(fx, fy) > DEEPER * (max(fa, fb, fx, fy) - min(fx, fy)):
+        least = minimum(fx, fy)
+        if least > DEEPER * (maximum(maximum(fa, fb), maximum(fx, fy)) - least):
             return NONE  # the minimum cannot reach zero
         # keep the section with the minimum
         if fx < fy:

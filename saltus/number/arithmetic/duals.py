@@ -131,3 +131,18 @@ class _DualNegative(AbstractTemplate):
 def _lower_negative(context, builder, sig, args):
     value, tangent = unpack(context, builder, args[0])
     return pack(context, builder, builder.fneg(value), builder.fneg(tangent))
+
+
+@infer_global(int)
+class _DualWholeNumber(AbstractTemplate):
+    """The whole number below or above a dual's value, towards zero."""
+
+    def generic(self, args, kws):
+        if args == (dual,):
+            return signature(types.int64, dual)
+
+
+@lower_builtin(int, DualType)
+def _lower_whole_number(context, builder, sig, args):
+    value, _ = unpack(context, builder, args[0])
+    return context.cast(builder, value, types.float64, types.int64)

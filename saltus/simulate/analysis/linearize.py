@@ -8,6 +8,7 @@ from saltus.contact.mujoco.collision import attach
 from saltus.errors import OptionError, warn
 from saltus.model.layout import DATA
 from saltus.number.structs import Struct
+from saltus.simulate.analysis.run_tangents import RunTangents
 from saltus.simulate.engine import loops
 from saltus.simulate.engine.engine import Engine
 from saltus.simulate.engine.snapshot import peeking
@@ -22,8 +23,10 @@ POLISH = 12  # Newton iterations after convergence, for the tangents of implicit
 
 def linearize(engine: Engine) -> tuple[np.ndarray, np.ndarray]:
     """Matrices A and B of one step at the present state, of awake trees; OptionError if steps have no derivatives."""
-    if engine.hard is not None:
-        raise OptionError("linearize: steps with hard contact have no derivatives; use contact='soft'")
+    if engine.hard is not None or engine.integrator.adaptive:
+        if "run_tangents" not in engine.memo:
+            engine.memo["run_tangents"] = RunTangents(engine)
+        return engine.memo["run_tangents"].linearize()
     if "linearization" not in engine.memo:
         engine.memo["linearization"] = Linearization(engine)
     return engine.memo["linearization"]()

@@ -255,6 +255,18 @@ def record_events(m, d, times, row, attempts, tableau, tolerance, bounds, out):
 # ---------------------------------------------------------------- derivatives of a step
 
 
+@entry
+def seed_run(m, d, qpos, qvel, act, ctrl, column):
+    """Set the state of a dual Data with tangents along directions column, column + 1, ... (see `seed_state`)."""
+    seed_state(m, d, qpos, qvel, act, ctrl, column)
+
+
+@entry
+def read_run(m, d, qpos, A, B, column):
+    """Columns column, column + 1, ... of A and B from the tangents of a dual Data, at the positions qpos [nq]."""
+    store_tangents(m, d, qpos, A, B, column)
+
+
 def linearize(integrator: Integrator, free: bool) -> Entry:
     """Derivatives of one step of the float data, which is taken, into A [2 nv + nact]² and B [2 nv + nact, nu].
 

@@ -234,7 +234,7 @@ def _project(p):
                     bound = p.hard_scale[row] * p.hard_bound[k]
                     x = clip(w, -bound, bound)
                 p.hard_best[row] = x
-                p.hard_slope[row] = (1.0 if x == w else 0.0, 0.0, 0.0)
+                p.hard_slope[row] = ((1.0 if x == w else 0.0) + 0.0 * w, 0.0 * w, 0.0 * w)
 
 
 @kernel
@@ -242,11 +242,11 @@ def _project_on_ray(p, k, i):
     """Projection on the ray of (1, -μ y_T / |y_T|)."""
     y1, y2 = p.hard_y[i + 1], p.hard_y[i + 2]
     factor = -p.hard_mu[k] / sqrt(y1 * y1 + y2 * y2)
-    g = (1.0, factor * y1, factor * y2)
+    g = (1.0 + 0.0 * factor, factor * y1, factor * y2)
     share = 1.0 / (1.0 + p.hard_mu[k] * p.hard_mu[k])
     along = share * (p.hard_anchor[i] + g[1] * p.hard_anchor[i + 1] + g[2] * p.hard_anchor[i + 2])
     if along < 0.0:
-        along = share = 0.0
+        along = share = 0.0 * along
     for c in range(3):
         p.hard_best[i + c] = along * g[c]
         p.hard_slope[i + c] = (share * g[c], share * g[c] * g[1], share * g[c] * g[2])
@@ -265,9 +265,9 @@ def _project_cone(p, k, i):
         p.hard_slope[i + c] = (own if c == 0 else 0.0, own if c == 1 else 0.0, own if c == 2 else 0.0)
     if not inside and not outside:
         # along the generator nearest to w, and across it by the ratio of the distances from the axis
-        g = (1.0, mu * w[1] / length, mu * w[2] / length)
+        g = (1.0 + 0.0 * mu, mu * w[1] / length, mu * w[2] / length)
         share, nearer = 1.0 / (1.0 + mu * mu), mu * x[0] / (length * length * length)
-        t = (0.0, -w[2], w[1])
+        t = (0.0 * mu, -w[2], w[1])
         for c in range(3):
             a, b = share * g[c], nearer * t[c]
             p.hard_slope[i + c] = (a + b * t[0], a * g[1] + b * t[1], a * g[2] + b * t[2])

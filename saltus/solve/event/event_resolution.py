@@ -183,7 +183,7 @@ def choose_modes(m, d):
         return JAMMED if may_jam(d) else UNRESOLVED
     largest = 0.0 * d.time
     for j in range(d.hard_count[ROWS]):
-        largest = max(largest, absolute(d.hard_q[j]))
+        largest = maximum(largest, absolute(d.hard_q[j]))
     for k in range(d.hard_count[BLOCKS]):
         choose_mode(m, d, k, maximum(ROUNDING, residual) * largest)
     return OK
@@ -242,7 +242,8 @@ def choose_mode(m, d, k, rounding):
             d.mode[item] = OPEN
         elif kind == COULOMB:
             # friction at its limit and sliding acceleration: slip
-            force, limit = sqrt(d.hard_r[j + 1] ** 2 + d.hard_r[j + 2] ** 2), d.hard_mu[k] * d.hard_r[j]
+            r1, r2 = d.hard_r[j + 1], d.hard_r[j + 2]
+            force, limit = sqrt(r1 * r1 + r2 * r2), d.hard_mu[k] * d.hard_r[j]
             a1, a2 = d.hard_u[j + 1], d.hard_u[j + 2]
             a = sqrt(a1 * a1 + a2 * a2)
             if force >= (1.0 - ON_EDGE) * limit:

@@ -33,7 +33,7 @@ def least_forces(m, d):
         if d.active_rank[0, HELD_ROWS] == n:
             most = int(d.active_rank[0, HELD_RANK])
         else:
-            small = maximum(small, minimum((MARGIN * open_by) ** 2, MOST))
+            small = maximum(small, minimum(MARGIN * open_by * (MARGIN * open_by), MOST))
     rank, _ = minimum_norm_of_rank(d, n, d.hard_W, d.hard_q, d.hard_r, most, small)
     if open_by <= SATISFIED:
         d.active_rank[0, HELD_ROWS], d.active_rank[0, HELD_RANK] = 0.0 * d.time + n, 0.0 * d.time + rank

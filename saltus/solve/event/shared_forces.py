@@ -75,7 +75,8 @@ def feasible(d):
         if (kind == UNILATERAL or kind == COULOMB) and force < -ROUNDING * largest:
             return False
         if kind == COULOMB:
-            across = sqrt(d.hard_r[j + 1] ** 2 + d.hard_r[j + 2] ** 2)
+            r1, r2 = d.hard_r[j + 1], d.hard_r[j + 2]
+            across = sqrt(r1 * r1 + r2 * r2)
             if across > d.hard_mu[k] * force + ROUNDING * largest:
                 return False
         if kind == BOUNDED and absolute(force) > d.hard_mu[k] * (1.0 + ROUNDING):

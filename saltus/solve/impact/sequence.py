@@ -75,7 +75,7 @@ def reflect(p, level, law, tolerance):
         residual = maximum(residual, reflect_once(p, level, law, tolerance))
         add_to_row(p)
         rounds += 1
-    p.impact_report[ROUNDS] = max(p.impact_report[ROUNDS], rounds)
+    p.impact_report[ROUNDS] = maximum(p.impact_report[ROUNDS], 1.0 * rounds)
     return maximum(residual, end_plastically(p, approach, tolerance))
 
 
@@ -98,7 +98,7 @@ def patience(p):
                     total = total - p.hard_factor[i * n + k] * p.hard_factor[j * n + k]
                 own = p.hard_factor[j * n + j]
                 p.hard_factor[i * n + j] = total / own if used and own > 0.0 else 0.0
-                pivot = pivot - p.hard_factor[i * n + j] ** 2
+                pivot = pivot - p.hard_factor[i * n + j] * p.hard_factor[i * n + j]
             p.hard_factor[i * n + i] = 0.0
             if used and pivot > DEPENDENT * p.impact_W[i * n + i]:
                 p.hard_factor[i * n + i] = sqrt(pivot)
