@@ -106,10 +106,11 @@ def plan(content: bytes, root: Element, file: Path | None, chosen: Choices) -> t
     edits, meshes, missing = _meshes(content, root, file, chosen)
     found += missing
     joints = root.all("joint")
+    types = checks.types(joints)
     actuated = [
         Joint(joint.name, checks.effort(joint), checks.limits(joint))
         for joint in joints
-        if joint.attributes.get("type") in checks.SCALAR and not checks.follows(joint, joints)
+        if joint.attributes.get("type") in checks.SCALAR and not checks.follows(joint, types)
     ]
     if chosen.actuators is None and actuated:
         meaning = "joints move by gravity, contacts and qfrc_applied alone; load with actuators='torque' or 'position'"

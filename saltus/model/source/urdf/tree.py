@@ -10,11 +10,13 @@ import xml.parsers.expat
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-ATTRIBUTE = re.compile(rb"""\s*([^\s=<>/"']+)\s*=\s*("[^"]*"|'[^']*')""")
+from saltus.model.source.attributes import attributes
+
 TAG = re.compile(rb"<[^\s/>]+")
 ROOT = re.compile(rb"<([A-Za-z_][\w:.-]*)")
 AMPERSAND = re.compile(rb"&(?!(?:amp|lt|gt|quot|apos|#\d{1,7}|#x[0-9A-Fa-f]{1,6});)")
-CLOSED = {b"<!--": b"-->", b"<?": b"?>"}  # begin and end of what is no element
+OUTSIDE = re.compile(rb"<!--|<[?]")  # begin of what is no element
+CLOSED = {b"<!--": b"-->", b"<?": b"?>"}  # its end
 
 
 @dataclass(eq=False, slots=True)
@@ -117,20 +119,14 @@ def _is_urdf(text: bytes) -> bool:
 def _blanked(content: bytes) -> bytes:
     """The text with comments, declarations and stray "&" replaced by as many other characters, lines kept."""
     parts, at = [], 0
-    while True:
-        begin, mark = min((found, mark) for mark in CLOSED if (found := _find(content, mark, at)) >= 0)
-        end = content.find(CLOSED[mark], begin + len(mark)) if begin < len(content) else -1
+    while found := OUTSIDE.search(content, at):
+        end = content.find(CLOSED[found[0]], found.end())
         if end < 0:
             break
-        end += len(CLOSED[mark])
-        parts += [content[at:begin], re.sub(rb"[^\n]", b" ", content[begin:end])]
+        end += len(CLOSED[found[0]])
+        parts += [content[at : found.start()], re.sub(rb"[^\n]", b" ", content[found.start() : end])]
         at = end
     return AMPERSAND.sub(b"+", b"".join([*parts, content[at:]]))
-
-
-def _find(content: bytes, mark: bytes, at: int) -> int:
-    found = content.find(mark, at)
-    return found if found >= 0 else len(content)
 
 
 def attribute_places(content: bytes, element: Element) -> tuple[dict[str, tuple[int, int]], int]:
@@ -138,7 +134,7 @@ def attribute_places(content: bytes, element: Element) -> tuple[dict[str, tuple[
     opened = TAG.match(content, element.place)
     at = opened.end() if opened else element.place
     places: dict[str, tuple[int, int]] = {}
-    while found := ATTRIBUTE.match(content, at):
-        places[found[1].decode(errors="replace")] = found.span(2)
-        at = found.end()
+    for name, begin, end in attributes(content, at):
+        places[name.decode(errors="replace")] = begin, end
+        at = end
     return places, at
