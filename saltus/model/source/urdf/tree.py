@@ -82,7 +82,7 @@ def parse(content: bytes) -> Element | None:
 
     MuJoCo's reader also takes spaces before the declaration, "--" in comments, "&" in names, and text after the root.
     """
-    text = _blanked(content)
+    text = AMPERSAND.sub(b"+", blanked(content))
     if not _is_urdf(text):
         return None
     roots: list[Element] = []
@@ -108,7 +108,7 @@ def parse(content: bytes) -> Element | None:
 
 def is_urdf(content: bytes) -> bool:
     """Whether a text is URDF: its root is <robot>."""
-    return _is_urdf(_blanked(content))
+    return _is_urdf(blanked(content))
 
 
 def _is_urdf(text: bytes) -> bool:
@@ -116,8 +116,8 @@ def _is_urdf(text: bytes) -> bool:
     return first is not None and first[1] == b"robot"
 
 
-def _blanked(content: bytes) -> bytes:
-    """The text with comments, declarations and stray "&" replaced by as many other characters, lines kept."""
+def blanked(content: bytes) -> bytes:
+    """The text with comments and declarations replaced by as many spaces, lines kept."""
     parts, at = [], 0
     while found := OUTSIDE.search(content, at):
         end = content.find(CLOSED[found[0]], found.end())
@@ -126,7 +126,7 @@ def _blanked(content: bytes) -> bytes:
         end += len(CLOSED[found[0]])
         parts += [content[at : found.start()], re.sub(rb"[^\n]", b" ", content[found.start() : end])]
         at = end
-    return AMPERSAND.sub(b"+", b"".join([*parts, content[at:]]))
+    return b"".join([*parts, content[at:]])
 
 
 def attribute_places(content: bytes, element: Element) -> tuple[dict[str, tuple[int, int]], int]:
