@@ -15,19 +15,24 @@ from saltus.model.source.attributes import attributes
 TAG = re.compile(rb"<[^\s/>]+")
 ROOT = re.compile(rb"<([A-Za-z_][\w:.-]*)")
 AMPERSAND = re.compile(rb"&(?!(?:amp|lt|gt|quot|apos|#\d{1,7}|#x[0-9A-Fa-f]{1,6});)")
+MOST = 1_000_000  # elements; each takes half a kilobyte of memory
 OUTSIDE = re.compile(rb"<!--|<[?]")  # begin of what is no element
 CLOSED = {b"<!--": b"-->", b"<?": b"?>"}  # its end
 
 
 @dataclass(eq=False, slots=True)
 class Element:
-    """An element: its attributes, its place in the text (bytes; line from 1), and what it is in."""
+    """An element: its attributes, its place in the text (bytes; line from 1), and what it is in.
+
+    `end`: the place of its last tag, or behind its only one.
+    """
 
     tag: str
     attributes: dict[str, str]
     place: int
     line: int
     parent: Element | None = None
+    end: int = 0
     children: list[Element] = field(default_factory=list)
 
     @property
@@ -60,6 +65,12 @@ class Element:
         except (KeyError, ValueError):
             return None
 
+    def extent(self, content: bytes) -> tuple[int, int]:
+        """Where the element begins in its text, and where it ends."""
+        first = content.index(b">", attribute_places(content, self)[1])
+        only = content[first - 1 : first] == b"/"
+        return self.place, (first if only else content.index(b">", self.end)) + 1
+
     def __iter__(self) -> Iterator[Element]:
         """All elements inside, itself first, in the order of the file."""
         left: list[Element] = [self]
@@ -70,7 +81,7 @@ class Element:
 
 
 class NotXml(Exception):
-    """Text of a URDF that is not well-formed: why, and the line."""
+    """Text of a URDF that is not well-formed, or that has too many elements: why, and the line."""
 
     def __init__(self, reason: str, line: int) -> None:
         super().__init__(reason)
@@ -87,17 +98,25 @@ def parse(content: bytes) -> Element | None:
         return None
     roots: list[Element] = []
     inside: list[Element] = []
+    count = 0
 
     def begin(tag: str, attributes: dict[str, str]) -> None:
+        nonlocal count
+        count += 1
+        if count > MOST:
+            raise NotXml(f"it has more than {MOST} elements", parser.CurrentLineNumber)
         parent = inside[-1] if inside else None
         place = parser.CurrentByteIndex
         element = Element(tag, attributes, place, parser.CurrentLineNumber, parent)
         (roots if parent is None else parent.children).append(element)
         inside.append(element)
 
+    def finish(_: str) -> None:
+        inside.pop().end = parser.CurrentByteIndex
+
     parser = xml.parsers.expat.ParserCreate("utf-8")  # regardless of the declared encoding, as in MuJoCo
     parser.StartElementHandler = begin
-    parser.EndElementHandler = lambda _: inside.pop()
+    parser.EndElementHandler = finish
     try:
         parser.Parse(text, True)
     except xml.parsers.expat.ExpatError as error:
