@@ -88,6 +88,13 @@ def test_references_that_lead_elsewhere_write_nothing(monkeypatch):
     assert {*written} == {*files}
 
 
+@pytest.mark.parametrize("name", ["a" * 300 + ".obj", "robot.xml/part.obj"])
+def test_names_that_no_file_can_have_are_told(name):
+    with pytest.raises(ModelError, match=r"the file '.*(part|aaa)\.obj' cannot be written: ") as error:
+        Outside.uploaded(upload_of({"robot.xml": b"<mujoco/>", name: TETRAHEDRON})).model()
+    assert "saltus-lab-" not in str(error.value)
+
+
 # ---------------------------------------------------------------- to a lab
 
 
