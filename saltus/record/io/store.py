@@ -32,6 +32,7 @@ from saltus.files.opening import open_regular
 from saltus.record.files.atomic_write import reason_of
 from saltus.record.files.checksum import sealed_size, write_sealed
 from saltus.record.files.limits import Allowance
+from saltus.record.files.npz import read_arrays
 from saltus.record.io.plain_zarr import METADATA, array_size, check_array, metadata_digest, opened_group
 from saltus.record.table.certificate import Certificate
 from saltus.record.table.columns import DIMENSIONS, dtype_of, row_shapes, tables
@@ -97,8 +98,7 @@ class Checkpoint:
         with zipfile.ZipFile(content) as archive:
             if any(entry.compress_type != zipfile.ZIP_STORED for entry in archive.infolist()):
                 raise ValueError("the checkpoint is compressed, which recordings do not use")
-        with np.load(content, allow_pickle=False) as file:
-            arrays = {name: file[name] for name in file.files}
+        arrays = read_arrays(content, len(content.getbuffer()))
         digests = json.loads(arrays.pop("digests").tobytes()) if "digests" in arrays else {}
         if digests and size is None:
             raise ValueError("the checksum at the end of the checkpoint is missing")
