@@ -29,8 +29,11 @@ from saltus.model.source.urdf.files import PackagePath
 from saltus.model.source.urdf.remarks import UrdfWarning
 from saltus.model.source.urdf.tree import Element, NotXml, parse
 from saltus.model.written import use
+from saltus.surroundings import check_mujoco_version
 
 __all__ = ["BUNDLED", "ModelSource", "load", "models", "n_link"]
+
+check_mujoco_version(mujoco.__version__)
 
 # remedies for messages of MuJoCo's compiler that name none
 HINTS = {
