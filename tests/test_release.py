@@ -285,12 +285,49 @@ def test_workflows_name_files_and_extras_that_exist():
             assert ("run" in step) != ("uses" in step)
             command = step.get("run", "")
             files |= set(re.findall(r"(?<![\w/])(?:\./|docs/|\.ci/)[\w./]+", command))
-            extras |= set(re.findall(r"\.\[([\w,]+)\]", command))
-            assert re.fullmatch(r"[\w-]+/[\w-]+@(v\d+|release/v1)", step.get("uses", "a/b@v1"))
+            extras |= set(re.findall(r"\.\[([\w,]+)\]", command)) | (
+                {step["with"]["extra"]} if "extra" in step.get("with", {}) else set()
+            )
     assert files == {".ci/run", ".ci/package.py", ".ci/emulated.py", "./check", "./ship", "docs/build"}
     for file in files:
         assert (ROOT / file).is_file()
     assert extras == {"test", "docs", "dev"} and extras < set(PROJECT["optional-dependencies"])
+
+
+ACTION = ROOT / ".github/actions/locked/action.yml"
+
+
+@pytest.mark.parametrize("path", [*WORKFLOWS, ACTION], ids=lambda path: path.parent.name + "/" + path.name)
+def test_actions_are_named_by_commits(path):
+    """A tag can be moved; what it was stands beside, one for each commit."""
+    used = re.findall(r"uses: (\S+)(.*)", path.read_text(encoding="utf-8"))
+    assert used
+    for action, tag in used:
+        if action.startswith("./"):
+            assert (ROOT / action).exists(), action
+        else:
+            assert re.fullmatch(r"[\w-]+/[\w-]+@[0-9a-f]{40}", action), action
+            assert re.fullmatch(r" # v\d+\.\d+\.\d+", tag), action
+    everywhere = [re.findall(r"uses: (\S+)@(\S+) # (\S+)", p.read_text(encoding="utf-8")) for p in (*WORKFLOWS, ACTION)]
+    assert len({name for found in everywhere for name, _, _ in found}) == len(
+        {one for found in everywhere for one in found}
+    )
+
+
+def test_what_is_published_is_built_with_the_locked_versions():
+    """No step of a release asks an index for whatever it has; what builds packages is in the lock, too."""
+    jobs = read_yaml(ROOT / ".github/workflows/release.yml")["jobs"]
+    for name in ("packages", "kernels", "site"):
+        used = [step.get("uses", "") for step in jobs[name]["steps"]]
+        assert "./.github/actions/locked" in used and not any(
+            "pip install" in step.get("run", "") for step in jobs[name]["steps"]
+        )
+    commands = "\n".join(step.get("run", "") for step in read_yaml(ACTION)["runs"]["steps"])
+    assert "uv sync --frozen" in commands and "uv export --quiet --frozen" in commands and "PIP_CONSTRAINT" in commands
+    assert re.findall(r"pip install (\S+)", commands) == [re.findall(r"uv==[\d.]+", commands)[0]]
+    locked = {package["name"] for package in tomllib.loads((ROOT / "uv.lock").read_text(encoding="utf-8"))["package"]}
+    build = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["build-system"]["requires"]
+    assert {canonical(requirement) for requirement in build} <= locked
 
 
 def test_workflows_run_on_the_versions_of_python_that_are_named():

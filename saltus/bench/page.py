@@ -10,10 +10,13 @@ from __future__ import annotations
 import json
 import math
 import tempfile
+import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from saltus.errors import SaltusError
 
 if TYPE_CHECKING:
     from saltus.bench.harness.page_process import PageProcess
@@ -22,6 +25,7 @@ if TYPE_CHECKING:
 
 QUICK_SCENES = ("pendulum", "newtons_cradle")
 WINDOW = (1280, 800)  # pixels of the browser's window
+PATIENCE = 60.0  # s for a page to show something
 WATCHED = 5.0  # s in which pictures are counted, after as long to settle
 WORK = 0.02  # s of steps that are timed at once: the message to Node takes some 0.1 ms of it
 
@@ -114,7 +118,11 @@ def _watched(html: str) -> tuple[float, float]:
         file.write_text(html, encoding="utf-8")
         tab = browser.new_page(viewport={"width": WINDOW[0], "height": WINDOW[1]})
         tab.goto(file.as_uri())
-        tab.wait_for_function("window.saltusLab?.ready")
+        end = time.monotonic() + PATIENCE
+        while not tab.evaluate("Boolean(window.saltusLab?.ready)"):  # Playwright's own wait needs eval
+            if time.monotonic() > end:
+                raise SaltusError("the page shows nothing")
+            tab.wait_for_timeout(10)
         first = tab.evaluate("window.saltusLab.firstDraw") / 1000
         if not tab.evaluate("window.saltusLab.status.playing"):
             tab.click("#play")

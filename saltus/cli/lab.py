@@ -12,7 +12,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from saltus.cli.shared.completion import complete_integrators, complete_keys, complete_laws
-from saltus.cli.shared.options import Friction, Ignore, Restitution, Timestep, complete_scenes, hard_numbers
+from saltus.cli.shared.options import (
+    Actuators,
+    Friction,
+    Ignore,
+    Restitution,
+    Timestep,
+    complete_scenes,
+    hard_numbers,
+    source_of,
+)
 from saltus.errors import OptionError
 from saltus.terminal import screen
 
@@ -49,6 +58,7 @@ def lab(
         str | None, typer.Option(metavar="NAME", help="Initial keyframe, by name.", autocompletion=complete_keys)
     ] = None,
     ignore: Ignore = None,
+    actuators: Actuators = None,
     parameter: Annotated[
         list[str] | None,
         typer.Option(metavar="KEY=LOW:HIGH", help='Add a slider, e.g. "body_mass[bob]=0.1:10"; repeatable.'),
@@ -76,7 +86,8 @@ def lab(
     page = {"speed": speed, "playing": not paused, "port": port, "browser": browser}
     if policy is not None:
         others = {"contact": contact, "restitution": restitution, "friction": friction, "ignore": ignore}
-        given = [f"--{name}" for name, value in (others | {"parameter": parameter}).items() if value is not None]
+        others |= {"actuators": actuators, "parameter": parameter}
+        given = [f"--{name}" for name, value in others.items() if value is not None]
         if given:
             raise OptionError(f"environments have no {', '.join(given)}")
         own = {name: value for name, value in options.items() if value is not None}
@@ -84,14 +95,14 @@ def lab(
         return
     options |= hard_numbers(contact, restitution, friction)  # other coefficients of the law are the scene's
     options |= {"ignore": ignore or [], "parameters": parameter or []}
-    open_and_wait(model or "pendularm", **options, **page)
+    open_and_wait(model or "pendularm", actuators, **options, **page)
 
 
-def open_and_wait(what: Any, **options: Any) -> None:
-    """Open the lab, print its address, and wait until Ctrl-C."""
+def open_and_wait(what: str, actuators: str | None, **options: Any) -> None:
+    """Open the lab, print its address, and wait until Ctrl-C; `actuators`: of a URDF, as for `saltus.load`."""
     from saltus import lab
 
-    _wait(lambda: lab.open(what, **options))
+    _wait(lambda: lab.open(source_of(what, options["ignore"], actuators), **options))
 
 
 def play_and_wait(environment: Any, policy: Any, **options: Any) -> None:

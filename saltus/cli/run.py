@@ -14,6 +14,7 @@ from saltus.cli.shared.completion import complete_paths
 from saltus.cli.shared.events import print_events
 from saltus.cli.shared.options import (
     A_MODEL,
+    Actuators,
     CameraName,
     DrawContacts,
     DrawnBy,
@@ -34,6 +35,7 @@ from saltus.cli.shared.options import (
     Video,
     contact_of,
     excludes,
+    source_of,
 )
 from saltus.cli.shared.outputs import Film, Outputs
 from saltus.cli.shared.values import parse_value, split_sets
@@ -85,7 +87,7 @@ Resume = Annotated[
 # options of a run that its recording stores
 RECORDED = (
     *("duration", "integrator", "contact", "restitution", "friction", "timestep", "sample", "key", "ignore"),
-    *("save", "energy", "record", "set_", "force"),
+    *("actuators", "save", "energy", "record", "set_", "force"),
 )
 NO_MODEL = "missing MODEL: give a file or bundled name, or use --resume F.zarr"
 
@@ -102,6 +104,7 @@ def run(
     sample: Sample = 1 / 60,
     key: Key = None,
     ignore: Ignore = None,
+    actuators: Actuators = None,
     set_: Sets = None,
     force: Forces = None,
     certify: Certify = True,
@@ -139,7 +142,8 @@ def run(
     from saltus.study.settings import Start
 
     values = parse_values(set_ or []) | parse_forces(force or [])
-    start = Start(Setup(model, integrator, law, timestep), tuple(ignore or ()))
+    source = source_of(model, ignore, actuators)
+    start = Start(Setup(source, integrator, law, timestep), tuple(ignore or ()))
     found = start.model(values)
     outputs.check_model(found)
     start.key = None if key is None else _key(found, key)

@@ -12,7 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 from saltus.arguments import PlainValue, flag, number, numbers, path_of, several
 from saltus.env.making import BUNDLED, identifier
 from saltus.errors import OptionError, RecordError, warn
+from saltus.files.opening import open_regular
 from saltus.record.files.atomic_write import reason_of, write_whole
+from saltus.record.files.npz import read_arrays
 
 FORMAT, VERSION = "saltus policy", 1
 Numbers: TypeAlias = NDArray[np.floating]
@@ -205,7 +207,7 @@ class Policy:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "Policy":
-        """Read a file written by `save`; RecordError if it is missing, damaged or not a policy."""
+        """Read a file written by `save`; RecordError if it is missing, damaged, too large unpacked, or not a policy."""
         given = _read(path_of("path", path))
         try:
             layers = range(sum(name.startswith("weight_") for name in given))
@@ -367,8 +369,8 @@ def _copied(tensor: Any) -> NDArray[Any]:
 def _read(path: str | os.PathLike[str]) -> dict[str, NDArray[Any]]:
     """Read the arrays of a policy's file; RecordError if it is not one or its version is newer than known."""
     try:
-        with open(path, "rb") as file, np.load(file, allow_pickle=False) as arrays:
-            given = {name: arrays[name] for name in arrays.files}
+        with open_regular(os.fspath(path)) as file:
+            given = read_arrays(file, os.fstat(file.fileno()).st_size)
     except OSError as error:
         raise _unreadable(path, reason_of(error)) from error
     except Exception as error:  # readers of broken files may raise any error

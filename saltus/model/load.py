@@ -29,8 +29,11 @@ from saltus.model.source.urdf.files import PackagePath
 from saltus.model.source.urdf.remarks import UrdfWarning
 from saltus.model.source.urdf.tree import Element, NotXml, parse
 from saltus.model.written import use
+from saltus.surroundings import check_mujoco_version
 
 __all__ = ["BUNDLED", "ModelSource", "load", "models", "n_link"]
+
+check_mujoco_version(mujoco.__version__)
 
 # remedies for messages of MuJoCo's compiler that name none
 HINTS = {
@@ -43,6 +46,7 @@ HINTS = {
     "positive eigenvalues": "no body has such an inertia: correct it",
     "mass and inertia of moving bodies": "a body that can move needs a mass: give it a <geom>, or an <inertial>",
 }
+LONGEST_NUMBER = 9  # digits of a number of links
 #: Sources of models; see `load`.
 ModelSource: TypeAlias = str | os.PathLike[str] | mujoco.MjModel | mujoco.MjSpec | Model
 
@@ -146,7 +150,7 @@ def made_text(name: str) -> str | None:
     kind, colon, number = name.partition(":")
     if kind != "n_link" or not colon:
         return None
-    if not number.isdigit():
+    if not (number.isascii() and number.isdigit()) or len(number) > LONGEST_NUMBER:
         raise OptionError(f"{name!r}: expected n_link:N with a whole number of links, as n_link:5")
     return mjcf_n_link(int(number))
 
@@ -188,10 +192,17 @@ def _load_file(path: Path, ignore, apart: bool | float, chosen: urdf.Choices) ->
         raise ModelError("not a file", file=str(path))
     check_suffix(path)
     check_file(path)
-    content = path.read_bytes()
+    content = _content(path)
     check_format(content.decode(errors="replace"), str(path))
     compiled, name, xml = _compiled(path, content, apart, chosen)
     return _finish(compiled, name or path.stem, xml, ignore, str(path))
+
+
+def _content(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise ModelError(f"cannot be read: {error.strerror}", file=str(path)) from None
 
 
 def _exists(path: Path) -> bool:
@@ -272,7 +283,7 @@ def _compile(spec, path):
 def _model_error(error, path) -> ModelError:
     """A ModelError with MuJoCo's message, a remedy, the file and, if the message names one, the line."""
     text = " ".join(str(error).split())
-    found = re.search(r"[Ll]ine(?: number=| )(\d+)", text)
+    found = re.search(r"[Ll]ine(?: number=| )(\d{1,9})\b", text)
     hint = next((f" ({hint})" for sign, hint in HINTS.items() if sign in text), "")
     return ModelError(text + hint, file=str(path) if path else None, line=int(found.group(1)) if found else None)
 

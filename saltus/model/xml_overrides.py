@@ -26,6 +26,7 @@ from saltus.model.model import Model
 from saltus.model.source.encoding import check_utf8
 from saltus.model.source.format_strings import check_text
 from saltus.model.source.isolated_compiler import CompilerMessage, compile_apart
+from saltus.model.source.self_contained import written
 from saltus.model.source.urdf.tree import is_urdf
 
 PATIENCE = 120.0  # time limit of MuJoCo's compiler (s)
@@ -62,7 +63,7 @@ def edited(source: Any, values: Mapping[str, Any], *, ignore: Iterable[str] = ()
     for path, value in values.items():
         _assign(root, path, value)
     try:
-        model = _compiled(ElementTree.tostring(root, encoding="unicode"), found, ignore)
+        model = _compiled(written(root), found, ignore)
     except ModelError as error:
         given = ", ".join(f"{path}={_text(value) or ''}" for path, value in values.items())
         raise OptionError(f"{given}: {error}") from error
@@ -85,7 +86,7 @@ def source_of(source: Any) -> Source | None:
     if isinstance(source, str) and (made := made_text(text)) is not None:
         return Source(made)
     path = Path(text)
-    content = _read(path) if path.is_file() else ""
+    content = _read(path) if _is_file(path) else ""
     mjcf = "<mujoco" in content and not is_urdf(content.encode())
     return Source(content, path.resolve().parent, None) if mjcf else None
 
@@ -112,7 +113,10 @@ def _compiled(text: str, source: Source, ignore: Iterable[str]) -> Model:
 def _whole(source: Source) -> ElementTree.Element:
     """The file as a tree that contains its included files."""
     root = _parsed(source.text, "the model's text")
-    _include(root, source.folder)
+    try:
+        _include(root, source.folder, set())
+    except RecursionError:
+        raise ModelError("the elements of the model's text, or its includes, are nested too deeply") from None
     return root
 
 
@@ -123,25 +127,41 @@ def _parsed(text: str, what: str) -> ElementTree.Element:
         raise ModelError(f"{what}: {error}") from None
 
 
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except (OSError, ValueError):  # the name is too long or contains a zero byte
+        return False
+
+
 def _read(path: Path) -> str:
-    content = path.read_bytes()
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise ModelError(f"cannot be read: {error.strerror}", file=path) from None
     check_utf8(content, path)
     return content.decode()
 
 
-def _include(element: ElementTree.Element, folder: Path | None) -> None:
-    """Replace include elements by the content of files, which are searched for beside the main file."""
+def _include(element: ElementTree.Element, folder: Path | None, seen: set[Path]) -> None:
+    """Replace include elements by the content of files, which are searched for beside the main file.
+
+    `seen`: those that were included; as in MuJoCo, none may be so twice.
+    """
     children = []
     for child in element:
         if child.tag == "include":
             path = (folder or Path()) / child.get("file", "")
-            if not path.is_file():
+            if not _is_file(path):
                 raise ModelError("no such file", file=str(path))
+            if path in seen:
+                raise ModelError("included twice", file=str(path))
+            seen.add(path)
             included = _parsed(_read(path), str(path))
-            _include(included, folder)
+            _include(included, folder, seen)
             children += list(included)
         else:
-            _include(child, folder)
+            _include(child, folder, seen)
             children.append(child)
     element[:] = children
 

@@ -13,7 +13,7 @@ import types as pytypes
 from collections.abc import Callable
 from typing import Any, overload
 
-from numba import njit, typeof
+from numba import config, njit, typeof
 
 from saltus.errors import OptionError
 from saltus.number.cache.fingerprint import fingerprint, lasts
@@ -38,6 +38,12 @@ from saltus.number.internals import (
 )
 from saltus.number.struct_types import KINDS, StructType, kind_of_buffer, view_of
 from saltus.number.structs import LAYOUTS
+
+
+def _check_compiler() -> None:
+    """Raise OptionError where Numba is told not to compile: simulations exist as machine code alone."""
+    if config.DISABLE_JIT:
+        raise OptionError("Numba's compiler is switched off (NUMBA_DISABLE_JIT=1), and simulations need it; unset that")
 
 
 class _Flags(set):
@@ -186,6 +192,7 @@ class Entry:
     def compiled(self, *layouts: str) -> Dispatcher:
         """The dispatcher for structs of layouts with these names, made on first use."""
         if layouts not in self._compiled:
+            _check_compiler()
             function = self.function(layouts)
             options = dict(
                 nogil=True,

@@ -208,6 +208,7 @@ class Batch(BatchState, ModelsOfEach):
         return self._timestep
 
     @timestep.setter
+    @in_turn
     def timestep(self, value: float) -> None:
         self._timestep = positive("timestep", value)
         if "lanes" in vars(self):

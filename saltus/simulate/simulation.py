@@ -126,6 +126,7 @@ class Simulation(StateAttributes, NamedParts, Quantities):
         return self.engine.timestep
 
     @timestep.setter
+    @in_turn
     def timestep(self, value: float) -> None:
         self.engine.timestep = positive("timestep", value)
 
@@ -201,7 +202,7 @@ class Simulation(StateAttributes, NamedParts, Quantities):
     def restore(self, snapshot: NDArray[np.float64]) -> None:
         """Go back to a snapshot of this simulation or one of the same model, integrator and contact law.
 
-        OptionError: the snapshot belongs to another kind of simulation.
+        OptionError: the snapshot belongs to another kind of simulation, or was rounded; the message says what differs.
         """
         engine = self.engine
         stepping.refuse_in_control(engine, "restore")

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import json
 import math
 import os
 import time
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from saltus.arguments import path_of, positive
 from saltus.errors import RecordError
-from saltus.record.files.atomic_write import reason_of
-from saltus.record.io.sweep_zarr import ATTRIBUTE, FORMAT, STATUS, STATUSES, block_times
+from saltus.record.io.sweep.stored import STATUSES, StoredSweep, naming
+from saltus.record.io.sweep_zarr import block_times
 from saltus.record.table.sweep_table import DONE, FAILED, NOT_RUN
 from saltus.study.tally import failures
 from saltus.terminal.pace import rate_words, time_words
@@ -76,32 +74,25 @@ def standing(path: str | os.PathLike[str]) -> Standing:
     Raises:
         RecordError: `path` is not the store of a sweep.
     """
-    import zarr
-
     _check(path)
-    try:
-        group = zarr.open_group(path, mode="r")
-        if ATTRIBUTE not in group.attrs:
-            raise ValueError("it is another Zarr store")
-        header = json.loads(str(group.attrs[ATTRIBUTE]))
-        if header["format"] != FORMAT:
-            raise ValueError(f"its format is {header['format']!r}")
-        about, block = header["about"], int(header["block"])
-        status = _array(group, STATUS)  # before the measures, which are written before it
-        columns = {name: _array(group, name) for name in about["measures"]}
-        units = {name: str(group[name].attrs.get("units", "")) for name in columns}
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise RecordError(path, f"not a sweep: {reason_of(error)}", action="read", what="sweep") from error
+    stored = StoredSweep(path)
+    stored.warn_if_unprotected()
+    about = stored.header["about"]
+    with naming(path):
+        units = stored.units(about["measures"])
+        title = f"{about['model'].rpartition(' ')[0]}, {about['duration']:g} s"
+    rows = stored.rows(units, notes=False)
+    status = rows.status
     counts = Counter({word: int(np.sum(status == k)) for k, word in enumerate(STATUSES)})
     done = status == STATUSES.index(DONE)
     return Standing(
-        title=f"{about['model'].rpartition(' ')[0]}, {about['duration']:g} s",
+        title=title,
         total=len(status),
         finished=len(status) - counts[NOT_RUN],
         failed={word: counts[word] for word in FAILED if counts[word]},
-        measures={name: _range(column[done]) for name, column in columns.items()},
+        measures={name: _range(column[done]) for name, column in rows.measures.items()},
         units=units,
-        **_pace(block_times(path), block, len(status)),
+        **_pace(block_times(path), stored.block, len(status)),
     )
 
 
@@ -134,10 +125,6 @@ def _check(path: str | os.PathLike[str]) -> None:
         why = "the folder is not the Zarr store of a sweep"
     if why:
         raise RecordError(folder, why, action="read", what="sweep")
-
-
-def _array(group: Any, name: str) -> NDArray[Any]:
-    return np.asarray(group[name][:])
 
 
 def _range(values: NDArray[np.float64]) -> tuple[float, float, float]:

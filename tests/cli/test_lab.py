@@ -16,6 +16,10 @@ from saltus.cli import main
 from saltus.env import Policy
 from saltus.lab.scene.scenes import scenes
 
+ARM = """<robot name="arm"><link name="base"/><link name="fore"><inertial><origin xyz="0 0 -.5"/><mass value="1"/>
+  <inertia ixx=".1" iyy=".1" izz=".1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+  <joint name="elbow" type="continuous"><parent link="base"/><child link="fore"/><axis xyz="0 0 1"/></joint></robot>"""
+
 
 @contextmanager
 def started(*arguments):
@@ -133,3 +137,27 @@ def test_restitution_on_the_command_line(saltus_command, tmp_path):
     for command in ("run", "lab"):
         code, _, said = saltus_command(command, "bouncing_ball", "--friction", "0.3")
         assert code == 2 and "friction requires --contact hard" in said
+
+
+def test_actuators_of_a_urdf(tmp_path, monkeypatch, capsys):
+    """The lab gets the model that `saltus.load` makes; scenes and MJCF have no such choice."""
+    (tmp_path / "arm.urdf").write_text(ARM)
+    opened = []
+
+    def refuse(what, **options):
+        opened.append(what)
+        raise saltus.OptionError("not today")
+
+    monkeypatch.setattr("saltus.lab.open", refuse)
+    for arguments, message in (
+        ([str(tmp_path / "arm.urdf"), "--actuators", "position"], "not today"),
+        ([str(tmp_path / "arm.urdf"), "--actuators", "hydraulic"], "expected None, 'torque', 'position' or 'none'"),
+        (["pendulum", "--actuators", "torque"], "is for URDF only"),
+        (["PendulumSwingUp", "--policy", "p.npz", "--actuators", "torque"], "environments have no --actuators"),
+    ):
+        with pytest.raises(SystemExit) as exit:
+            main(["lab", "--no-browser", *arguments])
+        assert exit.value.code == 1 and message in capsys.readouterr().err
+    (model,) = opened
+    expected = saltus.load(ARM, actuators="position")
+    assert model.names("actuator") == ["elbow"] and (model.actuator_gainprm == expected.actuator_gainprm).all()

@@ -11,6 +11,9 @@ from saltus.terminal.screen import INTERRUPTED
 
 av = pytest.importorskip("av")
 SMALL = ["--size", "160x120"]
+ARM = """<robot name="arm"><link name="base"/><link name="fore"><inertial><origin xyz="0 0 -.5"/><mass value="1"/>
+  <inertia ixx=".1" iyy=".1" izz=".1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+  <joint name="elbow" type="continuous"><parent link="base"/><child link="fore"/><axis xyz="0 0 1"/></joint></robot>"""
 CAMERA = """<mujoco model="eye"><worldbody><camera name="side" pos="0 -3 1" xyaxes="1 0 0 0 0 1"/>
   <body name="rod" pos="0 0 1"><joint name="hinge" axis="0 1 0"/><geom size="0.1"/></body></worldbody></mujoco>"""
 
@@ -133,3 +136,15 @@ def test_chosen_quantities_as_a_table(saltus_command, tmp_path):
     assert code and "did you mean 'xpos'" in err
     code, _, err = saltus_command("run", "pendulum", *short, "--save", tmp_path / "a.xls")
     assert code and ".csv, .parquet, .mat, .npz" in err
+
+
+def test_servos_of_a_urdf(saltus_command, tmp_path):
+    """A joint about the vertical comes to the angle of its servo: of the way, exp(-10π) is left after 1 s."""
+    path, file = tmp_path / "arm.urdf", tmp_path / "arm.nc"
+    path.write_text(ARM)
+    options = ["--actuators", "position", "--set", "ctrl[elbow]=0.5", "--duration", 1, "--no-certify", "--save", file]
+    code, _, said = saltus_command("run", path, *options)
+    assert code == 0 and "no actuators" not in said
+    np.testing.assert_allclose(saltus.Trajectory.load(file).qpos[-1], 0.5, atol=1e-6)
+    code, _, said = saltus_command("run", "pendulum", "--actuators", "torque")
+    assert code == 1 and "is for URDF only" in said

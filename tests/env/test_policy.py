@@ -6,15 +6,19 @@ through three layers that stretch by less than two; float64 by 2^-29 of that.
 """
 
 import json
+import random
+import sys
 from itertools import pairwise
 
 import numpy as np
 import pytest
+from helpers.damage import KINDS, STRANGE, damage, make_strange, no_waiting
 from helpers.swinging import Swinging
 
 import saltus.env
 from saltus.env import Policy
 from saltus.errors import OptionError, RecordError, SaltusWarning
+from saltus.record.files import limits
 
 ACTIVATIONS = ["tanh", "elu", "relu", "silu"]
 
@@ -113,6 +117,42 @@ def test_files_that_are_no_policies(tmp_path):
     for name in ("array.npy", "others.npz"):
         with pytest.raises(RecordError, match="not a policy"):
             Policy.load(tmp_path / name)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no pipes in folders, no links without rights")
+@pytest.mark.parametrize("kind", [*KINDS, *STRANGE])
+def test_a_damaged_file_is_refused_or_the_same_policy(tmp_path, kind):
+    """Drawn with seeds; links to other policies are read as what they lead to."""
+    whole, rng, found = tmp_path / "whole.npz", random.Random(kind), set()
+    other, seen = tmp_path / "other.npz", np.linspace(-1.0, 1.0, 5)
+    small().save(whole)
+    expected = small()(seen)
+    for _ in range(40):
+        small(high=0.1).save(other)
+        target = tmp_path / "damaged.npz"
+        if kind in KINDS:
+            damage(whole, target, kind, rng)
+        else:
+            target.write_bytes(whole.read_bytes())
+            make_strange(target, [other], kind, rng)
+        try:
+            with no_waiting(20):
+                given = Policy.load(target)
+            expected = small(high=0.1)(seen) if kind in ("swap", "link") else expected
+            assert given(seen).tobytes() == expected.tobytes()
+            found.add("right")
+        except RecordError:
+            found.add("refused")
+        target.unlink(missing_ok=True)
+    assert "refused" in found or kind in ("swap", "link")
+
+
+def test_a_small_file_that_unpacks_to_much_is_refused(tmp_path, monkeypatch):
+    """Zeros in a thousandth of their size: eight times what is allowed here."""
+    monkeypatch.setattr(limits, "LEAST", 2**20)
+    np.savez_compressed(tmp_path / "p.npz", weight_0=np.zeros((1024, 1024)))
+    with pytest.raises(RecordError, match=r"not a policy, or a damaged one.*would decompress to 8 MiB"):
+        Policy.load(tmp_path / "p.npz")
 
 
 @pytest.mark.parametrize(

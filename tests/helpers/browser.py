@@ -36,7 +36,13 @@ class LabPage:
         self.tab.on("request", lambda request: self.requests.append(request.url))
         self.tab.on("websocket", lambda socket: self.requests.append(socket.url))
         self.tab.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self.tab.on("console", self._hear)
         self.response = self.tab.goto(url)
+
+    def _hear(self, message):
+        """Keep what the browser says about the policy of a page or of its worker."""
+        if "Content Security Policy" in message.text:
+            self.complaints.append(message.text)
 
     def get(self, expression):
         """Value of an expression in the page, of `lab` = window.saltusLab."""

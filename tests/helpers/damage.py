@@ -6,8 +6,11 @@ counts, over that many damaged files and stores, how loading ends: with a Record
 """
 
 import collections
+import contextlib
+import os
 import random
 import shutil
+import signal
 import sys
 import tempfile
 import time
@@ -23,6 +26,7 @@ from saltus.record.table.columns import DIMENSIONS
 from saltus.record.table.stored_model import StoredModel
 
 KINDS = ("flip", "page", "missing")
+STRANGE = ("cut", "digit", "swap", "link", "device", "pipe")  # what else may become of files
 PAGE = 4096
 
 
@@ -72,6 +76,43 @@ def damage(source, target, kind, rng):
     else:
         del content[rng.randrange(len(content)) :]
     file.write_bytes(content)
+
+
+def make_strange(file, others, kind, rng):
+    """Do to a file, which lies beside others: cut it, change one digit, swap it, or put a link or pipe in its place."""
+    content = file.read_bytes()
+    if kind == "cut":
+        file.write_bytes(content[: rng.randrange(len(content))])
+    elif kind == "digit":
+        places = [k for k, byte in enumerate(content) if chr(byte).isdecimal()]
+        at = rng.choice(places or [0])
+        file.write_bytes(content[:at] + str((content[at] + rng.randrange(1, 9)) % 10).encode() + content[at + 1 :])
+    elif kind == "swap":
+        other = rng.choice(others)
+        file.write_bytes(other.read_bytes())
+        other.write_bytes(content)
+    else:
+        file.unlink()
+        if kind == "pipe":
+            os.mkfifo(file)
+        else:
+            file.symlink_to("/dev/zero" if kind == "device" else rng.choice(others))
+
+
+@contextlib.contextmanager
+def no_waiting(seconds):
+    """End what is inside by a TimeoutError if it waits for a pipe or comes to no end."""
+
+    def late(*_):
+        raise TimeoutError("it comes to no end")
+
+    before = signal.signal(signal.SIGALRM, late)
+    signal.alarm(seconds)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
 
 
 def outcome(path, whole):

@@ -216,3 +216,12 @@ def test_paths_relative_to_the_file_work(tmp_path):
     whole = tmp_path / "whole.xml"
     whole.write_text("<mujoco><include file='part.xml'/></mujoco>")
     assert saltus.load(Path(whole)).nbody == 2
+
+
+def test_a_file_that_cannot_be_read(pendulum_file, monkeypatch):
+    def refuse(path):
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(Path, "read_bytes", refuse)
+    with pytest.raises(saltus.ModelError, match=r"swing\.xml: cannot be read: Permission denied"):
+        saltus.load(pendulum_file)

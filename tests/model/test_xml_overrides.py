@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import saltus
-from saltus.errors import OptionError
+from saltus.errors import ModelError, OptionError
 from saltus.model.xml_overrides import edited
 
 SHEET = """<mujoco model="sheet"><option timestep="0.002"/>
@@ -125,3 +125,19 @@ def test_urdf_has_no_mjcf_to_change(tmp_path):
     for source in (text, tmp_path / "r.urdf"):
         with pytest.raises(OptionError, match="no MJCF file to change"):
             edited(source, {"option/timestep": 0.02})
+
+
+def test_files_that_cannot_be_one_model(tmp_path):
+    """Files that include each other, elements deeper than Python's functions go, names that no file can have."""
+    for name, other in (("a", "b"), ("b", "a")):
+        (tmp_path / f"{name}.xml").write_text(f"<mujoco><include file='{other}.xml'/></mujoco>")
+    with pytest.raises(ModelError, match=r"b\.xml: included twice"):
+        edited(tmp_path / "a.xml", {"option/timestep": 0.02})
+    deep = "<mujoco><worldbody>" + "<body>" * 3000 + "</body>" * 3000 + "</worldbody></mujoco>"
+    with pytest.raises(ModelError, match="nested too deeply"):
+        edited(deep, {"option/timestep": 0.02})
+    with pytest.raises(ModelError, match="no such file"):
+        edited(f"<mujoco><include file='{'a' * 300}'/></mujoco>", {"option/timestep": 0.02})
+    for name in ("a" * 300, "a\0b"):
+        with pytest.raises(OptionError, match="no MJCF file"):
+            edited(name, {"option/timestep": 0.02})

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from saltus.errors import OptionError, RecordError
+from saltus.record.io.sweep.seals import FOLDER
 from saltus.record.io.sweep_zarr import SweepStore, block_times
 from saltus.study.sweep import sweep
 from saltus.study.watching import standing, watch
@@ -69,17 +70,17 @@ def test_rate_and_time_left_are_those_of_the_files(whole, monkeypatch):
     path, _ = whole
     now = time.time()
     for k in range(3):
-        os.utime(path / "status" / "c" / str(k), (now, now - 10 + 4 * k))
+        os.utime(path / FOLDER / str(k), (now, now - 10 + 4 * k))
     SweepStore(path, (), 20, 8)  # nothing of it is in memory
     found = standing(path)
     assert found.rate == pytest.approx(12 / 8) and found.quiet == pytest.approx(2, abs=1)
-    os.remove(path / "status" / "c" / "1")
+    os.remove(path / FOLDER / "1")
     assert sorted(block_times(path)) == [0, 2]
     found = standing(path)
     assert found.finished == 12 and found.rate == pytest.approx(4 / 8) and found.left == pytest.approx(16)
     assert str(found).endswith("; 0.5 runs/s, 16 s left")
     for k in (0, 2):
-        os.utime(path / "status" / "c" / str(k), (now, now - 1800 + k))
+        os.utime(path / FOLDER / str(k), (now, now - 1800 + k))
     assert str(standing(path)).endswith("; the last result came 30 min ago")
 
 

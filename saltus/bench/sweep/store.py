@@ -6,7 +6,6 @@ import tracemalloc
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from saltus.bench.sweep.runs import MEASURES, points, run_sweep
 from saltus.errors import SaltusError, SaltusWarning
@@ -69,9 +68,9 @@ def measure_memory(n: int, path: Path) -> Memory:
 def fill_store(n: int, path: Path) -> None:
     """Write a store as a sweep of n runs leaves it. Results are drawn at random: their size depends on n alone."""
     import numpy as np
-    import zarr
 
-    from saltus.record.io.sweep_zarr import NOTE, STATUS, STATUSES
+    from saltus.record.io.sweep.stored import StoredSweep
+    from saltus.record.io.sweep_zarr import SweepStore
     from saltus.record.table.sweep_table import DONE
 
     def leave(fraction: float) -> None:
@@ -80,8 +79,8 @@ def fill_store(n: int, path: Path) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SaltusWarning)  # an interrupted sweep warns that nothing is done
         run_sweep(n, path, 1, leave)
-    group: Any = zarr.open_group(path, mode="r+")
-    for name in MEASURES:
-        group[name][:] = np.random.default_rng(0).normal(size=n)
-    group[NOTE][:] = 0
-    group[STATUS][:] = STATUSES.index(DONE)
+    drawn = np.random.default_rng(0).normal(size=(n, len(MEASURES))).tolist()
+    store = SweepStore(path, tuple(MEASURES), n, StoredSweep(path).block)
+    for first in range(0, n, store.block):
+        rows = drawn[first : first + store.block]
+        store.write(first, [{"status": DONE, "measures": dict(zip(MEASURES, row, strict=True))} for row in rows])

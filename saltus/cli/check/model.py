@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from saltus.model.source.urdf.remarks import Remark
 
 JOINTS = ("free", "ball", "slide", "hinge")
+GROWING = 1e-6  # real part of a growing mode, relative to the fastest mode: rounding stays below
 COARSE = 0.5  # rad of the fastest oscillation per step, beyond which it is not resolved
 
 
@@ -190,6 +191,12 @@ def _print_limits(model: Model, integrator: Integrator) -> list[str]:
         return []
     print(f"timestep: {h:g} s; fastest mode of springs and dampers in the initial state: {_described(fastest)}")
     warnings = _print_limit_table(modes, h, integrator)
+    growing = complex(max(modes.ravel(), key=lambda mode: mode.real))
+    if growing.real > max(SLOWEST, GROWING * abs(fastest)):
+        warnings.append(
+            f"springs or dampers drive the motion, which grows by itself ({_described(growing)}); the limits are those "
+            "of other modes"
+        )
     turn = abs(fastest.imag) * h
     if turn > COARSE:
         warnings.append(f"the fastest oscillation has only {2 * math.pi / turn:.1f} steps per period: too few")
@@ -252,5 +259,5 @@ def _limit(limit: float, integrator: Integrator) -> str:
 def _described(mode: complex) -> str:
     """Describe an eigenvalue: frequency and damping ratio, or time constant."""
     if abs(mode.imag) < 1e-9 * abs(mode):
-        return f"a decay with time constant {1 / abs(mode.real):.3g} s"
+        return f"a {'decay' if mode.real < 0 else 'growth'} with time constant {1 / abs(mode.real):.3g} s"
     return f"{abs(mode.imag) / (2 * math.pi):.3g} Hz, damping ratio {-mode.real / abs(mode):.2g}"

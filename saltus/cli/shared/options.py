@@ -1,13 +1,16 @@
 """Options and arguments shared by commands, and their shell completion."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from saltus.cli.shared.completion import complete_integrators, complete_keys, complete_laws
 from saltus.cli.shared.units import seconds
 from saltus.errors import OptionError
+
+if TYPE_CHECKING:
+    from saltus.model.load import ModelSource
 
 
 def complete_models(incomplete: str) -> list[str]:
@@ -34,6 +37,7 @@ def complete_warmed(ctx: typer.Context, incomplete: str) -> list[str]:
     return (complete_scenes if ctx.params.get("lab") else complete_models)(incomplete)
 
 
+ACTUATORS = ("torque", "position", "none")  # as of `saltus.load`, which is not imported for the help
 A_MODEL = {
     "metavar": "MODEL",
     "help": "A model file (.xml, .urdf), a bundled name or n_link:N.",
@@ -60,6 +64,14 @@ Sample = Annotated[float, typer.Option(parser=seconds, metavar="S", help="Sampli
 Ignore = Annotated[
     list[str] | None,
     typer.Option(metavar="FEATURE", help="Ignore a feature of the model (contact, limit, fluid, ...); repeatable."),
+]
+Actuators = Annotated[
+    str | None,
+    typer.Option(
+        metavar="torque|position|none",
+        help="URDF: motors or servos of its joints, or none and no warning of it.",
+        autocompletion=lambda incomplete: [word for word in ACTUATORS if word.startswith(incomplete)],
+    ),
 ]
 Quick = Annotated[bool, typer.Option("--quick", help="Smoke test: a few small models, short timings.")]
 Json = Annotated[Path | None, typer.Option("--json", metavar="F", help="Also write the results to a JSON file.")]
@@ -98,6 +110,15 @@ def workers_of(workers: int | None, cluster: str | None) -> int | str | None:
     if workers is not None and cluster is not None:
         raise OptionError("--workers is for this computer and --cluster for others; give one of them")
     return workers if cluster is None else cluster
+
+
+def source_of(model: str, ignore: list[str] | None, actuators: Any) -> "ModelSource":
+    """The source of a model for the options: the model itself, with the actuators of a URDF if they are chosen."""
+    if actuators is None:
+        return model
+    from saltus.model.load import load
+
+    return load(model, ignore=ignore or (), actuators=actuators)
 
 
 def contact_of(contact: str | None, restitution: float | None, friction: float | None) -> Any:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
 from saltus.errors import ModelError, OptionError, SaltusError
+from saltus.lab.messages.layout import is_safe, places, references
 from saltus.model.load import load
 from saltus.model.model import Model
 from saltus.model.source.other_formats import SUFFIXES
@@ -19,9 +20,7 @@ from saltus.model.source.other_formats import SUFFIXES
 MOST_BYTES = 32 * 2**20  # of all files together
 MOST_FILES = 500
 COMPILER_TIME = 30.0  # s
-REFERENCE = re.compile(r"""\b(?:file|filename)\s*=\s*["']([^"']+)["']""")
 PACKAGE = re.compile(rb"package://[^/\"']*/")  # of ROS; here the files are part of the upload
-FOLDER = re.compile(r"""\b(?:meshdir|texturedir|assetdir)\s*=\s*["']([^"']+)["']""")
 
 
 @dataclass
@@ -48,8 +47,7 @@ class Upload:
         self.files.setdefault(str(PurePosixPath(name)), bytearray()).extend(piece)
 
     def _check(self, name: str) -> None:
-        parts = PurePosixPath(name).parts
-        if not parts or name.startswith("/") or ".." in parts or any(c in name for c in "\\:\0"):
+        if not PurePosixPath(name).parts or not is_safe(name):
             raise OptionError(f"{name!r} is not an allowed file name")
         if self.size > MOST_BYTES or len({*self.files, name}) > MOST_FILES:
             most = f"{MOST_BYTES >> 20} MiB in {MOST_FILES} files"
@@ -58,8 +56,8 @@ class Upload:
     @property
     def main(self) -> str:
         """Name of the model that no other file includes. OptionError: there is none, or several."""
-        models = {name: _text(content) for name, content in self.files.items() if _is_model(name)}
-        included = {base for text in models.values() for base in _references(text)}
+        models = {name: bytes(content) for name, content in self.files.items() if _is_model(name)}
+        included = {base for text in models.values() for base in references(text)}
         found = [name for name in models if PurePosixPath(name).name not in included]
         if not models:
             raise OptionError(f"none of these files is a model; expected a suffix {', '.join(SUFFIXES)}")
@@ -102,22 +100,16 @@ class Outside:
                 raise ModelError(text) from None
 
     def _lay_out(self, folder: Path) -> Path:
-        """Write the files into a folder, with copies at the places where the models look for them; return the model."""
+        """Write the files into a folder, with copies at the places where the models look for them; return the model.
+
+        ModelError: a file cannot be written, or the copies are too many, or too large together.
+        """
         files = {
             name: PACKAGE.sub(b"", content) if _is_model(name) else content for name, content in self.files.items()
         }
-        for name, content in files.items():
-            _write(folder / name, content)
-        named = {PurePosixPath(name).name: content for name, content in files.items()}
-        texts = [(name, _text(content)) for name, content in files.items() if _is_model(name)]
-        folders = {"", *(found for _, text in texts for found in FOLDER.findall(text))}
-        for name, text in texts:
-            for reference in REFERENCE.findall(text):
-                content = named.get(PurePosixPath(reference).name)
-                for place in folders if content is not None else ():
-                    path = (folder / PurePosixPath(name).parent / place / reference).resolve()
-                    if path.is_relative_to(folder.resolve()) and not path.exists():
-                        _write(path, content or b"")
+        copies = {place: files[name] for place, name in places(self.name, files).items()}
+        for name, content in (files | copies).items():
+            _write(folder, name, content)
         return folder / self.name
 
 
@@ -126,19 +118,14 @@ def compiled(path: Path) -> Model:
     return load(path, apart=COMPILER_TIME)
 
 
-def _write(path: Path, content: bytes) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(content)
+def _write(folder: Path, name: str, content: bytes) -> None:
+    path = folder / name
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+    except OSError as error:  # the name is too long, or that of a folder
+        raise ModelError(f"the file '{name}' cannot be written: {error.strerror}") from None
 
 
 def _is_model(name: str) -> bool:
     return PurePosixPath(name).suffix.lower() in SUFFIXES
-
-
-def _text(content: bytes | bytearray) -> str:
-    return bytes(content).decode(errors="replace")
-
-
-def _references(text: str) -> set[str]:
-    """Names of the files that a model refers to, without folders."""
-    return {PurePosixPath(found).name for found in REFERENCE.findall(text)}

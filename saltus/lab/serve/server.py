@@ -35,9 +35,10 @@ if TYPE_CHECKING:
 HOST = "127.0.0.1"
 MOST_CLIENTS = 256
 MOST_UNHEARD = 50
-MOST_SOCKETS = 2 * MOST_CLIENTS  # including connections without a request yet
+MOST_SOCKETS = 2 * MOST_CLIENTS  # of those that have shown the token
+MOST_STRANGERS = 256  # connections that have not shown it yet; more than the system hands over at once
 PATIENCE = 2.0  # s for a connection to close
-SILENCE = 5.0  # s for a connection to send its request
+SILENCE = 5.0  # s for a connection to show the token
 
 _quiet = logging.getLogger("saltus.lab.serve.server")  # malformed requests are not logged
 _quiet.addHandler(logging.NullHandler())
@@ -52,7 +53,8 @@ class Server:
         self._door = Door(port, secrets.token_urlsafe(16))
         self._clients: dict[Client, None] = {}  # in the order of their connection
         self._writers: list[Client] = []  # clients that have had control, the latest last
-        self.sockets = 0  # open connections
+        self.strangers: dict[_Socket, None] = {}  # open connections without the token, in the order of their beginning
+        self.admitted: set[_Socket] = set()  # those that have shown it
         self._writer: Client | None = None
         self._scene: str | None = None
         self._boards: dict[str, tuple[int, str]] = {}
@@ -156,9 +158,9 @@ class Server:
     # ------------------------------------------------------------ requests
 
     async def _request(self, connection: _Socket, request: Request) -> Response | None:
-        connection.heard()
         try:
             path = self._door.path(request)
+            connection.admit()
             if path == "/ws":
                 self._door.check_origin(request)
                 return None
@@ -305,7 +307,11 @@ class Server:
 
 
 class _Socket(ServerConnection):
-    """A connection that is dropped at once if there are too many, or after SILENCE s without a request."""
+    """A connection, a stranger until it shows the token, for which it has SILENCE s.
+
+    Where there are too many strangers the oldest is dropped, so that whoever has the token, and shows it at once, gets
+    in however many others wait.
+    """
 
     def __init__(self, lab: Server, *arguments: Any, **options: Any):
         super().__init__(*arguments, **options)
@@ -314,18 +320,29 @@ class _Socket(ServerConnection):
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
-        self._lab.sockets += 1
-        if self._lab.sockets > MOST_SOCKETS:
-            transport.abort()
-        else:
-            self._silence = asyncio.get_running_loop().call_later(SILENCE, transport.abort)
+        self._lab.strangers[self] = None
+        self._silence = asyncio.get_running_loop().call_later(SILENCE, transport.abort)
+        if len(self._lab.strangers) > MOST_STRANGERS:
+            next(iter(self._lab.strangers)).drop()
 
-    def heard(self) -> None:
-        """Note that the connection has sent its request."""
+    def drop(self) -> None:
+        """End the connection without a word."""
+        self._forget()
+        self.transport.abort()
+
+    def admit(self) -> None:
+        """Note that the connection has shown the token; there may be too many of those, too."""
+        self._forget()
+        self._lab.admitted.add(self)
+        if len(self._lab.admitted) > MOST_SOCKETS:
+            self.drop()
+
+    def _forget(self) -> None:
         if self._silence is not None:
             self._silence.cancel()
+        self._lab.strangers.pop(self, None)
+        self._lab.admitted.discard(self)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self.heard()
-        self._lab.sockets -= 1
+        self._forget()
         super().connection_lost(exc)

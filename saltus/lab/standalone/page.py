@@ -22,6 +22,7 @@ from saltus.errors import OptionError, warn
 from saltus.lab.data.recording import Downloads
 from saltus.lab.scene.choose import find_scene
 from saltus.lab.session import LiveSession
+from saltus.lab.standalone.content_policy import with_policy
 from saltus.lab.standalone.course_package import course_package
 from saltus.lab.standalone.description import description, fixed_cameras
 from saltus.lab.standalone.exercise import exercise
@@ -192,7 +193,7 @@ def _assembled(made: Sequence[_Made], about: Mapping[str, Any]) -> str:
         # in base64, so that answers are not read by accident
         coded = base64.b64encode(json.dumps(about).encode()).decode()
         scripts.append(f'<script type="text/plain" id="page-about">{coded}</script>')
-    page = PAGE.read_text(encoding="utf-8")
+    page = with_policy(PAGE.read_text(encoding="utf-8"))
     title = html.escape(about.get("title") or made[0].title)
     page = page.replace("<title>Saltus lab</title>", f"<title>{title}</title>", 1)
     return page.replace(BEFORE, "\n".join([*scripts, BEFORE]), 1)

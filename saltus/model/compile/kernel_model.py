@@ -164,7 +164,10 @@ def _options(m) -> dict[str, int]:
 
 def _switches(m, values) -> dict[str, int]:
     """Switches that tell whether a step needs to consider a feature at all."""
-    damped = bool(np.any(values["dof_damping"]) or np.any(values["dof_dampingpoly"]))
+    own, whole = np.asarray(m.dof_damping), values["dof_damping"]  # without and with that of actuators
+    # as in MuJoCo: a joint's negative damping alone stays explicit
+    linear = np.any(np.where(whole == own, own > 0, whole != 0))
+    damped = bool(linear or np.any(values["dof_dampingpoly"]))
     return {
         "implicit_damping": int(damped and not off(m, FLAGS.mjDSBL_EULERDAMP)),
         "has_freebody": int(values["dof_freebody"].any()),

@@ -8,9 +8,9 @@ import re
 import mujoco
 
 from saltus.errors import ModelError
+from saltus.model.source.attributes import cut_off
 
 TAG = re.compile(rb"<\s*([\w:.-]+)")
-OPEN = re.compile(rb"""([\w:.-]+)\s*=\s*(?:"[^"]*|'[^']*)$""")
 
 
 def check_names(m: mujoco.MjModel, file: str | os.PathLike[str] | None = None) -> None:
@@ -32,8 +32,8 @@ def check_utf8(content: bytes, file: str | os.PathLike[str] | None = None) -> No
         tag, attribute = before[before.rfind(b"<") :], None
         found = TAG.match(tag)
         element = found[1].decode(errors="backslashreplace") if found and b">" not in tag else None
-        if element is not None and (named := OPEN.search(tag)):
-            attribute = named[1].decode(errors="backslashreplace")
+        if found and element is not None and (named := cut_off(tag, found.end())):
+            attribute = named.decode(errors="backslashreplace")
         where = "a comment" if before.rfind(b"<!--") > before.rfind(b"-->") else attribute or "this line"
         raise ModelError(
             f"{where} contains the byte 0x{content[error.start]:02x}, which is not UTF-8; save the file as UTF-8",

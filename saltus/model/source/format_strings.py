@@ -7,13 +7,15 @@ invalid memory. The text is searched as bytes, because other XML readers may fin
 import html
 import os
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 from saltus.errors import ModelError
+from saltus.model.source.attributes import attributes
 from saltus.model.source.encoding import check_utf8
 
 CLASS = re.compile(rb"""\b(?:child)?class\s*=\s*("[^"]*"|'[^']*')""")
-FILE = re.compile(rb"""<\s*(?:include|model)\b[^>]*?\bfile\s*=\s*("[^"]*"|'[^']*')""")
+INCLUDING = re.compile(rb"<\s*(?:include|model)\b")
 LONGEST = 2**27  # largest size of a file that is searched (bytes)
 
 
@@ -23,34 +25,62 @@ def check_text(text: str | bytes, path: str | os.PathLike[str] | None = None) ->
     `path`: the file of the text; included files are searched for beside it.
     """
     content = text if isinstance(text, bytes) else text.encode(errors="surrogatepass")
-    folder = Path() if path is None else Path(path).parent
-    _check(content, path, folder, set())
+    _check(content, path, Path() if path is None else Path(path).parent)
 
 
 def check_file(path: Path) -> None:
     """Raise ModelError, with file and line, if a file or its includes are not UTF-8 or name a class with a "%"."""
-    _check(_content(path), path, path.parent, set())
+    _check(_content(path), path, path.parent)
 
 
-def _check(content: bytes, path: str | os.PathLike[str] | None, folder: Path, seen: set[Path]) -> None:
-    check_utf8(content, path)
-    if b"%" in content or b"&#" in content:
-        for found in CLASS.finditer(content):
-            name = _value(found)
-            if "%" in name:
-                line = content.count(b"\n", 0, found.start()) + 1
-                raise ModelError(f"the class '{name}' has a '%' in its name; rename it", file=path, line=line)
-    for found in FILE.finditer(content):
-        # MuJoCo searches beside the first file, or beside the including one
+def _check(content: bytes, path: str | os.PathLike[str] | None, folder: Path) -> None:
+    """Check a text and all that it includes; MuJoCo searches beside the first file, or beside the including one."""
+    left: list[Path] = []
+    seen: set[Path] = set()
+    while True:
+        _check_alone(content, path)
         here = folder if path is None else Path(path).parent
-        for file in {(place / _value(found)).resolve() for place in (folder, here)} - seen:
-            seen.add(file)
-            if file.is_file():
-                _check(_content(file), file, folder, seen)
+        for name in _included(content):
+            for file in _files(name, (folder, here)):
+                if file not in seen:
+                    seen.add(file)
+                    left.append(file)
+        if not left:
+            return
+        path = left.pop()
+        content = _content(path)
 
 
-def _value(found: re.Match[bytes]) -> str:
-    return html.unescape(found[1][1:-1].decode(errors="replace"))
+def _check_alone(content: bytes, path: str | os.PathLike[str] | None) -> None:
+    check_utf8(content, path)
+    if b"%" not in content and b"&#" not in content:
+        return
+    for found in CLASS.finditer(content):
+        name = _value(found[1])
+        if "%" in name:
+            line = content.count(b"\n", 0, found.start()) + 1
+            raise ModelError(f"the class '{name}' has a '%' in its name; rename it", file=path, line=line)
+
+
+def _included(content: bytes) -> Iterator[str]:
+    """Names of the files that a text includes, those in comments too."""
+    for element in INCLUDING.finditer(content):
+        for attribute in attributes(content, element.end()):
+            if attribute.name == b"file":
+                yield _value(content[attribute.begin : attribute.end])
+
+
+def _files(name: str, folders: tuple[Path, ...]) -> list[Path]:
+    """The files of this name in some folders; none for a name that no file can have, which MuJoCo reports later."""
+    try:
+        found = {(folder / name).resolve() for folder in folders}
+        return [file for file in found if file.is_file()]
+    except (OSError, ValueError, RuntimeError):  # too long, a zero byte, links in a circle
+        return []
+
+
+def _value(quoted: bytes) -> str:
+    return html.unescape(quoted[1:-1].decode(errors="replace"))
 
 
 def _content(path: Path) -> bytes:

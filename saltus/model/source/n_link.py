@@ -11,7 +11,8 @@ __all__ = ["n_link"]
 
 # a body needs a positive inertia; this one is below the rounding of realistic links
 POINT_MASS_INERTIA = 1e-15
-MOST = 10_000  # links
+MOST = 496  # links
+WHY = "each stands inside the one before it, and MuJoCo reads at most 500 elements inside each other"
 
 Link = tuple[float, float, float, float]  # mass, length, centre of mass as a fraction of the length, inertia about it
 
@@ -62,7 +63,7 @@ def n_link(
     pivot: tuple[float, float] | None = None,
     timestep: float = 0.01,
 ) -> str:
-    """MJCF text of a planar pendulum of `n` links, by default with the tutorial's parameters.
+    """MJCF text of a planar pendulum of `n` links, at most `MOST`, by default with the tutorial's parameters.
 
     m [kg], l [m], d [-] and inertia [kg m²] hold for every link, or are sequences of n values, from the pivot outwards:
     the mass, the length, the centre of mass as a fraction of the length, and the moment of inertia about the centre of
@@ -148,8 +149,8 @@ def _count(n) -> int:
     except TypeError:
         count = 0
     if not 1 <= count <= MOST:
-        what = "whole number of links, at least 1" if count < 1 else f"number of links, at most {MOST}"
-        raise OptionError(f"n_link: n must be a {what}, not {n!r}")
+        bound = "a whole number of links, at least 1" if count < 1 else f"at most {MOST} links ({WHY})"
+        raise OptionError(f"n_link: n must be {bound}, not {n!r}")
     return count
 
 

@@ -47,13 +47,27 @@ DERIVED = re.compile(
     r"(pos|com|dir|mat|node|vert|weight|acc|length|_M)0$|lengthrange$|subtreemass$|^dof_length$|^(bvh|oct|efm0|flexedge)_"
     r"|^geom_(aabb|rbound)$|texcoord$|normal$"
 )
+# fields without a meaning below zero, where MuJoCo leaves the number out in some computations and not in others
+NOT_NEGATIVE = {
+    "body_mass": "a mass",
+    "body_inertia": "an inertia",
+    "body_gravcomp": "a share of gravity, which MuJoCo leaves out unless another body has a positive one",
+    "dof_armature": "an inertia",
+    "actuator_armature": "an inertia",
+    "dof_frictionloss": "the greatest friction, which MuJoCo takes as none",
+    "tendon_frictionloss": "the greatest friction, which MuJoCo takes as none",
+    "actuator_delay": "a time",
+    "sensor_delay": "a time",
+}
+OPTIONS_NOT_NEGATIVE = ("density", "viscosity")
 _FIELDS = sorted(name for name, value in vars(mujoco.MjModel).items() if isinstance(value, property))
 
 
 def check_numbers(m: mujoco.MjModel, file: str | os.PathLike[str] | None = None) -> None:
-    """Raise ModelError, with element, name and attribute, for a number that is NaN, infinite, or larger than `HUGE`.
+    """Raise ModelError, with element, name and attribute, for a number that cannot be simulated.
 
-    Ranges may be infinite; user data may hold any number.
+    These are NaN, infinity, numbers larger than `HUGE`, and negative ones in the fields of `NOT_NEGATIVE`. Ranges may
+    be infinite; user data may hold any number.
     """
     for field in _FIELDS:
         values = getattr(m, field)
@@ -63,8 +77,23 @@ def check_numbers(m: mujoco.MjModel, file: str | os.PathLike[str] | None = None)
             continue
         element, name, what = _where(m, field, values, place)
         raise ModelError(_text(what, values.reshape(-1)[place]), file=file, element=element, name=name)
+    _check_signs(m, file)
     for group, element in ((m.opt, "option"), (m.stat, "statistic"), (m.vis, "visual")):
         _check_group(group, element, file)
+
+
+def _check_signs(m: mujoco.MjModel, file: str | os.PathLike[str] | None) -> None:
+    """Raise ModelError for the first number that must not be negative and is."""
+    for field, meaning in NOT_NEGATIVE.items():
+        values = getattr(m, field)
+        below = np.flatnonzero(values < 0)
+        if below.size:
+            element, name, what = _where(m, field, values, int(below[0]))
+            text = f"{what} is {values.reshape(-1)[below[0]]:g}; expected at least 0: it is {meaning}"
+            raise ModelError(text, file=file, element=element, name=name)
+    for name in OPTIONS_NOT_NEGATIVE:
+        if (value := getattr(m.opt, name)) < 0:
+            raise ModelError(f"{name} of the medium is {value:g}; expected at least 0", file=file, element="option")
 
 
 def _bad(values: np.ndarray, limit: bool) -> int | None:

@@ -29,4 +29,12 @@ def self_contained(text: str) -> str:
                     element=element.tag,
                     name=element.get("name"),
                 )
-    return ElementTree.tostring(root, encoding="unicode")
+    return written(root)
+
+
+def written(root: ElementTree.Element) -> str:
+    """The text of a tree of elements. ModelError: they are nested too deeply, also for MuJoCo's reader."""
+    try:
+        return ElementTree.tostring(root, encoding="unicode")
+    except RecursionError:
+        raise ModelError("the elements of the model's text are nested too deeply") from None

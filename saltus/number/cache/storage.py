@@ -16,6 +16,7 @@ import functools
 import hashlib
 import os
 import pickle
+import shutil
 import stat
 import sys
 import tempfile
@@ -84,11 +85,23 @@ def cache_directory() -> Path:
             warnings.warn(f"compiled kernels are not kept: {why}", SaltusWarning, stacklevel=2)
     if not why and _can_write(root) and _can_write(directory) and not _not_own(directory):
         return directory
-    root = _temporary_root()
+    unusable, root = root, _temporary_root()
     directory = root / cache_key()
-    if _can_write(root) and not _not_own(root) and _can_write(directory) and not _not_own(directory):
-        return directory
-    return Path(tempfile.mkdtemp(prefix="saltus-"))
+    if not (_can_write(root) and not _not_own(root) and _can_write(directory) and not _not_own(directory)):
+        root = Path(tempfile.mkdtemp(prefix="saltus-"))
+        directory = root / cache_key()
+        directory.mkdir(mode=0o700)
+        atexit.register(_remove, root, os.getpid())
+    if given is not None:
+        text = f"SALTUS_CACHE_DIR: no files can be made in '{unusable}'; compiled code is kept in '{root}'"
+        warnings.warn(text, SaltusWarning, stacklevel=2)
+    return directory
+
+
+def _remove(root: Path, process: int) -> None:
+    """Remove a temporary place at the end of the process that made it, not of one forked from it."""
+    if os.getpid() == process:
+        shutil.rmtree(root, ignore_errors=True)
 
 
 def _usual_root() -> Path:

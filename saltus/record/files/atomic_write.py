@@ -21,17 +21,17 @@ def write_whole(path: str | os.PathLike[str], content: bytes | memoryview, *, wh
 
 
 @contextlib.contextmanager
-def written_whole(path: str | os.PathLike[str], *, what: str = "recording") -> Iterator[str]:
+def written_whole(path: str | os.PathLike[str], *, what: str = "recording", durable: bool = True) -> Iterator[str]:
     """A path to write to inside; what was written becomes the file at `path` at the end, or nothing does.
 
-    The bytes go to a new file in the same directory, reach the disk, and take the name in one step. A symbolic link is
-    followed: its target is replaced.
+    The bytes go to a new file in the same directory, reach the disk if they are to be `durable`, and take the name in
+    one step. A symbolic link is followed: its target is replaced.
 
     Raises:
         RecordError: the file cannot be written; nothing is left behind and a previous file is untouched.
     """
     try:
-        with replaced(target_of(path)) as temporary:
+        with replaced(target_of(path), durable=durable) as temporary:
             yield temporary
     except OSError as error:
         raise RecordError(path, reason_of(error), what=what) from error

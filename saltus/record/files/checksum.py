@@ -16,9 +16,9 @@ MARK = b"\nSaltus recording, BLAKE2b-256:\n"
 SIZE = len(MARK) + checksum.LENGTH  # bytes of a seal
 
 
-def write_sealed(path: str | os.PathLike[str], content: bytes | memoryview) -> None:
+def write_sealed(path: str | os.PathLike[str], content: bytes | memoryview, *, durable: bool = True) -> None:
     """Write a file whole or not at all, as `write_whole` does, with a seal behind the content."""
-    with written_whole(path) as temporary, open(temporary, "wb") as file:
+    with written_whole(path, durable=durable) as temporary, open(temporary, "wb") as file:
         file.write(content)
         file.write(checksum.seal(MARK, content))
 

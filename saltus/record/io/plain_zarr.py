@@ -11,10 +11,11 @@ import json
 import math
 import os
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
+from saltus.errors import RecordError
 from saltus.files.checksum import digest
 from saltus.files.opening import open_regular
 
@@ -38,7 +39,10 @@ def metadata_digest(root: str, name: str) -> bytes:
         ValueError, OSError: the metadata cannot be read, or are not of an array as in recordings.
     """
     with open_regular(os.path.join(root, name, METADATA), follow=False) as file:
-        found = json.loads(file.read(LARGEST))
+        size = os.fstat(file.fileno()).st_size
+        if size > LARGEST:
+            raise ValueError(f"its metadata have more than {LARGEST >> 20} MiB")
+        found = json.loads(file.read(size))  # a buffer of the size that is asked for is made first
     if found["node_type"] == "array":
         found["shape"] = found["shape"][1:]
         _check_codecs(found)
@@ -62,6 +66,40 @@ def check_array(
         path = chunk_path(root, name, number, len(chunk))
         with contextlib.suppress(FileNotFoundError):
             _check_chunk(path, size, packed)
+
+
+def check_chunks(root: str, name: str, size: int) -> None:
+    """Check all chunks of an array that there are: each is a regular file and unpacks to `size` bytes.
+
+    Raises:
+        ValueError: a chunk unpacks to another size. OSError: one is not a regular file, or a directory is a link.
+    """
+    top = os.path.join(root, name, "c")
+    if os.path.islink(os.path.dirname(top)) or os.path.islink(top):
+        raise OSError("its directory is a link")
+    for place, folders, files in os.walk(top):
+        if any(os.path.islink(os.path.join(place, folder)) for folder in folders):
+            raise OSError("its directory is a link")
+        for file in files:
+            # others are being written, and may be gone already
+            with contextlib.suppress(FileNotFoundError):
+                if file.isdecimal():
+                    _check_chunk(os.path.join(place, file), size, packed=True)
+
+
+def opened_group(path: str, mode: Literal["r", "r+"]) -> Any:
+    """Open a Zarr store of the version that Saltus writes, after a look at the files that Zarr reads for that.
+
+    Raises:
+        ValueError, OSError: its metadata cannot be read, or are not those of a group.
+        RecordError: there is no package that reads them.
+    """
+    metadata_digest(path, "")
+    try:
+        import zarr
+    except ImportError as error:
+        raise RecordError(path, f"Zarr stores need zarr ({error})", action="read") from error
+    return zarr.open_group(path, mode=mode, zarr_format=3, use_consolidated=False)
 
 
 def array_size(root: str, name: str) -> int:

@@ -32,7 +32,8 @@ from saltus.files.opening import open_regular
 from saltus.record.files.atomic_write import reason_of
 from saltus.record.files.checksum import sealed_size, write_sealed
 from saltus.record.files.limits import Allowance
-from saltus.record.io.plain_zarr import METADATA, array_size, check_array, metadata_digest
+from saltus.record.files.npz import read_arrays
+from saltus.record.io.plain_zarr import METADATA, array_size, check_array, metadata_digest, opened_group
 from saltus.record.table.certificate import Certificate
 from saltus.record.table.columns import DIMENSIONS, dtype_of, row_shapes, tables
 from saltus.record.table.events import EVENT_DTYPE
@@ -97,8 +98,7 @@ class Checkpoint:
         with zipfile.ZipFile(content) as archive:
             if any(entry.compress_type != zipfile.ZIP_STORED for entry in archive.infolist()):
                 raise ValueError("the checkpoint is compressed, which recordings do not use")
-        with np.load(content, allow_pickle=False) as file:
-            arrays = {name: file[name] for name in file.files}
+        arrays = read_arrays(content, len(content.getbuffer()))
         digests = json.loads(arrays.pop("digests").tobytes()) if "digests" in arrays else {}
         if digests and size is None:
             raise ValueError("the checksum at the end of the checkpoint is missing")
@@ -123,7 +123,7 @@ class Store:
             raise RecordError(path, "is a directory, but not a Zarr store of Saltus", action="read")
         try:
             metadata = metadata_digest(self.path, GROUP)
-            self.group = _opened(self.path, mode)
+            self.group = opened_group(self.path, mode)
             self.header = json.loads(str(self.group.attrs[ATTRIBUTE]))
             self.checkpoint = Checkpoint.read(self.path)
             self.rows: int = self.header["rows"]
@@ -331,11 +331,3 @@ def _bytes(samples: Any) -> bytes:
 
 def _entries(shape: tuple[int, ...]) -> int:
     return int(np.prod(shape, dtype=object)) if shape else 1
-
-
-def _opened(path: str, mode: Literal["r", "r+"]) -> Any:
-    try:
-        import zarr
-    except ImportError as error:
-        raise RecordError(path, f"Zarr stores need zarr ({error})", action="read") from error
-    return zarr.open_group(path, mode=mode)

@@ -2,7 +2,8 @@
 
 JSON: what was run (`about`), and for each run its values, measures and status. The file is replaced atomically, soon
 after a row arrives and at the end, so it is always valid. It is locked by one sweep at a time: two would overwrite each
-other's rows.
+other's rows. `checksum` is the BLAKE2b-256 of all else that it says, as JSON with sorted keys: it may be laid out
+otherwise, but says what was written. Files from before there were checksums are read with a warning.
 """
 
 from __future__ import annotations
@@ -18,11 +19,18 @@ from typing import Any
 import numpy as np
 
 from saltus.arguments import path_of
-from saltus.errors import OptionError, RecordError
+from saltus.errors import OptionError, RecordError, warn
+from saltus.files.checksum import Damaged, digest
+from saltus.files.opening import open_regular
 from saltus.record.files.atomic_write import check_writable, reason_of, write_whole
 from saltus.record.files.lock import FileLock
+from saltus.record.io.memory_room import free_memory
+from saltus.record.io.sweep.stored import FORMAT, STATUSES, UNVERIFIED
 
-FORMAT = "saltus sweep 1"
+UNPROTECTED = "saltus sweep 1"  # from before there were checksums
+CHECKSUM = "checksum"
+SMALL = 2**26  # bytes of a file that is read however little memory is free
+GROWTH = 30  # bytes of memory that a byte of JSON may take
 LEAST = 1.0  # s between two writings
 SHARE = 20  # wait after a write, in multiples of its duration
 
@@ -79,14 +87,15 @@ class Kept:
 
     def _read(self, path: str | os.PathLike[str]) -> None:
         try:
-            with open(path, encoding="utf-8") as file:
-                content = json.load(file)
-            if content["format"] != FORMAT:
-                raise ValueError(f"its format is {content['format']!r}")
+            content = _content(os.fspath(path))
             before, rows = content["about"], content["rows"]
-            self.rows = {key_of(row["values"]): row for row in rows}
-        except (OSError, ValueError, KeyError, TypeError) as error:
+            if not isinstance(before, dict):
+                raise Damaged("its settings are no settings")
+            self.rows = {key_of(row["values"]): row for row in map(_checked, rows)}
+        except Exception as error:  # readers of broken files may raise any error
             raise RecordError(path, f"not a sweep: {reason_of(error)}", action="read", what="sweep") from error
+        if CHECKSUM not in content:
+            warn(f"sweep '{os.fspath(path)}' {UNVERIFIED}")
         self._optional = {name: before[name] for name in self._optional if name in before}
         different = [
             name
@@ -125,6 +134,7 @@ class Kept:
                 return
             began = time.monotonic()
             content = {"format": FORMAT, "about": self.about, "rows": list(self.rows.values())}
+            content[CHECKSUM] = _checksum(content)
             write_whole(self._path, json.dumps(content, indent=1).encode(), what="sweep")
             self._written, self._new = time.monotonic(), False
             self._wait = max(LEAST, SHARE * (self._written - began))
@@ -135,6 +145,37 @@ class Kept:
             self._later = None
             with contextlib.suppress(RecordError):
                 self.write()
+
+
+def _content(path: str) -> dict[str, Any]:
+    """Content of a file. ValueError, OSError: it is not the file of a sweep, or not as it was written."""
+    with open_regular(path) as file:
+        size, free = os.fstat(file.fileno()).st_size, free_memory()
+        if size > SMALL and free is not None and GROWTH * size > free:
+            raise ValueError(
+                f"its {size >> 20} MiB may take more memory than is free; sweeps of that size are for .zarr"
+            )
+        content = json.loads(file.read(size).decode())
+    if not isinstance(content, dict) or content["format"] not in (FORMAT, UNPROTECTED):
+        raise ValueError(f"its format is {content['format']!r}" if isinstance(content, dict) else "it is other JSON")
+    checked = content["format"] == FORMAT or CHECKSUM in content
+    if checked and content.get(CHECKSUM) != _checksum({k: part for k, part in content.items() if k != CHECKSUM}):
+        raise Damaged("its checksum does not match: it is damaged, or was changed by hand")
+    return content
+
+
+def _checksum(content: Mapping[str, Any]) -> str:
+    return digest(json.dumps(content, sort_keys=True).encode()).hex()
+
+
+def _checked(row: Any) -> dict[str, Any]:
+    """A row, if it is one: values, and where it has them measures, a status and a note."""
+    measures = row.get("measures") or {}
+    good = isinstance(row["values"], dict) and isinstance(measures, dict) and isinstance(row.get("note", ""), str)
+    numbers = good and all(x is None or type(x) in (int, float, bool) for x in measures.values())
+    if not numbers or row.get("status", STATUSES[0]) not in STATUSES:
+        raise Damaged("a row is not one of a sweep")
+    return row
 
 
 def key_of(values: Mapping[str, Any]) -> str:

@@ -1,8 +1,8 @@
 """Copies of an engine's state, to return to it.
 
-A snapshot is an array: the numbers of the state, then a mark, which is a hash of the model, integrator and contact law.
-Snapshots can be stored in any array file, and a snapshot of another model is detected. A checkpoint holds all that
-further steps depend on, for engines that are known to be of one kind.
+A snapshot is an array: the numbers of the state, then marks, which are hashes of the model, the integrator, the contact
+law and its numbers. Snapshots can be stored in any array file of float64, and one of another model is detected. A
+checkpoint holds all that further steps depend on, for engines that are known to be of one kind.
 """
 
 from __future__ import annotations
@@ -18,6 +18,10 @@ from saltus.errors import OptionError
 from saltus.model.model import Model
 from saltus.simulate.engine.engine import Engine
 
+OPTIONS = (  # of hard contact, beside its coefficients, on which further steps depend
+    *("gap_tolerance", "speed_tolerance", "bounce_height", "impact_law", "impact_treatment"),
+    *("dense", "dense_events", "dense_time", "dense_step", "overlap_depth"),
+)
 WHOLE = 52  # bits of an integer that a float64 holds exactly
 
 
@@ -51,32 +55,44 @@ def peeking(engine: Engine) -> Iterator[None]:
 
 
 def marked(engine: Engine) -> np.ndarray:
-    """A copy of the present state, with its mark."""
-    return np.append(engine.state, mark(engine))
+    """A copy of the present state, with its marks."""
+    return np.append(engine.state, [*marks(engine).values()])
 
 
 def unmarked(engine: Engine, snapshot: np.ndarray) -> np.ndarray:
     """The state of a snapshot of this engine or one of the same kind; OptionError for any other array."""
-    given, wanted = np.asarray(snapshot), engine.state.size + 1
+    given, expected = np.asarray(snapshot), marks(engine)
+    wanted = engine.state.size + len(expected)
     if given.shape != (wanted,):
         raise OptionError(f"the snapshot has {given.size} numbers; this simulation needs {wanted}")
-    if given[-1] != mark(engine):
+    found, whole = given[-len(expected) :], np.array([*expected.values()])
+    rounded = given.dtype == np.float64 and (found == whole.astype(np.float32)).all() and (found != whole).any()
+    if rounded or given.dtype != np.float64:
+        kept = np.dtype(np.float32) if rounded else given.dtype
+        raise OptionError(f"the snapshot was stored in {kept}, which rounds the state; keep its float64")
+    different = [what for what, mark, own in zip(expected, found, whole, strict=True) if mark != own]
+    if different:
         raise OptionError(
-            "the snapshot is of another model, integrator or contact law than this simulation; to copy only the "
-            "state, assign time, qpos, qvel, act, ..."
+            f"the snapshot is of another {' and '.join(different)} than this simulation; to copy only the state, "
+            "assign time, qpos, qvel, act, ..."
         )
-    return given[:-1]
+    return given[: -len(expected)]
 
 
-def mark(engine: Engine) -> float:
-    """The mark at the end of this engine's snapshots."""
-    if "mark" not in engine.memo:
-        remembered = (
-            engine.integrator.name if engine.remembers else "",
-            engine.law.name if engine.locates_events or engine.steps_over_events else "",
-        )
-        engine.memo["mark"] = mark_of(engine.model, remembered)
-    return engine.memo["mark"]
+def marks(engine: Engine) -> dict[str, float]:
+    """The marks at the end of this engine's snapshots, by what they are of."""
+    if "marks" not in engine.memo:
+        hard = engine.hard
+        found: dict[str, object] = {
+            "integrator": engine.integrator.name if engine.remembers else "",
+            "contact law": "" if hard is None else engine.law.name,
+            "restitution": hard and (hard.restitution, hard.tangential_restitution, hard.limit_restitution),
+            "friction of hard contact": hard and hard.friction,
+            "options of hard contact": hard and [getattr(hard, name) for name in OPTIONS],
+        }
+        of_model = {"model": mark_of(engine.model, ())}
+        engine.memo["marks"] = of_model | {what: _number(repr(value).encode()) for what, value in found.items()}
+    return engine.memo["marks"]
 
 
 def mark_of(model: Model, remembered: tuple[object, ...]) -> float:
@@ -87,4 +103,9 @@ def mark_of(model: Model, remembered: tuple[object, ...]) -> float:
     for kind in ("joint", "actuator"):
         digest.update(repr(model.names(kind)).encode())
     digest.update(repr((sorted(struct.layout.features), remembered)).encode())
-    return float(int.from_bytes(digest.digest()[:8], "little") >> (64 - WHOLE))
+    return _number(digest.digest())
+
+
+def _number(content: bytes) -> float:
+    """A hash that a float64 holds exactly."""
+    return float(int.from_bytes(hashlib.sha256(content).digest()[:8], "little") >> (64 - WHOLE))

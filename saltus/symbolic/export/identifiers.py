@@ -34,7 +34,9 @@ def identifier(text: str, taken: Iterable[str] = ()) -> str:
     Greek letters are written out, `lambda` becomes `lambda_`.
     """
     letters = [_latin(c) for c in text]
-    name = re.sub(r"_*\W[\W_]*", "_", "".join(letters), flags=re.ASCII).strip("_")
+    runs = re.split(r"([\W_]+)", "".join(letters), flags=re.ASCII)  # at odd places what is no letter or digit
+    runs[1::2] = ["_" if run.strip("_") else run for run in runs[1::2]]
+    name = "".join(runs).strip("_")
     if not name or name[0].isdigit():
         name = f"v{name}"
     base, number = name, 1

@@ -57,6 +57,22 @@ def test_check_finds_the_faster_of_two_decays(saltus_command, tmp_path):
     assert float(limits(out)["verlet"]) == pytest.approx(0.002, rel=1e-2)
 
 
+def test_check_tells_growth_from_decay(saltus_command, tmp_path):
+    """λ = -b/m without a spring; ω √(1 - ζ²) with one, ω = 10 /s, ζ = b/(2 m ω); ±10 /s with one that pushes."""
+    model = tmp_path / "o.xml"
+    for stiffness, damping, said in (
+        (0, 5, "a decay with time constant 0.2 s"),
+        (0, -5, "a growth with time constant 0.2 s"),
+        (100, -2, "1.58 Hz, damping ratio -0.1"),
+        (-100, 0, "a growth with time constant 0.1 s"),
+        (100, 2, "1.58 Hz, damping ratio 0.1"),
+    ):
+        model.write_text(OSCILLATOR.format(step=0.01, integrator="Euler", stiffness=stiffness, damping=damping))
+        code, out, err = saltus_command("check", model)
+        assert code == 0 and said in out
+        assert ("which grows by itself" in out + err) == (stiffness < 0 or damping < 0)
+
+
 def test_check_warns_of_a_step_beyond_the_limit(saltus_command, tmp_path):
     model = tmp_path / "o.xml"
     model.write_text(OSCILLATOR.format(step=0.3, integrator="RK4", stiffness=100, damping=2))

@@ -80,12 +80,19 @@ def test_names_that_lead_elsewhere(name):
 def test_references_that_lead_elsewhere_write_nothing(monkeypatch):
     """The mesh is named three folders up, in one that is not there; nothing is written outside the folder."""
     written = []
-    monkeypatch.setattr(outside, "_write", lambda path, content: written.append(path))
+    monkeypatch.setattr(outside, "_write", lambda folder, name, content: written.append(name))
     monkeypatch.setattr(outside, "compiled", lambda path: path.parent)
     parts = PARTS.replace(b"part.obj", b"../../../part.obj")
     files = {"robot.xml": ROBOT.replace(b"meshes", b"/nowhere"), "parts.xml": parts, "part.obj": TETRAHEDRON}
-    folder = Outside.uploaded(upload_of(files)).model()
-    assert {path.relative_to(folder).as_posix() for path in written} == {*files}
+    Outside.uploaded(upload_of(files)).model()
+    assert {*written} == {*files}
+
+
+@pytest.mark.parametrize("name", ["a" * 300 + ".obj", "robot.xml/part.obj"])
+def test_names_that_no_file_can_have_are_told(name):
+    with pytest.raises(ModelError, match=r"the file '.*(part|aaa)\.obj' cannot be written: ") as error:
+        Outside.uploaded(upload_of({"robot.xml": b"<mujoco/>", name: TETRAHEDRON})).model()
+    assert "saltus-lab-" not in str(error.value)
 
 
 # ---------------------------------------------------------------- to a lab

@@ -25,7 +25,7 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from saltus import lab
 from saltus.errors import ModelError, OptionError
 from saltus.lab.serve.client import Status
-from saltus.lab.serve.server import MOST_CLIENTS
+from saltus.lab.serve.server import MOST_CLIENTS, MOST_STRANGERS
 
 
 @pytest.fixture(scope="module")
@@ -50,6 +50,11 @@ def get(opened, path, **headers):
         return response.status, dict(response.headers), response.read().decode()
     finally:
         connection.close()
+
+
+def address(opened):
+    host, _, port = opened.url.split("/")[2].partition(":")
+    return host, int(port)
 
 
 def query(opened):
@@ -353,18 +358,48 @@ def dropped(one):
 
 
 def test_more_sockets_than_anyone_needs(monkeypatch):
-    """They are dropped at once, whatever they wanted; the others may take their time."""
-    monkeypatch.setattr("saltus.lab.serve.server.MOST_SOCKETS", 8)
+    """The oldest are dropped at once, whatever they wanted; the others may take their time."""
+    monkeypatch.setattr("saltus.lab.serve.server.MOST_STRANGERS", 8)
     monkeypatch.setattr("saltus.lab.serve.server.SILENCE", 600.0)
     with silent_sockets(20) as (opened, number):
         until(lambda: number() == 12)
-        assert opened._server.sockets == 8
+        assert len(opened._server.strangers) == 8
+
+
+def test_whoever_has_the_token_gets_in_past_a_crowd(monkeypatch):
+    """Hundreds of connections without it, none of which ends by itself."""
+    monkeypatch.setattr("saltus.lab.serve.server.SILENCE", 600.0)
+    with silent_sockets(600) as (opened, number):
+        until(lambda: number() == 600 - MOST_STRANGERS)
+        for _ in range(3):
+            with page(opened) as client:
+                client.until(lambda client=client: client.role)
+            assert get(opened, f"/?{query(opened)}")[0] == 200
+        assert number() < 600
+
+
+def test_a_wrong_token_does_not_make_a_connection_welcome(monkeypatch):
+    """It has its answer, and its time runs on."""
+    monkeypatch.setattr("saltus.lab.serve.server.SILENCE", 0.5)
+    with silent_sockets(3) as (opened, number), socket.create_connection(address(opened)) as one:
+        one.sendall(f"GET /?token=x HTTP/1.1\r\nHost: 127.0.0.1:{address(opened)[1]}\r\n\r\n".encode())
+        assert b"403" in one.recv(100)
+        until(lambda: number() == 3 and not opened._server.strangers and not opened._server.admitted)
+
+
+def test_too_many_with_the_token(monkeypatch):
+    monkeypatch.setattr("saltus.lab.serve.server.MOST_SOCKETS", 3)
+    with lab.open("pendularm", browser=False) as opened, ExitStack() as pages:
+        for _ in range(3):
+            pages.enter_context(page(opened))
+        with pytest.raises((ConnectionError, http.client.HTTPException)):
+            get(opened, f"/?{query(opened)}")
 
 
 def test_sockets_that_say_nothing(monkeypatch):
     monkeypatch.setattr("saltus.lab.serve.server.SILENCE", 0.2)
     with silent_sockets(20) as (opened, number):
-        until(lambda: number() == 20 and opened._server.sockets == 0)
+        until(lambda: number() == 20 and not opened._server.strangers)
         assert_it_goes_on(opened)
 
 

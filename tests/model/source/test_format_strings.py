@@ -71,3 +71,33 @@ def test_models_with_other_values(tmp_path):
 def test_other_names_keep_theirs():
     body = "<body name='%s'><joint name='100%'/><geom size='.1'/></body>"
     assert saltus.load(f"<mujoco model='50%s'><worldbody>{body}</worldbody></mujoco>").names("joint") == ["100%"]
+
+
+def test_behind_what_looks_like_the_end_of_an_element(tmp_path):
+    """A ">" in a value, and an element that begins in a comment, in a value or without an end, hide no include."""
+    (tmp_path / "b.xml").write_text(GEOM.format(FORMATS))
+    include = "<include {}file='b.xml'/>"
+    for hidden in (include.format("a='>' "), "<x y=' " + include.format("").replace("'", '"'), "<x y='<include " * 3):
+        (tmp_path / "a.xml").write_text(f"<mujoco>{hidden}{include.format('')}</mujoco>")
+        with pytest.raises(ModelError, match=r"b\.xml, line 2: the class '%s"):
+            saltus.load(tmp_path / "a.xml")
+
+
+@pytest.mark.parametrize("apart", [False, 20.0])
+def test_includes_that_are_no_files_are_named(apart):
+    for name in ("a" * 300, "a\0b", "a&#0;b", "a/" * 3000, "."):
+        with pytest.raises(ModelError):
+            saltus.load(f"<mujoco><include file='{name}'/></mujoco>", apart=apart)
+    comment = f"<!-- <include file='{'a' * 300}'/> -->"  # is read by nobody
+    assert saltus.load(f"<mujoco>{comment}</mujoco>", apart=apart).nbody == 1
+
+
+def test_a_long_chain_of_includes(tmp_path):
+    """MuJoCo's reader follows it too. 1200 is more than Python's functions may call each other."""
+    for k in range(1200):
+        (tmp_path / f"{k}.xml").write_text(f"<mujoco><include file='{k + 1}.xml'/></mujoco>")
+    (tmp_path / "1200.xml").write_text("<mujoco><worldbody><geom name='last' size='1'/></worldbody></mujoco>")
+    assert saltus.load(tmp_path / "0.xml", apart=60).names("geom") == ["last"]
+    (tmp_path / "1200.xml").write_text(GEOM.format(FORMATS))
+    with pytest.raises(ModelError, match=r"1200\.xml, line 2: the class '%s"):
+        saltus.load(tmp_path / "0.xml", apart=60)

@@ -11,8 +11,9 @@ import pytest
 from helpers.tree_matrices import full_mass, random_state
 from numpy.testing import assert_allclose
 
+import saltus
 from saltus.errors import OptionError
-from saltus.model.source.n_link import n_link
+from saltus.model.source.n_link import MOST, n_link
 
 BUNDLED = files("saltus") / "model" / "source" / "bundled"
 
@@ -101,11 +102,25 @@ def test_n_link_of_point_masses_is_the_double_pendulum():
         assert_allclose(a, twin_data.qacc, rtol=1e-11)
 
 
+def test_the_longest_n_link_is_that_of_mujocos_reader(monkeypatch):
+    assert saltus.load(f"n_link:{MOST}").nv == MOST
+    monkeypatch.setattr("saltus.model.source.n_link.MOST", MOST + 1)
+    with pytest.raises(ValueError, match="DEPTH_EXCEEDED"):
+        mujoco.MjSpec.from_string(n_link(MOST + 1))
+
+
+@pytest.mark.parametrize("number", ["²", "1" * 5000, "-1", "1.5", "", "٣"])
+def test_names_with_other_numbers(number):
+    with pytest.raises(OptionError, match="expected n_link:N"):
+        saltus.load(f"n_link:{number}")
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         ({"n": 0}, "n must be a whole number"),
         ({"n": 2.5}, "n must be a whole number"),
+        ({"n": MOST + 1}, "n must be at most 496 links .*500 elements inside each other"),
         ({"n": True}, "n must be a whole number"),
         ({"n": 2, "m": 0}, "m must be above 0"),
         ({"n": 2, "m": [1, -1]}, "m must be above 0"),

@@ -12,6 +12,7 @@ from helpers.everything import xml
 
 import saltus
 from saltus.model.load import BUNDLED
+from saltus.model.source import number_checks
 
 ODD = {
     ("body", "arm", "pos"): "0 0 nan",
@@ -45,6 +46,66 @@ def test_a_compiled_model_is_looked_at_too():
     m.dof_damping[0] = np.inf
     with pytest.raises(saltus.ModelError, match=r"joint '\w+': damping is inf"):
         saltus.load(m)
+
+
+BELOW = {
+    ("joint", "hinge", "armature"): "-0.01",
+    ("joint", "hinge", "frictionloss"): "-0.01",
+    ("body", "arm", "gravcomp"): "-0.5",
+    ("option", None, "density"): "-1",
+    ("option", None, "viscosity"): "-1",
+}
+
+
+@pytest.mark.parametrize("where", BELOW, ids=lambda where: where[2])
+def test_a_number_below_zero_is_refused_where_it_stands(where):
+    """MuJoCo's compiler takes them, and its motion has some of them in one computation and not in another."""
+    element, name, attribute = where
+    root = ET.fromstring(xml())
+    next(e for e in root.iter(element) if e.get("name") == name).set(attribute, BELOW[where])
+    text = ET.tostring(root, encoding="unicode")
+    mujoco.MjModel.from_xml_string(text)
+    with pytest.raises(saltus.ModelError, match=rf"{attribute}.* is -.*expected at least 0") as caught:
+        saltus.load(text)
+    assert (caught.value.element, caught.value.name) == (element, name)
+
+
+@pytest.mark.parametrize("field", number_checks.NOT_NEGATIVE)
+def test_a_compiled_model_with_a_number_below_zero(field):
+    m = mujoco.MjModel.from_xml_string(xml())
+    getattr(m, field)[-1] = -1.0
+    with pytest.raises(saltus.ModelError, match="is -1; expected at least 0"):
+        saltus.load(m)
+
+
+SIGNED = {  # attributes of a joint, and of the actuator of another one
+    "a damper that drives": ('damping="-5"', ""),
+    "a damper that drives, another that brakes": ('damping="-5"', 'damping="3"'),
+    "one that drives slow motion and brakes fast one": ('damping="-5 0.3"', ""),
+    "a cubic one": ('damping="0 0 -3"', ""),
+    "two that drive": ('damping="-5"', 'damping="-3"'),
+    "one of an actuator": ("", 'damping="-3"'),
+    "a spring that pushes": ('stiffness="-50"', ""),
+}
+
+
+@pytest.mark.parametrize("integrator", ["Euler", "implicitfast", "RK4"])
+@pytest.mark.parametrize("given", SIGNED.values(), ids=SIGNED)
+def test_numbers_below_zero_that_are_simulated_act_as_in_mujoco(given, integrator):
+    """Two slides without gravity. MuJoCo's Euler method is explicit in damping where no joint's own is positive."""
+    body = "<body><joint name='{}' type='slide' axis='1 0 0' {}/><geom size='.1' mass='1' contype='0'/></body>"
+    motor = f"<motor joint='b' {given[1]}/>"
+    text = f"""<mujoco><option timestep="0.01" gravity="0 0 0" integrator="{integrator}"/><worldbody>
+      {body.format("a", given[0])}{body.format("b", "")}</worldbody><actuator>{motor}</actuator></mujoco>"""
+    m = mujoco.MjModel.from_xml_string(text)
+    d = mujoco.MjData(m)
+    sim = saltus.Simulation(saltus.load(text))
+    d.qpos[:], d.qvel[:] = (0.1, 0.2), (1, -1)
+    sim.qpos, sim.qvel = d.qpos, d.qvel
+    for _ in range(3):
+        mujoco.mj_step(m, d)
+    sim.step(3)
+    np.testing.assert_allclose(sim.qvel, d.qvel, rtol=1e-12)
 
 
 def test_a_range_may_be_infinite():

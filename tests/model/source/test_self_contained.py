@@ -32,3 +32,8 @@ def test_what_another_reader_would_not_see():
 def test_no_xml(text):
     with pytest.raises(ModelError, match="not XML"):
         self_contained(text)
+
+
+def test_elements_deeper_than_functions_go():
+    with pytest.raises(ModelError, match="nested too deeply"):
+        self_contained("<mujoco>" + "<body>" * 3000 + "</body>" * 3000 + "</mujoco>")

@@ -2,6 +2,9 @@
 
 import os
 import pickle
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -65,3 +68,46 @@ def test_without_numbers_of_users_a_directory_is_this_users(tmp_path, monkeypatc
     """Windows has none."""
     monkeypatch.delattr(storage.os, "getuid", raising=False)
     assert storage._not_own(tmp_path) == "" and storage._temporary_root().name == "saltus-0"
+
+
+USE = "from saltus.number.cache import storage; storage.cache_directory(); print(storage.cache_directory())"
+
+
+def used_by_a_process(program=USE, **changes):
+    """What a process that asks for the directory says, and its path."""
+    done = subprocess.run(
+        [sys.executable, "-c", program], env=os.environ | changes, capture_output=True, text=True, timeout=300
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stderr, Path(done.stdout.strip())
+
+
+def test_an_unusable_place_is_said_once(tmp_path):
+    """A path below a file, where nobody can make a directory, root neither."""
+    (tmp_path / "file").write_text("")
+    unusable, other = tmp_path / "file" / "cache", tmp_path / "other"
+    other.mkdir()
+    said, directory = used_by_a_process(SALTUS_CACHE_DIR=str(unusable), TMPDIR=str(other))
+    assert said.count("SaltusWarning") == 1 and f"SALTUS_CACHE_DIR: no files can be made in '{unusable}'" in said
+    assert directory.parent.parent == other and f"'{directory.parent}'" in said
+    said, _ = used_by_a_process(SALTUS_CACHE_DIR=str(tmp_path / "usable"))
+    assert said == ""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a fork, and the name of the usual temporary place")
+def test_a_temporary_place_is_removed_at_the_end(tmp_path):
+    """Where the usual temporary place is taken by a file; not by a process that is forked from the one that made it."""
+    (tmp_path / "file").write_text("")
+    (tmp_path / storage._temporary_root().name).write_text("")
+    program = f"""{USE}
+import os, pathlib
+pathlib.Path(storage.cache_directory(), "kernel").write_text("x")
+child = os.fork()
+if not child:
+    raise SystemExit
+os.waitpid(child, 0)
+assert pathlib.Path(storage.cache_directory(), "kernel").exists()
+assert storage.cache_root() == storage.cache_directory().parent"""
+    _, directory = used_by_a_process(program, SALTUS_CACHE_DIR=str(tmp_path / "file" / "x"), TMPDIR=str(tmp_path))
+    assert directory.parent.parent == tmp_path and not directory.parent.exists()
+    assert len(list(tmp_path.iterdir())) == 2

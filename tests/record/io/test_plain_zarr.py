@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from helpers.systems import needs_links, needs_named_pipes
 
 from saltus.errors import RecordError
 from saltus.record import Trajectory
-from saltus.record.io import stream
+from saltus.record.io import plain_zarr, stream
 from saltus.record.io.plain_zarr import _unpacked_size
 from saltus.record.io.store import CHECKPOINT, Checkpoint
 
@@ -100,3 +101,18 @@ def test_sizes_that_frames_tell():
         for level in (0, 1, 19):
             assert _unpacked_size(numcodecs.Zstd(level).encode(bytes(size))[:18]) == size
     assert _unpacked_size(b"") == _unpacked_size(b"\0" * 18) == -1
+
+
+def test_metadata_take_memory_of_their_size(tmp_path):
+    """Neither that of the largest there may be, nor any where they are larger."""
+    (tmp_path / "zarr.json").write_text('{"node_type": "group", "attributes": {}}')
+    tracemalloc.start()
+    try:
+        plain_zarr.metadata_digest(str(tmp_path), "")
+        with open(tmp_path / "zarr.json", "ab") as file:
+            file.truncate(plain_zarr.LARGEST + 1)
+        with pytest.raises(ValueError, match="its metadata have more than 64 MiB"):
+            plain_zarr.metadata_digest(str(tmp_path), "")
+        assert tracemalloc.get_traced_memory()[1] < 2**20
+    finally:
+        tracemalloc.stop()

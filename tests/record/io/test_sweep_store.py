@@ -1,12 +1,18 @@
 """What is kept of a sweep comes back, to the bit, and only to the sweep that it is of."""
 
 import json
+import random
+import sys
 import time
+import warnings
+from collections import Counter
 
 import numpy as np
 import pytest
+from helpers.damage import STRANGE, damage, make_strange, no_waiting
 
-from saltus.errors import OptionError, RecordError
+from saltus.errors import OptionError, RecordError, SaltusWarning
+from saltus.record.io import sweep_store
 from saltus.record.io.sweep_store import LEAST, Kept, key_of, plain
 
 
@@ -46,3 +52,87 @@ def test_values_are_plain_and_their_kinds_do_not_matter():
     assert len({key_of(values) for values in same}) == 1
     assert key_of({"x": True}) != key_of({"x": 1}) != key_of({"x": "1"})
     assert json.loads(json.dumps(plain(same[1]))) == plain(same[0])
+
+
+ROWS = {k: {"status": "done", "measures": {"height": 1 / (k + 1)}, "note": ""} for k in range(40)}
+
+
+def written(path):
+    with Kept(path, {"model": "pendulum", "step": 0.1}) as kept:
+        for k, row in ROWS.items():
+            kept.add({"a": 0.1 * k}, row)
+        kept.write()
+    return path
+
+
+def outcome(path):
+    """How reading ends, and in the lines of what an error would be seen."""
+    try:
+        with warnings.catch_warnings(), no_waiting(20):
+            warnings.simplefilter("error", SaltusWarning)  # said to be unprotected
+            with Kept(path, {"model": "pendulum", "step": 0.1}) as kept:
+                expected = {key_of({"a": 0.1 * k}): {"values": {"a": 0.1 * k}, **row} for k, row in ROWS.items()}
+                return "right" if kept.rows == expected else "OTHER"
+    except RecordError:
+        return "refused"
+    except Exception as error:
+        return f"RAW {type(error).__name__}: {error}"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no pipes in folders, no links without rights")
+@pytest.mark.parametrize("kind", ["flip", "page", *(kind for kind in STRANGE if kind != "link")])
+def test_damage_is_noticed(tmp_path, kind):
+    """Drawn with seeds; the reference is what was written. Spaces, and digits beyond those of a float, do not count."""
+    whole, rng, found = written(tmp_path / "whole.json"), random.Random(kind), Counter()
+    other = tmp_path / "other.json"
+    assert outcome(whole) == "right"
+    for _ in range(40):
+        target = tmp_path / "damaged.json"
+        if kind in ("flip", "page"):
+            damage(whole, target, kind, rng)
+        else:
+            target.write_bytes(whole.read_bytes())
+            other.write_text('{"format": "saltus sweep 3", "about": {}, "rows": []}')
+            make_strange(target, [other], kind, rng)
+        found[outcome(target)] += 1
+        target.unlink()
+    assert {*found} <= {"right", "refused"}, found
+    assert found["refused"] > 20, found
+
+
+def test_a_file_that_is_laid_out_otherwise_says_the_same(tmp_path):
+    path = written(tmp_path / "s.json")
+    path.write_text(json.dumps(json.loads(path.read_text()), sort_keys=True))
+    assert outcome(path) == "right"
+
+
+def test_a_file_from_before_there_were_checksums(tmp_path):
+    """It is read with a warning, and protected once it is written again; rows that are none are refused."""
+    path = written(tmp_path / "s.json")
+    content = json.loads(path.read_text())
+    del content["checksum"]
+    path.write_text(json.dumps(content))
+    with pytest.raises(RecordError, match="its checksum does not match"), Kept(path, content["about"]):
+        pass
+    content["format"] = "saltus sweep 1"
+    path.write_text(json.dumps(content))
+    with pytest.warns(SaltusWarning, match="cannot be verified"), Kept(path, content["about"]) as kept:
+        assert len(kept.rows) == len(ROWS)
+        kept.add({"a": 0.0}, ROWS[0])
+        kept.write()
+    assert outcome(path) == "right"
+    for row in (3, {"values": 3}, {"values": {}, "measures": {"a": "b"}}, {"values": {}, "status": "fine"}):
+        path.write_text(json.dumps({**content, "rows": [row]}))
+        with pytest.raises(RecordError, match="not a sweep"), Kept(path, content["about"]):
+            pass
+    path.write_text("[" * 100_000)
+    with pytest.raises(RecordError, match="not a sweep"), Kept(path, {}):
+        pass
+
+
+def test_a_file_that_may_not_fit_in_memory_is_not_read(tmp_path, monkeypatch):
+    path = written(tmp_path / "s.json")
+    monkeypatch.setattr(sweep_store, "SMALL", 100)
+    monkeypatch.setattr(sweep_store, "free_memory", lambda: 30 * path.stat().st_size - 1)
+    with pytest.raises(RecordError, match="may take more memory than is free"), Kept(path, {}):
+        pass

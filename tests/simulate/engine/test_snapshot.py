@@ -23,7 +23,7 @@ def test_another_models_snapshot_is_refused(other):
     sim.qpos = 0.25
     before = sim.snapshot()
     assert stranger.snapshot().shape == before.shape
-    with pytest.raises(saltus.OptionError, match="of another model, integrator or contact law"):
+    with pytest.raises(saltus.OptionError, match="the snapshot is of another model than this simulation"):
         sim.restore(stranger.snapshot())
     np.testing.assert_array_equal(sim.snapshot(), before)
 
@@ -45,6 +45,53 @@ def test_another_integrators_memory_is_refused_and_none_is_no_hindrance():
     euler.step(5)
     rk4.restore(euler.snapshot())
     assert (rk4.time, rk4.qpos, rk4.qvel) == (euler.time, euler.qpos, euler.qvel)
+
+
+HARD = {"restitution": 0.5, "friction": 0.2}
+
+
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        ({"restitution": 0.6}, "restitution"),
+        ({"friction": 0.3}, "friction of hard contact"),
+        ({"gap_tolerance": 1e-9}, "options of hard contact"),
+        ({"treatment": "sequential"}, "options of hard contact"),
+        ({"restitution": 0.6, "friction": 0.3}, "restitution and friction of hard contact"),
+    ],
+)
+def test_numbers_of_hard_contact_that_differ_are_named(change, named):
+    """The modes of a snapshot are those of its law."""
+    sim = saltus.Simulation("bouncing_ball", contact=saltus.Hard(**HARD))
+    other = saltus.Simulation("bouncing_ball", contact=saltus.Hard(**HARD | change))
+    with pytest.raises(saltus.OptionError, match=f"of another {named} than this simulation"):
+        other.restore(sim.snapshot())
+    again = saltus.Hard(**HARD, pairs={("ball", "floor"): 0.5})  # the same numbers in other words
+    saltus.Simulation("bouncing_ball", contact=again).restore(sim.snapshot())
+
+
+def test_soft_and_hard_contact_are_told_apart():
+    soft = saltus.Simulation("bouncing_ball", "dopri5")
+    hard = saltus.Simulation("bouncing_ball", "moreau_jean", contact="hard")
+    with pytest.raises(saltus.OptionError, match=r"the snapshot (has \d+ numbers|is of another .*contact law)"):
+        hard.restore(soft.snapshot())
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16", "complex128"])
+def test_a_copy_of_fewer_digits_is_refused(dtype):
+    """A third has all digits: rounded to float32, and back, it is another state."""
+    sim = saltus.Simulation(one())
+    sim.qpos = 1 / 3
+    with np.errstate(over="ignore"):
+        kept = sim.snapshot().astype(dtype)
+    before = sim.snapshot()
+    with pytest.raises(saltus.OptionError, match=f"was stored in {dtype}, which rounds the state; keep its float64"):
+        sim.restore(kept)
+    if dtype == "float32":
+        with pytest.raises(saltus.OptionError, match="was stored in float32"):
+            sim.restore(kept.astype(np.float64))
+    np.testing.assert_array_equal(sim.snapshot(), before)
+    sim.restore(before.tolist())
 
 
 @pytest.mark.parametrize("contact", ["soft", "hard"])

@@ -16,7 +16,8 @@ import mujoco
 from saltus.model.source.compiler import compile_spec
 from saltus.model.source.urdf.inertia import merge_impossible
 from saltus.model.source.urdf.meshes import triangles
-from saltus.model.source.urdf.plan import APART, KEPT, Choices, Joint, Mesh, Plan
+from saltus.model.source.urdf.pictures import without_faulty
+from saltus.model.source.urdf.plan import APART, Choices, Joint, Mesh, Plan
 from saltus.model.source.urdf.remarks import Remark
 
 HIDDEN = 3  # group of the collision shapes of links that have pictures; not shown, as in MuJoCo's own models
@@ -43,8 +44,7 @@ def build(plan: Plan) -> Built:
     Pictures that the compiler refuses are left out, with a remark: the motion does not need them.
     """
     remarks: list[Remark] = []
-    plan = _read_meshes(plan, remarks)
-    spec, model = _compiled(plan, (), remarks)
+    plan, spec, model = _drawable(_read_meshes(plan, remarks), remarks)
     if plan.choices.self_collision is not False and (pairs := overlapping(model)):
         chosen = plan.choices.self_collision == APART
         apart = [pair for pair in pairs if chosen or _joined_to_base(model, pair)]
@@ -123,12 +123,34 @@ def _read_meshes(plan: Plan, remarks: list[Remark]) -> Plan:
     return plan._replace(meshes=meshes)
 
 
+def _drawable(plan: Plan, remarks: list[Remark]) -> tuple[Plan, Any, mujoco.MjModel]:
+    """The plan without the pictures that the compiler refuses, with its description and compiled model."""
+    found: list[Remark] = []
+    try:
+        spec, model = _compiled(plan, (), found)
+    except FAULTS:
+        text, found = without_faulty(plan.text, lambda text: _fault(plan._replace(text=text)))
+        plan = plan._replace(text=text)
+        spec, model = _compiled(plan, (), found)
+    remarks += found
+    return plan, spec, model
+
+
+def _fault(plan: Plan) -> str | None:
+    """Why the compiler refuses a plan; None if it does not."""
+    try:
+        _compiled(plan, (), [])
+    except FAULTS as error:
+        return _line(error)
+    return None
+
+
 def _compiled(plan: Plan, apart: Pairs, remarks: list[Remark]) -> tuple[Any, mujoco.MjModel]:
-    """Description and compiled model, without the pictures that the compiler refuses; `apart`: bodies do not touch."""
+    """Description and compiled model, without pictures whose meshes are refused; `apart`: bodies do not touch."""
     refused: set[int] = set()
     flat: set[int] = set()
     while True:
-        spec = _parsed(plan, remarks)
+        spec: Any = mujoco.MjSpec.from_string(plan.text)
         meshes = _name_meshes(spec, plan, refused, flat)
         merged = merge_impossible(spec)
         _hide_shapes(spec)
@@ -143,36 +165,11 @@ def _compiled(plan: Plan, apart: Pairs, remarks: list[Remark]) -> tuple[Any, muj
                 remarks.append(Remark("picture with a mesh", (plan.meshes[at].link,), f"not drawn: {_line(error)}"))
             elif at >= 0 and plan.meshes[at].weightless and FLAT in str(error) and at not in flat:
                 flat.add(at)
-            elif KEPT in plan.text:  # perhaps another fault of a picture: a sphere of radius 0
-                return _compiled_bare(plan, apart, remarks, error)
             else:
                 raise
         else:
             remarks += merged
             return spec, model
-
-
-def _compiled_bare(plan: Plan, apart: Pairs, remarks: list[Remark], error: BaseException) -> tuple[Any, mujoco.MjModel]:
-    """Description and compiled model without any pictures, for a fault that is perhaps theirs."""
-    text = plan.text.replace(KEPT, KEPT.replace("false", "true"), 1)
-    built = _compiled(plan._replace(text=text), apart, remarks)
-    remarks.append(_no_pictures(error))
-    return built
-
-
-def _no_pictures(error: BaseException) -> Remark:
-    return Remark("pictures of links", (), f"not drawn: {_line(error)}")
-
-
-def _parsed(plan: Plan, remarks: list[Remark]) -> Any:
-    """The description, without any pictures if one of them is no URDF."""
-    try:
-        return mujoco.MjSpec.from_string(plan.text)
-    except FAULTS as error:
-        spec = mujoco.MjSpec.from_string(plan.text.replace(KEPT, KEPT.replace("false", "true"), 1))
-        if _no_pictures(error) not in remarks:
-            remarks.append(_no_pictures(error))
-        return spec
 
 
 def _name_meshes(spec: Any, plan: Plan, refused: set[int], flat: set[int]) -> dict[str, int]:

@@ -5,7 +5,7 @@ MuJoCo's compiler reads limits and <mimic> where it can, and is silent, or write
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from saltus.model.source.urdf.remarks import Remark, grouped
 from saltus.model.source.urdf.tree import Element
@@ -39,10 +39,15 @@ def effort(joint: Element) -> float:
     return abs((limit.number("effort") if limit is not None else None) or 0.0)
 
 
-def follows(joint: Element, joints: list[Element]) -> bool:
-    """Whether a joint's <mimic> is an equality constraint."""
+def types(joints: list[Element]) -> dict[str, str]:
+    """The types of joints, by name."""
+    return {joint.name: joint.attributes.get("type", "") for joint in joints}
+
+
+def follows(joint: Element, types: Mapping[str, str]) -> bool:
+    """Whether a joint's <mimic> is an equality constraint; `types`: of all joints, by name."""
     mimic = joint.first("mimic")
-    return mimic is not None and _mimic_fault(joint, mimic, joints) is None
+    return mimic is not None and _mimic_fault(joint, mimic, types) is None
 
 
 def roots(root: Element) -> list[str]:
@@ -98,21 +103,21 @@ def _dynamic(dynamics: Element | None) -> bool:
 
 
 def _mimics(joints: list[Element]) -> Iterator[tuple[str, str, str]]:
+    known = types(joints)
     for joint in joints:
         mimic = joint.first("mimic")
-        fault = None if mimic is None else _mimic_fault(joint, mimic, joints)
+        fault = None if mimic is None else _mimic_fault(joint, mimic, known)
         if fault is not None:
             kind, meaning = fault
             yield kind, joint.name, meaning
 
 
-def _mimic_fault(joint: Element, mimic: Element, joints: list[Element]) -> tuple[str, str] | None:
+def _mimic_fault(joint: Element, mimic: Element, types: Mapping[str, str]) -> tuple[str, str] | None:
     """Why a <mimic> has no effect: a kind and its meaning; None if it has one."""
     kind, leader = joint.attributes.get("type", ""), mimic.attributes.get("joint", "")
     moves = "it does not move" if kind == "fixed" else "it moves independently"
     if kind not in SCALAR:
         return f"mimic on a {kind} joint", f"without effect, only joints with one coordinate follow others: {moves}"
-    types = {other.name: other.attributes.get("type", "") for other in joints}
     if leader == joint.name:
         return "mimic of itself", f"without effect: {moves}"
     if leader not in types:

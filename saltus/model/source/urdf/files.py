@@ -63,6 +63,7 @@ class Files:
         self._folders = tuple(folder.absolute() for folder in folders)
         self._given = tuple(package_path)
         self._packages: dict[tuple[str, str], list[Path]] = {}
+        self._below: dict[Path, list[tuple[Path, set[str]]]] = {}  # what was found in folders, searched through once
 
     def find(self, name: str) -> Found:
         """The file of a `filename` attribute: a path, or a URL with file, package or model."""
@@ -118,10 +119,10 @@ class Files:
 
     def _candidates(self, scheme: str, name: str) -> Iterator[Path]:
         for folder in self._given:
-            yield from _packages_in(folder, name)
+            yield from self._packages_in(folder, name)
         for folder in self._folders[:1]:
             for around in (folder, *folder.parents):
-                if _is_package(around, name):
+                if name in _names(around):
                     yield around
                 if os.path.isdir(around / name):
                     yield around / name
@@ -129,7 +130,19 @@ class Files:
             if os.path.isdir(folder / "share" / name):
                 yield folder / "share" / name
         for folder in _of_environment(GAZEBO_PATH if scheme == "model" else ROS_PATH):
-            yield from _packages_in(folder, name)
+            yield from self._packages_in(folder, name)
+
+    def _packages_in(self, folder: Path, name: str) -> Iterator[Path]:
+        """A package that is this folder, in it or in its `share`, or, with a package.xml, deeper inside."""
+        if name in _names(folder):
+            yield folder
+        for inside in (folder / name, folder / "share" / name):
+            if os.path.isdir(inside):
+                yield inside
+                return
+        if folder not in self._below:
+            self._below[folder] = list(_packages_below(folder))
+        yield from (place for place, names in self._below[folder] if name in names)
 
 
 def _of_environment(names: Sequence[str]) -> list[Path]:
@@ -137,31 +150,18 @@ def _of_environment(names: Sequence[str]) -> list[Path]:
     return [Path(folder) for text in texts for folder in text.split(os.pathsep) if folder]
 
 
-def _packages_in(folder: Path, name: str) -> Iterator[Path]:
-    """A package that is this folder, in it or in its `share`, or, with a package.xml, deeper inside."""
-    if _is_package(folder, name):
-        yield folder
-    for inside in (folder / name, folder / "share" / name):
-        if os.path.isdir(inside):
-            yield inside
-            return
-    yield from _deeper(folder, name)
-
-
-def _is_package(folder: Path, name: str) -> bool:
-    """Whether a folder is the package of this name: by its own name, or that in its package.xml."""
-    if folder.name == name:
-        return True
+def _names(folder: Path) -> set[str]:
+    """The names under which a folder is a package: its own, and that in its package.xml."""
     try:
         with open(folder / "package.xml", "rb") as file:
             found = NAME.search(file.read(1 << 16))
     except OSError:
-        return False
-    return found is not None and found[1].decode(errors="replace") == name
+        found = None
+    return {folder.name} if found is None else {folder.name, found[1].decode(errors="replace")}
 
 
-def _deeper(folder: Path, name: str) -> Iterator[Path]:
-    """Packages of this name some levels below a folder; hidden folders are passed over."""
+def _packages_below(folder: Path) -> Iterator[tuple[Path, set[str]]]:
+    """Packages with a package.xml some levels below a folder, and their names; hidden folders are passed over."""
     level, seen = [folder], 0
     for _ in range(DEEPEST):
         inside: list[Path] = []
@@ -175,6 +175,6 @@ def _deeper(folder: Path, name: str) -> Iterator[Path]:
         if seen > MOST_FOLDERS:
             return
         for place in inside:
-            if os.path.isfile(place / "package.xml") and _is_package(place, name):
-                yield place
+            if os.path.isfile(place / "package.xml"):
+                yield place, _names(place)
         level = inside

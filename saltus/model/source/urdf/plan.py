@@ -24,8 +24,7 @@ ACTUATORS = ("torque", "position", "none")
 BASES = ("fixed", "floating")
 APART = "not overlapping"
 READABLE = (".obj", ".stl", ".msh", ".dae")  # meshes that are read, the last by `saltus.model.source.urdf.meshes`
-KEPT = 'discardvisual="false"'
-DEFAULTS = {"discardvisual": KEPT, "fusestatic": 'fusestatic="false"'}  # of <compiler>, unless the file has others
+DEFAULTS = {"discardvisual": "false", "fusestatic": "false"}  # of <compiler>, unless the file has others
 CONVERT = "save it as .obj or .stl, under the same name beside it"
 
 #: Actuators of a URDF's joints; see `saltus.load`.
@@ -106,10 +105,11 @@ def plan(content: bytes, root: Element, file: Path | None, chosen: Choices) -> t
     edits, meshes, missing = _meshes(content, root, file, chosen)
     found += missing
     joints = root.all("joint")
+    types = checks.types(joints)
     actuated = [
         Joint(joint.name, checks.effort(joint), checks.limits(joint))
         for joint in joints
-        if joint.attributes.get("type") in checks.SCALAR and not checks.follows(joint, joints)
+        if joint.attributes.get("type") in checks.SCALAR and not checks.follows(joint, types)
     ]
     if chosen.actuators is None and actuated:
         meaning = "joints move by gravity, contacts and qfrc_applied alone; load with actuators='torque' or 'position'"
@@ -169,7 +169,7 @@ def _compiler(content: bytes, root: Element) -> list[Edit]:
     mujoco = root.first("mujoco")
     compiler = mujoco.first("compiler") if mujoco is not None else None
     given = compiler.attributes if compiler is not None else {}
-    new = "".join(f" {text}" for name, text in DEFAULTS.items() if name not in given).encode()
+    new = "".join(f' {name}="{value}"' for name, value in DEFAULTS.items() if name not in given).encode()
     if compiler is not None:
         _, end = attribute_places(content, compiler)
         return [(end, end, new)]

@@ -10,22 +10,29 @@ import xml.parsers.expat
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-ATTRIBUTE = re.compile(rb"""\s*([^\s=<>/"']+)\s*=\s*("[^"]*"|'[^']*')""")
+from saltus.model.source.attributes import attributes
+
 TAG = re.compile(rb"<[^\s/>]+")
 ROOT = re.compile(rb"<([A-Za-z_][\w:.-]*)")
 AMPERSAND = re.compile(rb"&(?!(?:amp|lt|gt|quot|apos|#\d{1,7}|#x[0-9A-Fa-f]{1,6});)")
-CLOSED = {b"<!--": b"-->", b"<?": b"?>"}  # begin and end of what is no element
+MOST = 1_000_000  # elements; each takes half a kilobyte of memory
+OUTSIDE = re.compile(rb"<!--|<[?]")  # begin of what is no element
+CLOSED = {b"<!--": b"-->", b"<?": b"?>"}  # its end
 
 
 @dataclass(eq=False, slots=True)
 class Element:
-    """An element: its attributes, its place in the text (bytes; line from 1), and what it is in."""
+    """An element: its attributes, its place in the text (bytes; line from 1), and what it is in.
+
+    `end`: the place of its last tag, or behind its only one.
+    """
 
     tag: str
     attributes: dict[str, str]
     place: int
     line: int
     parent: Element | None = None
+    end: int = 0
     children: list[Element] = field(default_factory=list)
 
     @property
@@ -58,6 +65,12 @@ class Element:
         except (KeyError, ValueError):
             return None
 
+    def extent(self, content: bytes) -> tuple[int, int]:
+        """Where the element begins in its text, and where it ends."""
+        first = content.index(b">", attribute_places(content, self)[1])
+        only = content[first - 1 : first] == b"/"
+        return self.place, (first if only else content.index(b">", self.end)) + 1
+
     def __iter__(self) -> Iterator[Element]:
         """All elements inside, itself first, in the order of the file."""
         left: list[Element] = [self]
@@ -68,7 +81,7 @@ class Element:
 
 
 class NotXml(Exception):
-    """Text of a URDF that is not well-formed: why, and the line."""
+    """Text of a URDF that is not well-formed, or that has too many elements: why, and the line."""
 
     def __init__(self, reason: str, line: int) -> None:
         super().__init__(reason)
@@ -80,22 +93,30 @@ def parse(content: bytes) -> Element | None:
 
     MuJoCo's reader also takes spaces before the declaration, "--" in comments, "&" in names, and text after the root.
     """
-    text = _blanked(content)
+    text = AMPERSAND.sub(b"+", blanked(content))
     if not _is_urdf(text):
         return None
     roots: list[Element] = []
     inside: list[Element] = []
+    count = 0
 
     def begin(tag: str, attributes: dict[str, str]) -> None:
+        nonlocal count
+        count += 1
+        if count > MOST:
+            raise NotXml(f"it has more than {MOST} elements", parser.CurrentLineNumber)
         parent = inside[-1] if inside else None
         place = parser.CurrentByteIndex
         element = Element(tag, attributes, place, parser.CurrentLineNumber, parent)
         (roots if parent is None else parent.children).append(element)
         inside.append(element)
 
+    def finish(_: str) -> None:
+        inside.pop().end = parser.CurrentByteIndex
+
     parser = xml.parsers.expat.ParserCreate("utf-8")  # regardless of the declared encoding, as in MuJoCo
     parser.StartElementHandler = begin
-    parser.EndElementHandler = lambda _: inside.pop()
+    parser.EndElementHandler = finish
     try:
         parser.Parse(text, True)
     except xml.parsers.expat.ExpatError as error:
@@ -106,7 +127,7 @@ def parse(content: bytes) -> Element | None:
 
 def is_urdf(content: bytes) -> bool:
     """Whether a text is URDF: its root is <robot>."""
-    return _is_urdf(_blanked(content))
+    return _is_urdf(blanked(content))
 
 
 def _is_urdf(text: bytes) -> bool:
@@ -114,23 +135,17 @@ def _is_urdf(text: bytes) -> bool:
     return first is not None and first[1] == b"robot"
 
 
-def _blanked(content: bytes) -> bytes:
-    """The text with comments, declarations and stray "&" replaced by as many other characters, lines kept."""
+def blanked(content: bytes) -> bytes:
+    """The text with comments and declarations replaced by as many spaces, lines kept."""
     parts, at = [], 0
-    while True:
-        begin, mark = min((found, mark) for mark in CLOSED if (found := _find(content, mark, at)) >= 0)
-        end = content.find(CLOSED[mark], begin + len(mark)) if begin < len(content) else -1
+    while found := OUTSIDE.search(content, at):
+        end = content.find(CLOSED[found[0]], found.end())
         if end < 0:
             break
-        end += len(CLOSED[mark])
-        parts += [content[at:begin], re.sub(rb"[^\n]", b" ", content[begin:end])]
+        end += len(CLOSED[found[0]])
+        parts += [content[at : found.start()], re.sub(rb"[^\n]", b" ", content[found.start() : end])]
         at = end
-    return AMPERSAND.sub(b"+", b"".join([*parts, content[at:]]))
-
-
-def _find(content: bytes, mark: bytes, at: int) -> int:
-    found = content.find(mark, at)
-    return found if found >= 0 else len(content)
+    return b"".join([*parts, content[at:]])
 
 
 def attribute_places(content: bytes, element: Element) -> tuple[dict[str, tuple[int, int]], int]:
@@ -138,7 +153,7 @@ def attribute_places(content: bytes, element: Element) -> tuple[dict[str, tuple[
     opened = TAG.match(content, element.place)
     at = opened.end() if opened else element.place
     places: dict[str, tuple[int, int]] = {}
-    while found := ATTRIBUTE.match(content, at):
-        places[found[1].decode(errors="replace")] = found.span(2)
-        at = found.end()
+    for name, begin, end in attributes(content, at):
+        places[name.decode(errors="replace")] = begin, end
+        at = end
     return places, at

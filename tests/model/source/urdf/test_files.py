@@ -113,3 +113,21 @@ def test_what_is_not_a_folder_is_named(tmp_path):
     for given in (tmp_path / "nowhere", [3], 3, b"x"):
         with pytest.raises(saltus.OptionError, match="package_path"):
             saltus.load(arm(tmp_path / "arm.urdf", URL), package_path=given)
+
+
+def test_a_folder_is_searched_through_once(tmp_path, monkeypatch):
+    """However many packages a file names: a thousand names took a thousand walks through the user's workspace."""
+    for k in range(5):
+        mesh(tmp_path / "src" / f"group{k}" / f"arm_{k}" / "hand.obj")
+        (tmp_path / "src" / f"group{k}" / f"arm_{k}" / "package.xml").write_text(
+            f"<package><name>arm{k}</name></package>"
+        )
+    files = Files([tmp_path / "elsewhere"], [tmp_path])
+    walked = []
+    scan = os.scandir
+    monkeypatch.setattr(os, "scandir", lambda place: walked.append(place) or scan(place))
+    for k in range(5):
+        for name in (f"arm{k}", f"arm_{k}"):
+            assert files.find(f"package://{name}/hand.obj").path == tmp_path / f"src/group{k}/arm_{k}/hand.obj"
+    assert files.find("package://none/hand.obj").path is None
+    assert len(walked) == len(set(walked)) > 10

@@ -129,3 +129,16 @@ def test_a_warning_is_copied_and_made_of_its_text():
     warning = UrdfWarning.of([Remark("mimic", ("elbow",), "the joint moves freely", False)])
     assert pickle.loads(pickle.dumps(warning)).remarks == warning.remarks
     assert str(type(warning)(*warning.args)) == str(warning) != ""
+
+
+def links(count):
+    return "".join(f'<link name="{k}"/>' for k in range(count))
+
+
+def test_more_elements_than_any_robot_has(monkeypatch):
+    """Their number is limited, for they are kept in memory."""
+    monkeypatch.setattr("saltus.model.source.urdf.tree.MOST", 20)
+    with pytest.raises(saltus.ModelError, match=r"line 1: .*more than 20 elements"):
+        saltus.load(f'<robot name="r">{links(20)}</robot>')
+    with pytest.warns(UrdfWarning, match="several roots"):
+        saltus.load(f'<robot name="r">{links(19)}</robot>')

@@ -79,6 +79,7 @@ METHODS = {
     "qvel =": lambda sim: setattr(sim, "qvel", 1.0),
     "act =": lambda sim: setattr(sim, "act", []),
     "control =": lambda sim: setattr(sim, "control", None),
+    "timestep =": lambda sim: setattr(sim, "timestep", 0.5),
 }
 
 
@@ -132,6 +133,7 @@ def test_batches_are_refused_while_another_thread_steps_them():
         "qpos": lambda: batch.qpos,
         "qvel =": lambda: setattr(batch, "qvel", 0.0),
         "reset": batch.reset,
+        "timestep =": lambda: setattr(batch, "timestep", 0.5),
         "diverged": lambda: batch.diverged,
         "sensordata": lambda: batch.sensordata,
     }
