@@ -95,10 +95,12 @@ for _function, _name in ((sqrt, "sqrt"), (absolute, "fabs"), (floor, "floor"), (
 
 @lower_builtin(sqrt, DualType)
 def _sqrt_dual(context, builder, sig, args):
-    """d sqrt(x) = dx / (2 sqrt(x))."""
+    """d sqrt(x) = dx / (2 sqrt(x)); 0 at x = 0, a subgradient of lengths, from which iterations may start."""
     x, dx = unpack(context, builder, args[0])
     root = _llvm_call(builder, "sqrt", x)
+    zero = ir.Constant(ir.DoubleType(), 0.0)
     slope = builder.fdiv(ir.Constant(ir.DoubleType(), 0.5), root)
+    slope = builder.select(builder.fcmp_ordered("==", x, zero), zero, slope)
     return pack(context, builder, root, builder.fmul(splat(builder, slope, TANGENTS), dx))
 
 
