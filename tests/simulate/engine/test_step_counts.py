@@ -1,7 +1,7 @@
 """Counts over the steps of a run: restarts of the integrator, iterations of the constraint solver.
 
-A ball that falls from rest meets the floor after sqrt(2 h / g), and again after 2 e^k of that time each: the instants of
-the restarts are known in closed form. The iterations are those that MuJoCo's Newton solver takes from the same state.
+A ball that falls from rest meets the floor after sqrt(2 h / g), and again after 2 e^k of that time each: the instants
+of the restarts are known in closed form. The iterations are those that MuJoCo's Newton solver takes from the same state.
 """
 
 import mujoco
@@ -92,7 +92,7 @@ def test_a_ledger_and_reading_do_not_change_the_iterations():
     assert plain.solver_niter.max() > 0
 
 
-def test_columns_are_empty_where_nothing_is_counted(tmp_path):
+def test_columns_are_empty_where_nothing_is_counted():
     run = saltus.Simulation("pendulum", "rk4").run(0.1, sample=0.05)
     assert run.restarts.shape == run.solver_niter.shape == (3, 0)
     assert saltus.Simulation("humanoid", "dopri5").run(0.002, sample=0.001).solver_niter.shape[1] == 0
