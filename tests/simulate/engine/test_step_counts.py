@@ -1,7 +1,8 @@
 """Counts over the steps of a run: restarts of the integrator, iterations of the constraint solver.
 
 A ball that falls from rest meets the floor after sqrt(2 h / g), and again after 2 e^k of that time each: the instants
-of the restarts are known in closed form. The iterations are those that MuJoCo's Newton solver takes from the same state.
+of the restarts are known in closed form. The iterations are those that the Newton solver of MuJoCo takes from the same
+state.
 """
 
 import mujoco
