@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import numpy as np
 
+from saltus.draw.scene.framing import motion_camera
+from saltus.draw.scene.scene import GROUPS
 from saltus.errors import OptionError
 from saltus.lab.base_session import Session
 from saltus.lab.data.recording import Downloads
@@ -35,6 +38,8 @@ class Player(Session):
         super().__init__(model, downloads, speed, playing)
         self.trajectory = trajectory
         self._motion = Interpolator(trajectory, model)
+        states = [*zip(trajectory.qpos, trajectory.mocap_pos, trajectory.mocap_quat, strict=True)]
+        self._camera = motion_camera(model.mujoco, GROUPS, states)
         self.time = self._motion.start
         self.signals = recorded_signals(trajectory, model)
         self.signals.track = recorded_track(trajectory, self.show.coordinates, len(self.show.dofs))
@@ -47,7 +52,8 @@ class Player(Session):
     def scene(self) -> dict[str, Any]:
         duration = self._motion.end - self._motion.start
         title = str(self.trajectory.attrs.get("model_name", "Recording"))
-        return self.show.message("recording", title, self.kind, duration=duration)
+        camera = dataclasses.asdict(self._camera)
+        return self.show.message("recording", title, self.kind, duration=duration, camera=camera)
 
     def status(self) -> dict[str, Any]:
         attrs = self.trajectory.attrs

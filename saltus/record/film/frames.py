@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -20,8 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from saltus.arguments import text_of, usable_cores
+from saltus.draw.scene.framing import motion_camera
 from saltus.draw.scene.snapshot import Still
-from saltus.draw.scene.view import View
+from saltus.draw.scene.view import Camera, View
 from saltus.errors import OptionError
 from saltus.record.table.interpolate import Interpolator
 
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from saltus.model.model import Model
     from saltus.record.table.trajectory_table import TrajectoryTable
 
+POSITIONS = ("qpos", "mocap_pos", "mocap_quat")  # columns that say where everything is
 RENDERERS = ("saltus", "mujoco")
 BLOCK = 256  # frames whose states are computed at a time
 AHEAD = 3  # frames that a thread draws before they are asked for
@@ -99,6 +101,8 @@ class Film:
                 raise OptionError(
                     f"a ghost has {ghost.qpos.shape[1]} positions, {len(ghost)} samples; needs {model.nq}"
                 )
+        if seen.camera is None and seen.follow is None:
+            seen = replace(seen, camera=_of_motion(model, seen, trajectory, *ghosts))
         last = trajectory.time[-1] if trajectory.end is None else trajectory.end["time"]
         count = frame_count(float(last - trajectory.time[0]), rate, speed)
         return cls(trajectory, model, seen, renderer, text, tuple(ghosts), rate, float(speed), count)
@@ -172,6 +176,12 @@ class Film:
             method = str(attrs["integrator"])
             parts.append(method if self.adaptive or not isinstance(step, float) else f"{method}, h = {step:.4g} s")
         return "   ".join(parts)
+
+
+def _of_motion(model: Model, view: View, *trajectories: TrajectoryTable) -> Camera:
+    """The camera of the default view, or one that keeps all recorded motions in the picture."""
+    states = [s for t in trajectories for s in zip(*(getattr(t, name) for name in POSITIONS), strict=True)]
+    return motion_camera(model.mujoco, view.groups, states, view.width / view.height)
 
 
 def model_of(trajectory: TrajectoryTable) -> Model:
