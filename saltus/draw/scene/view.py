@@ -65,7 +65,8 @@ class View:
     """Options of a picture of a model.
 
     width, height: pixels.
-    camera: None for the model's default view, of recordings one that keeps the whole motion in the picture; the name or number of a camera in the model, or a `Camera`.
+    camera: None for the model's default view, of recordings one that keeps the whole motion in the picture; the name or
+        number of a camera in the model, or a `Camera`.
     follow: name of a body whose subtree's centre of mass the camera keeps looking at, from the direction and the
         distance of `camera`, which then cannot be one of the model's; or None.
     contacts: whether to mark contact points and draw the forces there as arrows.
