@@ -9,7 +9,7 @@ from helpers.plotted import bouncing, hybrid, legend, many_events, recorded
 
 import saltus
 from saltus.errors import OptionError, RecordError
-from saltus.record.plot.trajectory import DISTINCT
+from saltus.record.plot.trajectory import DISTINCT, curves
 
 pytest.importorskip("matplotlib")
 
@@ -70,12 +70,12 @@ def test_nameless_joints_have_readable_names():
     assert legend(positions) == ["joint 0.x", "joint 0.y", "joint 12"]
 
 
-def cielab(colour):
+def cielab(colour, seen=np.eye(3)):
     """Lightness and colour as people tell them apart (CIE 1976, D65)."""
     from matplotlib.colors import to_rgb
 
     rgb = np.array(to_rgb(colour))
-    linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
+    linear = np.clip(seen @ np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4), 0.0, 1.0)
     to_xyz = np.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]])
     xyz = to_xyz @ linear / np.array([0.9505, 1.0, 1.089])
     f = np.where(xyz > 0.008856, np.cbrt(xyz), 7.787 * xyz + 16 / 116)
@@ -87,6 +87,28 @@ def test_as_many_colours_as_integrators_can_be_told_apart():
     places = [cielab(colour) for colour in DISTINCT]
     assert len(places) >= len(saltus.integrators())
     assert min(np.linalg.norm(a - b) for a, b in itertools.combinations(places, 2)) > 23
+
+
+# Machado, Oliveira & Fernandes (2009), severity 1: linear sRGB as seen without long, middle or short cones
+BLIND = {
+    "protanopia": [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
+    "deuteranopia": [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.01182, 0.04294, 0.968881]],
+    "tritanopia": [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.3039]],
+}
+
+
+@pytest.mark.parametrize("kind", BLIND)
+def test_colour_blind_readers_tell_all_methods_apart(kind):
+    """Two of 13 lines with one dash pattern differ by at least seven times what a trained eye just tells apart."""
+    from matplotlib.figure import Figure
+
+    count = len(saltus.integrators())
+    axes = Figure().subplots()
+    curves(axes, np.arange(3.0), np.zeros((3, count)), [f"method {i}" for i in range(count)])
+    seen = [(line.get_linestyle(), cielab(line.get_color(), np.array(BLIND[kind]))) for line in axes.lines]
+    assert len(seen) == count >= 13
+    for (dash, a), (other, b) in itertools.combinations(seen, 2):
+        assert dash != other or np.linalg.norm(a - b) > 16
 
 
 def test_velocities_jump_at_impacts():
