@@ -70,7 +70,10 @@ def test_nameless_joints_have_readable_names():
     assert legend(positions) == ["joint 0.x", "joint 0.y", "joint 12"]
 
 
-def cielab(colour, seen=np.eye(3)):
+ALL_CONES = np.eye(3)
+
+
+def cielab(colour, seen=ALL_CONES):
     """Lightness and colour as people tell them apart (CIE 1976, D65)."""
     from matplotlib.colors import to_rgb
 
