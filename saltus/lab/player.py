@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from saltus.draw.scene.framing import motion_camera
 from saltus.draw.scene.scene import GROUPS
@@ -16,8 +18,12 @@ from saltus.lab.data.signal_sources import recorded_signals
 from saltus.lab.data.track import recorded_track
 from saltus.lab.messages.protocol import Frame
 from saltus.lab.view.state_text import state_text
+from saltus.record.table.contact_forces import upwards
 from saltus.record.table.interpolate import Interpolator
 from saltus.record.trajectory import Trajectory
+
+if TYPE_CHECKING:
+    from saltus.model.model import Model
 
 LONGEST = 0.25  # s that may pass at once, so that playback continues in place after the machine slept
 
@@ -40,6 +46,7 @@ class Player(Session):
         self._motion = Interpolator(trajectory, model)
         states = [*zip(trajectory.qpos, trajectory.mocap_pos, trajectory.mocap_quat, strict=True)]
         self._camera = motion_camera(model.mujoco, GROUPS, states)
+        self._pressure = _pressure(trajectory, model)
         self.time = self._motion.start
         self.signals = recorded_signals(trajectory, model)
         self.signals.track = recorded_track(trajectory, self.show.coordinates, len(self.show.dofs))
@@ -106,6 +113,7 @@ class Player(Session):
             replay=True,
             energy=self.trajectory.energy[k],
             dofs=self.show.coordinates(state["qpos"], state["qvel"]),
+            cop=self._pressure[k],
             **self.show.pose(state["qpos"], state["mocap_pos"], state["mocap_quat"]),
         )
 
@@ -130,3 +138,10 @@ class Player(Session):
 
     def close(self) -> None:
         """Do nothing: the recording needs no cleanup."""
+
+
+def _pressure(trajectory: Trajectory, model: Model) -> NDArray[np.float64]:
+    """Centre of pressure at each sample [T, 3], m; nan where it is not known."""
+    with suppress(OptionError):
+        return trajectory.centre_of_pressure(normal=upwards(model))
+    return np.full((len(trajectory), 3), np.nan)

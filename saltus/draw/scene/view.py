@@ -54,6 +54,7 @@ class ViewOptions(TypedDict, total=False):
     follow: str | None
     contacts: bool
     com: bool
+    cop: bool
     shadow: bool
     sites: bool
     tendons: bool
@@ -71,6 +72,7 @@ class View:
         distance of `camera`, which then cannot be one of the model's; or None.
     contacts: whether to mark contact points and draw the forces there as arrows.
     com: whether to mark the centre of mass of the whole mechanism.
+    cop: whether to mark the centre of pressure of the contacts with bodies that cannot move, where forces are known.
     shadow: whether objects cast a shadow on the floor.
     sites, tendons: whether to draw them.
     groups: drawn groups of geoms, sites, tendons and flexes; MuJoCo's choice by default.
@@ -82,6 +84,7 @@ class View:
     follow: str | None = None
     contacts: bool = False
     com: bool = False
+    cop: bool = False
     shadow: bool = True
     sites: bool = True
     tendons: bool = True
@@ -94,7 +97,7 @@ class View:
             if not whole or not 1 <= int(value) <= LARGEST:
                 raise OptionError(f"{name} must be a whole number of pixels from 1 to {LARGEST}, not {value!r}")
             object.__setattr__(self, name, int(value))
-        for name in ("contacts", "com", "shadow", "sites", "tendons"):
+        for name in ("contacts", "com", "cop", "shadow", "sites", "tendons"):
             if not isinstance(getattr(self, name), bool):
                 raise OptionError(f"{name} must be True or False, not {getattr(self, name)!r}")
         camera = self.camera

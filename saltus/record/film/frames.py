@@ -120,8 +120,9 @@ class Film:
             rows = [motion.at(motion.start + after) for motion in motions]
             for k, seconds in enumerate(after):
                 state, *others = ({name: table[k] for name, table in row.items()} for row in rows)
-                touching = None if contacts is None else contacts(state, motions[0].start + seconds)
-                still = Still(state["qpos"], state["mocap_pos"], state["mocap_quat"], touching, state["tree_asleep"])
+                touching, cop = (None, None) if contacts is None else contacts(state, motions[0].start + seconds)
+                poses = (state[name] for name in POSITIONS)
+                still = Still(*poses, touching, state["tree_asleep"], cop)
                 ghosts = tuple(Still(o["qpos"], o["mocap_pos"], o["mocap_quat"]) for o in others)
                 yield still, ghosts, self._caption(motions[0].start + seconds)
 
@@ -141,21 +142,30 @@ class Film:
             while pending:
                 yield pending.popleft().result()
 
-    def _contacts(self) -> Callable[[dict[str, Any], float], NDArray[Any]] | None:
-        """A function of the state and the time (s, as in the recording); None where no contacts are drawn."""
-        if not self.view.contacts:
+    def _contacts(self) -> Callable[[dict[str, Any], float], tuple[NDArray[Any], NDArray[Any]]] | None:
+        """A function of the state and the time (s, as in the recording) that gives contacts and centre of pressure.
+
+        None where neither is drawn.
+        """
+        if not (self.view.contacts or self.view.cop):
             return None
-        from saltus.record.table.contact_forces import ContactForces, recorded_contacts
+        from saltus.record.table.contact_forces import ContactForces, nearest_sample, recorded_contacts, upwards
 
         # forces of soft contact are those of the states between samples, too
         if self.trajectory.contact_mode.shape[1] and self.trajectory.attrs.get("contact") != "soft":
-            return lambda state, time: recorded_contacts(self.trajectory, time)
+            recorded = self.trajectory
+            pressure = recorded.centre_of_pressure(normal=upwards(self.model)) if self.view.cop else None
+            nowhere = np.full(3, np.nan)
+            return lambda state, time: (
+                recorded_contacts(recorded, time),
+                nowhere if pressure is None else pressure[nearest_sample(recorded, time)],
+            )
         if self.trajectory.attrs.get("dynamics"):
             what = self.trajectory.attrs["dynamics"]
             raise OptionError(f"contacts: their forces follow from {what}, which is not part of the recording")
         step = self.trajectory.attrs.get("timestep")
         forces = ContactForces(self.model, None if self.adaptive or not isinstance(step, float) else step)
-        return lambda state, time: forces.at(state)
+        return lambda state, time: (forces.at(state), forces.pressure())
 
     @property
     def adaptive(self) -> bool:

@@ -249,6 +249,7 @@ function applyView() {
   room.make();
   stage.contacts.group.visible = checked('show-contacts');
   stage.com.wanted = checked('show-com');
+  stage.cop.wanted = checked('show-cop');
   stage.motors.group.visible = checked('show-motors');
   stage.frames.shown = { joints: checked('show-joints'), bodies: checked('show-frames'), contacts: checked('show-normals') };
   stage.main.showSites(checked('show-sites'));
@@ -261,7 +262,7 @@ function applyView() {
   stage.ask();
 }
 
-for (const id of ['show-contacts', 'show-com', 'show-motors', 'show-sites', 'show-shadow', 'show-hud', 'show-grid', 'show-axes', ...MARKS]) byId(id).onchange = applyView;
+for (const id of ['show-contacts', 'show-com', 'show-cop', 'show-motors', 'show-sites', 'show-shadow', 'show-hud', 'show-grid', 'show-axes', ...MARKS]) byId(id).onchange = applyView;
 const covered = matchMedia(SMALL).matches || (window !== window.parent && matchMedia(EMBEDDED).matches);
 byId('show-hud').checked = !covered;  // they would cover the view
 byId('hud-fold').onclick = () => byId('show-hud').click();
