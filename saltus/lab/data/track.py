@@ -60,6 +60,12 @@ class Track:
         self._events = [0] * self._runs
         self._wait = 0
 
+    def cut(self, time: float, sims: Sequence[Simulation | None]) -> None:
+        """Forget the course after a time (s), to which the run and its ghosts were set back."""
+        self.history.cut(time)
+        self._events = [0 if sim is None else len(sim.events) for sim in sims]
+        self._wait = 0
+
     def sample(self, sims: Sequence[Simulation | None], rate: float) -> None:
         """Take a sample of the run and its ghosts (None: removed); rate: samples per second of wall time."""
         compute, self._wait = self._wait <= 0, self._wait - 1

@@ -199,7 +199,7 @@ def piece(name: str, value: Any) -> bytes:
 
 #: Every command of a writer, with its fields.
 COMMANDS: dict[str, dict[str, Check]] = {
-    **{name: {} for name in ("play", "pause", "toggle", "release", "blur", "video", "take", "model")},
+    **{name: {} for name in ("play", "pause", "toggle", "release", "blur", "video", "take", "model", "from_here")},
     "upload": {"name": text, "data": piece},
     "path": {"path": long_text},
     "step": {"n": count(1, 1000)},

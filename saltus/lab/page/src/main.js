@@ -10,6 +10,7 @@ import { checkScene, decode } from './frame.js';
 import { hudText, showNote } from './hud.js';
 import { listenToKeys } from './keyboard.js';
 import { LocalConnection } from './local.js';
+import { Method } from './method.js';
 import { banner, clearToasts, notice } from './notices.js';
 import { Plots } from './plots.js';
 import { spare } from './quality.js';
@@ -52,6 +53,7 @@ const signals = new Signals((ids) => send('plot', { signals: ids }));
 const recording = new Recording(connection, local);
 const bring = new Bring(send, () => lab.role === 'writer');
 const stability = new Stability(send);
+const method = new Method();
 const room = new Room((left, bottom) => lab.stage?.cover(left, bottom));
 lab.controls = controls;
 lab.plots = plots;
@@ -116,6 +118,7 @@ function scene(said) {
   release();
   lab.scene = said;
   stability.update(null);
+  method.update(null);
   plots.load(said);
   signals.clear(said.kind === 'replay');
   extras.load({ sliders: [], buttons: [] });
@@ -139,6 +142,7 @@ function status(said) {
   room.make();
   for (const [id, value] of Object.entries(said.sliders ?? {})) sliders.set(id, value);
   if (said.ghosts !== ghosts) showGhosts(Boolean(controls.status.ghosts));
+  if (said.method !== undefined) method.update(said.method);
   if (said.stability !== undefined) stability.update(said.stability);
   if (said.follow !== undefined) follow(said.follow);
 }
