@@ -307,4 +307,4 @@ def test_the_slider_looks_back_and_the_run_goes_on_from_there(page):
     page.pause()
     page.tab.click("#reset")
     page.until("lab.frame.time === 0")
-    assert not page.tab.is_visible("#seek-bar")
+    page.until("document.getElementById('seek').disabled")
