@@ -19,6 +19,7 @@ from saltus.lab.controls.link import Link
 from saltus.lab.controls.motors import motors
 from saltus.lab.controls.parameters import marked
 from saltus.lab.controls.sliders import Handle, Slider, control_sliders, joint_sliders, message, parameter_slider
+from saltus.lab.data.ghost import ghosts_message
 from saltus.lab.data.recording import Downloads, Recorder
 from saltus.lab.data.signal_sources import preset_of, simulation_sources
 from saltus.lab.data.signals import Signals, Source
@@ -37,7 +38,6 @@ from saltus.lab.view.state_text import FIELDS, state_text
 from saltus.simulate.running.run_metadata import names_and_units
 
 CONTACT_LAWS = ("soft", "hard")
-COLORS = ("#d62728", "#9467bd", "#2ca02c", "#e0a400", "#17becf", "#e377c2", "#8c564b", "#7f7f7f")
 LONGEST = 0.25  # s of wall time simulated at once; the rest counts as late
 
 
@@ -85,7 +85,7 @@ class LiveSession(LookingBack):
             setup.title,
             self.kind,
             phase=setup.phase,
-            ghosts=[{"name": n, "color": COLORS[i % len(COLORS)]} for i, n in enumerate(setup.ghosts)],
+            ghosts=ghosts_message(setup.ghosts),
             integrators=self.integrators(),
             contacts=list(CONTACT_LAWS),
             keys=setup.model.names("key"),

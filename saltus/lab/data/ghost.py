@@ -1,6 +1,15 @@
 """A ghost: a second simulation displayed with the first."""
 
+from collections.abc import Iterable
+
 from saltus.simulate.simulation import Simulation
+
+COLORS = ("#d62728", "#9467bd", "#2ca02c", "#e0a400", "#17becf", "#e377c2", "#8c564b", "#7f7f7f")
+
+
+def ghosts_message(names: Iterable[str]) -> list[dict[str, str]]:
+    """Names and colours of ghosts in the `scene` message."""
+    return [{"name": name, "color": COLORS[i % len(COLORS)]} for i, name in enumerate(names)]
 
 
 class Ghost:
