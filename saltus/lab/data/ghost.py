@@ -4,7 +4,8 @@ from collections.abc import Iterable
 
 from saltus.simulate.simulation import Simulation
 
-COLORS = ("#d62728", "#9467bd", "#2ca02c", "#e0a400", "#17becf", "#e377c2", "#8c564b", "#7f7f7f")
+# told apart by colour-blind people too; of three times the light of a dark page, and a third of that of a light one
+COLORS = ("#0f96e1", "#f04b0f", "#c31ea5", "#785aff", "#b4694b", "#876978")
 
 
 def ghosts_message(names: Iterable[str]) -> list[dict[str, str]]:

@@ -5,6 +5,7 @@ import sys
 
 import numpy as np
 import pytest
+from helpers.colours import BLIND, cielab
 from helpers.plotted import bouncing, hybrid, legend, many_events, recorded
 
 import saltus
@@ -70,34 +71,11 @@ def test_nameless_joints_have_readable_names():
     assert legend(positions) == ["joint 0.x", "joint 0.y", "joint 12"]
 
 
-ALL_CONES = np.eye(3)
-
-
-def cielab(colour, seen=ALL_CONES):
-    """Lightness and colour as people tell them apart (CIE 1976, D65)."""
-    from matplotlib.colors import to_rgb
-
-    rgb = np.array(to_rgb(colour))
-    linear = np.clip(seen @ np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4), 0.0, 1.0)
-    to_xyz = np.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]])
-    xyz = to_xyz @ linear / np.array([0.9505, 1.0, 1.089])
-    f = np.where(xyz > 0.008856, np.cbrt(xyz), 7.787 * xyz + 16 / 116)
-    return np.array([116 * f[1] - 16, 500 * (f[0] - f[1]), 200 * (f[1] - f[2])])
-
-
 def test_as_many_colours_as_integrators_can_be_told_apart():
     """2.3 is what a trained eye just tells apart; lines on a screen need some ten times that."""
     places = [cielab(colour) for colour in DISTINCT]
     assert len(places) >= len(saltus.integrators())
     assert min(np.linalg.norm(a - b) for a, b in itertools.combinations(places, 2)) > 23
-
-
-# Machado, Oliveira & Fernandes (2009), severity 1: linear sRGB as seen without long, middle or short cones
-BLIND = {
-    "protanopia": [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
-    "deuteranopia": [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.01182, 0.04294, 0.968881]],
-    "tritanopia": [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.3039]],
-}
 
 
 @pytest.mark.parametrize("kind", BLIND)
