@@ -68,8 +68,8 @@ def test_colours_are_told_apart_and_seen_on_light_and_dark_pages():
     pages = re.findall(r"--panel: (#[0-9a-f]{6});", style)
     assert len(pages) == 2
     assert all(contrast(colour, page) >= 3 for colour in COLORS for page in pages)
-    for seen in (np.eye(3), *map(np.array, BLIND.values())):
-        places = [cielab(colour, seen) for colour in COLORS]
+    for cones in (np.eye(3), *map(np.array, BLIND.values())):
+        places = [cielab(colour, cones) for colour in COLORS]
         assert min(np.linalg.norm(a - b) for a, b in itertools.combinations(places, 2)) > 23
 
 
