@@ -102,7 +102,7 @@ class HumansNames:
             OptionError: the recording does not say which bodies touch, or there are no such contacts; or `normal` is no
                 direction.
         """
-        return _centre_of_pressure(_trajectory(self), body, normal)
+        return centre_of_pressure_of(_trajectory(self), body, normal)
 
 
 def _trajectory(recording: Any) -> Recording:
@@ -116,7 +116,8 @@ def _check_points(t: Recording) -> None:
         )
 
 
-def _centre_of_pressure(t: Recording, body: str | None, normal: ArrayLike) -> NDArray[np.float64]:
+def centre_of_pressure_of(t: Recording, body: str | None, normal: ArrayLike) -> NDArray[np.float64]:
+    """Centre of pressure at each sample [T, 3]; see `HumansNames.centre_of_pressure`."""
     up = numbers("normal", normal)
     if up.shape != (3,) or not np.isfinite(up).all() or not up.any():
         raise OptionError(f"normal must be a direction [3], got {normal!r}")

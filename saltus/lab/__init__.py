@@ -172,7 +172,7 @@ class Lab:
 
 
 def open(
-    what: ModelSource | Simulation | Trajectory | Sequence[Trajectory] = FIRST,
+    what: ModelSource | Simulation | Trajectory | list[Trajectory] | tuple[Trajectory, ...] = FIRST,
     *,
     integrator: IntegratorChoice = None,
     contact: ContactChoice = None,

@@ -27,7 +27,9 @@ UNNAMED = "MuJoCo Model"  # MuJoCo's name for a model without a name
 
 
 def find_scene(
-    what: ModelSource | Simulation | Trajectory | Sequence[Trajectory], options: dict[str, Any], ignore: list[str]
+    what: ModelSource | Simulation | Trajectory | list[Trajectory] | tuple[Trajectory, ...],
+    options: dict[str, Any],
+    ignore: list[str],
 ) -> Scene:
     """Return the scene for a name, model, simulation or trajectories. ModelError, OptionError: it cannot be shown."""
     if isinstance(what, Trajectory | list | tuple):

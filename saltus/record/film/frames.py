@@ -121,8 +121,8 @@ class Film:
             for k, seconds in enumerate(after):
                 state, *others = ({name: table[k] for name, table in row.items()} for row in rows)
                 touching, cop = (None, None) if contacts is None else contacts(state, motions[0].start + seconds)
-                poses = (state[name] for name in POSITIONS)
-                still = Still(*poses, touching, state["tree_asleep"], cop)
+                poses = {name: state[name] for name in POSITIONS}
+                still = Still(**poses, contacts=touching, tree_asleep=state["tree_asleep"], cop=cop)
                 ghosts = tuple(Still(o["qpos"], o["mocap_pos"], o["mocap_quat"]) for o in others)
                 yield still, ghosts, self._caption(motions[0].start + seconds)
 
@@ -149,12 +149,13 @@ class Film:
         """
         if not (self.view.contacts or self.view.cop):
             return None
+        from saltus.compat.humans import centre_of_pressure_of
         from saltus.record.table.contact_forces import ContactForces, nearest_sample, recorded_contacts, upwards
 
         # forces of soft contact are those of the states between samples, too
         if self.trajectory.contact_mode.shape[1] and self.trajectory.attrs.get("contact") != "soft":
             recorded = self.trajectory
-            pressure = recorded.centre_of_pressure(normal=upwards(self.model)) if self.view.cop else None
+            pressure = centre_of_pressure_of(recorded, None, upwards(self.model)) if self.view.cop else None
             nowhere = np.full(3, np.nan)
             return lambda state, time: (
                 recorded_contacts(recorded, time),
