@@ -1,4 +1,4 @@
-"""What a run counts over its steps: restarts of the integrator, and iterations of the constraint solver."""
+"""Counts over the steps of a run: restarts of the integrator, and iterations of the constraint solver."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class StepCounts:
         return self._known[1]
 
     def position(self) -> dict[str, Any]:
-        """What `resume` needs to go on from the present state."""
+        """Numbers that `resume` takes to go on from the present state."""
         restarts = self._restarts().tolist() if restart_kinds(self._engine) else []
         return {"restarts": restarts, "solver_niter": self._iterations}
 
