@@ -46,6 +46,8 @@ class TrajectoryTable:
     ledger: NDArray[np.float64]
     tree_asleep: NDArray[np.int32]
     prescribed_force: NDArray[np.float64]
+    restarts: NDArray[np.int32]
+    solver_niter: NDArray[np.int32]
     sensordata: NDArray[np.float64]
     signals: NDArray[np.float64]
 
