@@ -28,6 +28,7 @@ from saltus.model.source.urdf.build import build
 from saltus.model.source.urdf.files import PackagePath
 from saltus.model.source.urdf.remarks import UrdfWarning
 from saltus.model.source.urdf.tree import Element, NotXml, parse
+from saltus.model.tree.singular_inertia import check_inertia
 from saltus.model.written import use
 
 __all__ = ["BUNDLED", "ModelSource", "load", "models", "n_link"]
@@ -96,7 +97,8 @@ def load(
     (limits 0 0, <mimic> of a missing joint, ...), are listed in one SaltusWarning.
 
     Raises ModelError, with file and line, if the source cannot be read, and, with element and name, for features that
-    affect the motion and are not simulated; OptionError for an argument that is none of its choices, or for URDF only.
+    affect the motion and are not simulated, and for joints that together can move without moving any mass; OptionError
+    for an argument that is none of its choices, or for URDF only.
     """
     chosen = urdf.choices(actuators, base, self_collision, package_path)
     if muscles is not None and mapping("muscles", muscles):
@@ -284,6 +286,7 @@ def _embedded_name(m: mujoco.MjModel) -> str:
 def _finish(m: mujoco.MjModel, name: str, xml: str | None, ignore, file: str | None) -> Model:
     check_names(m, file)
     check_numbers(m, file)
+    check_inertia(m, file)
     if elastic_explicitly(m):
         warn(
             f"{name}: the elastic forces of deformable bodies are those of each step's start under the file's implicit "
