@@ -28,10 +28,10 @@ def take_steps(engine: Engine, n: int, h: float) -> bool:
     refuse_in_control(engine, "step")
     _check_start(engine)
     engine.prepare(n * h)
-    before = engine.state.copy()
+    before, logged = engine.state.copy(), len(engine.events)
     taken, status = engine.advance(n, h)
     if status and status != ENDED:
-        divergence.handle(engine, before, taken, status)
+        divergence.handle(engine, before, taken, status, logged)
     if engine.dynamics is not None:
         divergence.check_inertia(engine, before)
     engine.keep_left()

@@ -35,8 +35,11 @@ RELAXED = (
 )
 
 
-def handle(engine: Engine, before: np.ndarray, taken: int, status: int) -> None:
-    """Turn a kernel's status into an error or warning; `before` is the state before the steps."""
+def handle(engine: Engine, before: np.ndarray, taken: int, status: int, logged: int | None = None) -> None:
+    """Turn a kernel's status into an error or warning; `before` is the state before the steps, `taken` of them.
+
+    `logged`: number of events that were logged before the steps; those of repeated steps are logged again.
+    """
     failed = int(engine.d.views["count"][NUNSOLVED])
     engine.d.views["count"][NUNSOLVED] = 0
     if status in (DIVERGED, STEP_TOO_SMALL):
@@ -44,6 +47,7 @@ def handle(engine: Engine, before: np.ndarray, taken: int, status: int) -> None:
         bad = {name: engine.d.views[name].copy() for name in ("qvel", "qpos", "act", "time")}
         steps = taken - 1 if status == DIVERGED else 0
         engine.state[:] = before
+        engine.events = engine.events[:logged]
         if steps > 0:
             engine.advance(steps, engine.timestep)
         raise _error(engine, bad, status)
