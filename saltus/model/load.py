@@ -13,6 +13,7 @@ from saltus.arguments import mapping
 from saltus.errors import ModelError, OptionError, proposal, warn
 from saltus.model import features
 from saltus.model.compile.hill import HillMuscle
+from saltus.model.contact.clamped import warn_of_clamped
 from saltus.model.model import Model
 from saltus.model.source.bundled_names import BUNDLED, models
 from saltus.model.source.compiler import compile_spec, elastic_explicitly
@@ -95,6 +96,8 @@ def load(
 
     Contents of a URDF file that are not read (transmissions, velocity limits, ...), or do not act as one might think
     (limits 0 0, <mimic> of a missing joint, ...), are listed in one SaltusWarning.
+
+    Parameters of soft constraints (solref, solimp) that MuJoCo clamps are listed in one SaltusWarning.
 
     Raises ModelError, with file and line, if the source cannot be read, and, with element and name, for features that
     affect the motion and are not simulated, and for joints that together can move without moving any mass; OptionError
@@ -293,4 +296,6 @@ def _finish(m: mujoco.MjModel, name: str, xml: str | None, ignore, file: str | N
             "integrator, which MuJoCo 4.0 refuses; `saltus check` tells the largest stable timestep, and the "
             "integrator 'discrete' is implicit in them"
         )
-    return Model(m, name=name, xml=xml, ignored=features.check(m, ignore, file))
+    model = Model(m, name=name, xml=xml, ignored=features.check(m, ignore, file))
+    warn_of_clamped(m, name, model.left_out)
+    return model
