@@ -84,7 +84,7 @@ class Faults:
             what = f"the state or an input was not finite: {label(model, name, k)}"
             return dof_of(model, name, k, state[name]), what, False
         if found := infinite_control(model.struct(), model, state["ctrl"]) or self._singular(i, model_of):
-            return *found, False
+            return found[0], found[1], False
         if lanes.stuck(i):
             return None, "step-size control required too small steps", True
         fast = bool((np.abs(state["qvel"]) >= LARGEST).any())

@@ -223,7 +223,7 @@ class OneByOne(BatchStates):
 
     def failed_step(self, i: int, h: float) -> dict[str, NDArray[np.floating]]:
         """qvel, qpos, act and time (s) after the step of h seconds in which state i diverged."""
-        row = self._failed.get(i, self._rows[i])
+        row = self._failed[i] if i in self._failed else self._rows[i]
         return {name: row[self._spans[name]] for name in ("qvel", "qpos", "act")} | {"time": row[self._spans["time"]]}
 
     def _take_steps(self, status: np.ndarray, taken: np.ndarray, n: int, h: float) -> int:
