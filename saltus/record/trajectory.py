@@ -97,7 +97,7 @@ class Trajectory(HumansNames, NamedColumns):
 
     def __repr__(self) -> str:
         integrator = self.attrs.get("integrator")
-        parts = [f"{self.duration:.4g} s", count(len(self), "sample"), *([str(integrator)] if integrator else [])]
+        parts = [f"{self.simulated_time:.4g} s", count(len(self), "sample"), *([str(integrator)] if integrator else [])]
         if len(self.events):
             parts.append(count(len(self.events), "event"))
         if figure := energy_figure(self):

@@ -166,6 +166,13 @@ class TrajectoryTable:
         """Time from the first sample to the last, s."""
         return float(self.time[-1] - self.time[0]) if len(self.time) else 0.0
 
+    @property
+    def simulated_time(self) -> float:
+        """Time from the first sample to the end of the run, s, where no sample need lie."""
+        if self.end is None or "time" not in self.end or not len(self.time):
+            return self.duration
+        return float(self.end["time"] - self.time[0])
+
     def row_shape(self, column: str) -> tuple[int, ...]:
         """Shape of a sample in a column, without reading it.
 
