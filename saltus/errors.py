@@ -147,6 +147,7 @@ class DivergenceError(SaltusError):
         term_value: that term's value in `term_unit`, or None.
         timestep: time step of the run, s, or None.
         stable_timestep: largest stable step, s; None if unknown.
+        simulation: number of the simulation in its batch, or None.
         trajectory: the recording up to that time (`saltus.Trajectory`), or None.
     """
 
@@ -163,6 +164,7 @@ class DivergenceError(SaltusError):
         timestep: float | None = None,
         stable_timestep: float | None = None,
         stable_of: str | None = None,
+        simulation: int | None = None,
         trajectory: Recording | None = None,
     ) -> None:
         """`what` completes "joint 'elbow' ..."; `stable_of` names what sets the limit ("the damper of 'elbow'")."""
@@ -173,6 +175,7 @@ class DivergenceError(SaltusError):
         self.term_value = term_value
         self.timestep = timestep
         self.stable_timestep = stable_timestep
+        self.simulation = simulation
         self.trajectory = trajectory
         parts = [
             f"diverged at t = {time:.6g} s: {_joint(dof, dof_index)}{what}",
@@ -213,6 +216,7 @@ class EventError(SaltusError):
     Attributes:
         time: time of the event, s, or None.
         event: kind or name of the event, or None.
+        simulation: number of the simulation in its batch, or None.
         trajectory: the recording up to that time (`saltus.Trajectory`), or None.
         snapshot: the state at that time, modes included, for `Simulation.restore`, or None.
     """
@@ -223,11 +227,13 @@ class EventError(SaltusError):
         *,
         time: float | None = None,
         event: str | None = None,
+        simulation: int | None = None,
         trajectory: Recording | None = None,
         snapshot: NDArray[np.float64] | None = None,
     ) -> None:
         self.time = time
         self.event = event
+        self.simulation = simulation
         self.trajectory = trajectory
         self.snapshot = snapshot
         where = "" if event is None else f"event '{event}'"

@@ -325,7 +325,7 @@ def summary(trajectory: Trajectory, why_unchecked: str = "") -> list[tuple[str, 
         facts.append(("timestep", "controlled"))
     elif isinstance(attrs.get("timestep"), float):
         facts.append(("timestep", f"{attrs['timestep']:.6g} s"))
-    facts.append(("simulated", f"{trajectory.duration:.6g} s, {screen.count(len(trajectory), 'sample')}"))
+    facts.append(("simulated", f"{trajectory.simulated_time:.6g} s, {screen.count(len(trajectory), 'sample')}"))
     facts.append(("accuracy", _accuracy(trajectory, why_unchecked)))
     figure = energy_figure(trajectory)
     if figure and (trajectory.certificate is None or trajectory.certificate.exchanges):

@@ -102,7 +102,7 @@ class HumansNames:
             OptionError: the recording does not say which bodies touch, or there are no such contacts; or `normal` is no
                 direction.
         """
-        return _centre_of_pressure(_trajectory(self), body, normal)
+        return centre_of_pressure_of(_trajectory(self), body, normal)
 
 
 def _trajectory(recording: Any) -> Recording:
@@ -116,17 +116,29 @@ def _check_points(t: Recording) -> None:
         )
 
 
-def _centre_of_pressure(t: Recording, body: str | None, normal: ArrayLike) -> NDArray[np.float64]:
+def centre_of_pressure_of(t: Recording, body: str | None, normal: ArrayLike) -> NDArray[np.float64]:
+    """Centre of pressure at each sample [T, 3]; see `HumansNames.centre_of_pressure`."""
     up = numbers("normal", normal)
     if up.shape != (3,) or not np.isfinite(up).all() or not up.any():
         raise OptionError(f"normal must be a direction [3], got {normal!r}")
     sign = _signs(t, body)
     up = up / np.linalg.norm(up)
+    return pressure_centre(t.contact_pos, t.contact_force, sign, up)
+
+
+def pressure_centre(
+    points: NDArray[np.float64], forces: NDArray[np.float64], sign: NDArray[np.float64], up: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Centre of pressure [..., 3] (m) of contacts at points [..., n, 3] (m); nan without force.
+
+    forces [..., n, 3] (N); sign [n]: 1 for those on the supported side, -1 for their opposites, 0 for ignored ones; up
+    [3]: the ground's unit normal.
+    """
     # a contact that pulls, as no unilateral one does, has no part in the pressure
-    weight = np.maximum(sign * (t.contact_force @ up), 0.0)
-    total = weight.sum(axis=1, keepdims=True)
+    weight = np.maximum(sign * (forces @ up), 0.0)
+    total = weight.sum(axis=-1, keepdims=True)
     # force and place of an open contact are ignored, even nan
-    moment = np.einsum("tn,tnk->tk", weight, np.where(weight[:, :, None] > 0.0, t.contact_pos, 0.0))
+    moment = np.einsum("...n,...nk->...k", weight, np.where(weight[..., None] > 0.0, points, 0.0))
     return np.where(total > 0.0, moment / np.where(total > 0.0, total, 1.0), np.nan)
 
 

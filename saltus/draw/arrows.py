@@ -72,6 +72,14 @@ def mass_marks(stock: Stock, com: NDArray[np.float64], eye: Eye, height: int) ->
     return _through(joined(parts))
 
 
+def pressure_marks(stock: Stock, cop: NDArray[np.float64], eye: Eye, height: int) -> Items:
+    """Make items for the centre of pressure [3]: a ball in the colour of forces within a dark ring of balls' size."""
+    radius = _seen_size(cop[None], eye, height)
+    parts = [balls(stock, cop[None], 1.9 * radius, DARK, ("octants", 0))]
+    parts += [balls(stock, cop[None], 1.9 * radius, FORCE, ("octants", 1))]
+    return _through(joined(parts))
+
+
 def _seen_size(points, eye, height):
     """Radii (m) [n] with equal sizes on the screen."""
     depth = np.maximum((points - eye.pos) @ eye.forward, eye.near)

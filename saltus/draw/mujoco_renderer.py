@@ -135,6 +135,8 @@ class MujocoRenderer:
                 self._add(mujoco.mjtGeom.mjGEOM_ARROW, 0.5 * size, start, end, FORCE)
         if self._view.com:
             self._add(mujoco.mjtGeom.mjGEOM_SPHERE, 1.5 * size, pose.com, pose.com, (0.95, 0.8, 0.2, 1.0))
+        if self._view.cop and still.cop is not None and np.isfinite(still.cop).all():
+            self._add(mujoco.mjtGeom.mjGEOM_SPHERE, 1.8 * size, still.cop, still.cop, FORCE)
 
     def _add(self, kind, radius, start, end, rgba) -> None:
         if self._drawn.ngeom >= MAX_GEOMS:

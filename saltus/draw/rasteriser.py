@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from saltus.draw.arrows import contact_marks, mass_marks, metres_per_newton
+from saltus.draw.arrows import contact_marks, mass_marks, metres_per_newton, pressure_marks
 from saltus.draw.canvas import Canvas
 from saltus.draw.raster.drawables import GHOST_COLOURS, Subject
 from saltus.draw.raster.floors import Floors
@@ -78,6 +78,8 @@ class Rasteriser:
             self._canvas.layer(marks)
         if self._view.com:
             self._canvas.layer(mass_marks(self._stock, pose.com, eye, height))
+        if self._view.cop and still.cop is not None and np.isfinite(still.cop).all():
+            self._canvas.layer(pressure_marks(self._stock, still.cop, eye, height))
 
     def _distance(self, eye: Eye, pose: Pose) -> float:
         """Distance of the camera to its target (m), at least 1.5 times the model's extent."""

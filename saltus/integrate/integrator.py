@@ -48,6 +48,11 @@ class Integrator:
 
     _repr_html_ = notebook_html
 
+    @property
+    def tableau(self) -> NDArray[np.float64] | None:
+        """The Butcher tableau of a Runge-Kutta method [s + 1, s + 1], rows (c_i, a_i) and (0, b); None for others."""
+        return self.parameters[0].copy() if "nstage" in self.needs else None
+
     def law_timestep(self, h: float) -> float | None:
         """The time step (s) that bounds the time constants of soft constraints in steps of h (s); None: the file's."""
         return None if self.adaptive else 0.0 if self.authored_laws else h

@@ -93,6 +93,12 @@ class ButcherTableau:
         return f"ButcherTableau({self.name!r}: {kind}, {self.stages} stages, order {self.order})"
 
 
+def coefficient(value: float) -> str:
+    """A coefficient as a fraction if it is one of at most five digits, else with six digits."""
+    fraction = Fraction(value).limit_denominator(99_999)
+    return str(fraction) if abs(float(fraction) - value) < 1e-14 * max(1.0, abs(value)) else f"{value:.6g}"
+
+
 def _numbers(name: str, values: object) -> NDArray[np.float64]:
     try:
         convert = np.vectorize(

@@ -172,7 +172,7 @@ class Lab:
 
 
 def open(
-    what: ModelSource | Simulation | Trajectory = FIRST,
+    what: ModelSource | Simulation | Trajectory | list[Trajectory] | tuple[Trajectory, ...] = FIRST,
     *,
     integrator: IntegratorChoice = None,
     contact: ContactChoice = None,
@@ -191,7 +191,8 @@ def open(
 
     Args:
         what: the name of a scene (see `saltus.lab.scene.scenes.scenes`), anything that `saltus.load` takes, a
-            `saltus.Simulation`, whose present state the lab starts from, or a `saltus.Trajectory`, which it plays.
+            `saltus.Simulation`, whose present state the lab starts from, or a `saltus.Trajectory`, which it plays;
+            several in a list play on one timeline, those after the first as ghosts.
         integrator, contact, timestep: see `saltus.Simulation`; key: the keyframe to start from.
         restitution, friction: coefficients of hard contact that replace the scene's; see `saltus.Hard`.
         ignore: features of the model to leave out, see `saltus.load`.

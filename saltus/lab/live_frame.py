@@ -8,12 +8,11 @@ from contextlib import suppress
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from saltus.errors import SaltusError, SaltusWarning
 from saltus.lab.motion import Motion
 from saltus.lab.view.show import Show, stack
-from saltus.simulate.analysis.current_contacts import touching_with_axes
+from saltus.simulate.analysis.current_contacts import NONE, Present, present_contacts
 
 
 def live_frame(motion: Motion, show: Show, ghosts: Iterable[str], compiled: bool) -> dict[str, Any]:
@@ -25,7 +24,7 @@ def live_frame(motion: Motion, show: Show, ghosts: Iterable[str], compiled: bool
     qpos = show.between(motion.before, sim.qpos, motion.fraction)
     qvel = motion.before_rate + motion.fraction * (sim.qvel - motion.before_rate)
     seen = [_ghost(motion, show, name) for name in ghosts]
-    contacts, axes = _touching(sim) if compiled else (np.zeros((0, 8)), np.zeros((0, 6)))
+    contacts, axes, pressure = _touching(sim) if compiled else NONE
     return {
         "time": motion.shown,
         "energy": sim.energy() if compiled else np.full(2, np.nan),
@@ -33,18 +32,18 @@ def live_frame(motion: Motion, show: Show, ghosts: Iterable[str], compiled: bool
         "ghost_energy": stack([ghost[0] for ghost in seen], (2,)),
         "ghost_bodies": stack([ghost[1] for ghost in seen], (sim.model.nbody, 7)),
         "ghost_dofs": stack([ghost[2] for ghost in seen], (len(show.dofs), 2)),
-        **{"contacts": contacts, "contact_axes": axes},
+        **{"contacts": contacts, "contact_axes": axes, "cop": pressure},
         **show.pose(qpos, sim.mocap_pos, sim.mocap_quat),
     }
 
 
-def _touching(sim: Any) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Present contacts and their axes; empty if they cannot be computed."""
+def _touching(sim: Any) -> Present:
+    """Present contacts; none if they cannot be computed."""
     # an error here recurs in the next step, which reports it
     with suppress(SaltusError), warnings.catch_warnings():
         warnings.simplefilter("ignore", SaltusWarning)
-        return touching_with_axes(sim.engine)
-    return np.zeros((0, 8)), np.zeros((0, 6))
+        return present_contacts(sim.engine)
+    return NONE
 
 
 def _ghost(motion: Motion, show: Show, name: str) -> tuple[Any, Any, Any]:

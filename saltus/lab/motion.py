@@ -220,11 +220,12 @@ class Motion:
         for ghost in self.ghosts:
             if ghost.alive:
                 self._take_ghost(ghost, k)
-        if self.signals is not None:
-            self.signals.after(sim, k)
+        # the recorder first: signals may solve for constraint forces once more
         if self.recorder is not None and not self.recorder.after(sim, self.ghosts, k):
             self._warn("warning", self.recorder.full)
             self.recorder.stopped = True
+        if self.signals is not None:
+            self.signals.after(sim, k)
 
     def _take_ghost(self, ghost: Ghost, k: int) -> None:
         ghost.follow(self.sim)

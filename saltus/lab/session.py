@@ -13,18 +13,20 @@ from typing import Any
 
 from saltus.errors import DivergenceError, OptionError, SaltusError
 from saltus.integrate.registry import find_integrator, integrators
-from saltus.lab.base_session import Board, Session
+from saltus.lab.base_session import Board
 from saltus.lab.controls.extras import Extras
 from saltus.lab.controls.link import Link
 from saltus.lab.controls.motors import motors
 from saltus.lab.controls.parameters import marked
 from saltus.lab.controls.sliders import Handle, Slider, control_sliders, joint_sliders, message, parameter_slider
+from saltus.lab.data.ghost import ghosts_message
 from saltus.lab.data.recording import Downloads, Recorder
 from saltus.lab.data.signal_sources import preset_of, simulation_sources
 from saltus.lab.data.signals import Signals, Source
 from saltus.lab.data.track import Track
 from saltus.lab.lateness import Lateness
 from saltus.lab.live_frame import live_frame
+from saltus.lab.looking_back import LookingBack
 from saltus.lab.making.builder import Builder
 from saltus.lab.making.judge import explained
 from saltus.lab.making.setup import Built, Setup
@@ -36,11 +38,10 @@ from saltus.lab.view.state_text import FIELDS, state_text
 from saltus.simulate.running.run_metadata import names_and_units
 
 CONTACT_LAWS = ("soft", "hard")
-COLORS = ("#d62728", "#9467bd", "#2ca02c", "#e0a400", "#17becf", "#e377c2", "#8c564b", "#7f7f7f")
 LONGEST = 0.25  # s of wall time simulated at once; the rest counts as late
 
 
-class LiveSession(Session):
+class LiveSession(LookingBack):
     """A session that simulates a model while it is displayed."""
 
     kind = "live"
@@ -84,7 +85,7 @@ class LiveSession(Session):
             setup.title,
             self.kind,
             phase=setup.phase,
-            ghosts=[{"name": n, "color": COLORS[i % len(COLORS)]} for i, n in enumerate(setup.ghosts)],
+            ghosts=ghosts_message(setup.ghosts),
             integrators=self.integrators(),
             contacts=list(CONTACT_LAWS),
             keys=setup.model.names("key"),
@@ -95,7 +96,7 @@ class LiveSession(Session):
         )
 
     def status(self) -> dict[str, Any]:
-        return live_status(self)
+        return live_status(self) | self.back_status()
 
     def slider_values(self) -> dict[str, float]:
         """Values of all sliders by id."""
@@ -103,7 +104,7 @@ class LiveSession(Session):
         values |= {} if self.extras is None else self.extras.values()
         return values | {key: float(self.sim.model.value(key)) for key in self._parameters}
 
-    def present_frame(self) -> Frame:
+    def now(self) -> Frame:
         return Frame(
             **live_frame(self.motion, self.show, self.setup.ghosts, self.ready),
             playing=self.playing,
@@ -157,7 +158,8 @@ class LiveSession(Session):
         before = self.sim.time
         if self.motion.moved_by(lambda sim: call(sim, self.notify)):
             if self.sim.time < before:
-                self._end_recording("Recording stopped because time was set back.")
+                self.past.clear()
+                self.end_recording("Recording stopped because time was set back.")
             self.after_jump()
         self._changed = True
 
@@ -243,7 +245,7 @@ class LiveSession(Session):
             else:
                 self.notify("error", str(error))
         if self.motion.recorder is not None and self.motion.recorder.stopped:
-            self._end_recording()
+            self.end_recording()
 
     def play(self, elapsed: float) -> float:
         """Simulate `elapsed` seconds of wall time; return the part (s) for which the computer was too slow."""
@@ -264,10 +266,11 @@ class LiveSession(Session):
     def _take_over(self, built: Built) -> None:
         before = self.builder.settings
         if built.sim.contact != self.sim.contact:
-            self._end_recording("Recording stopped because the contact law changed.")
+            self.end_recording("Recording stopped because the contact law changed.")
         lost = self.motion.take_over(built.sim, zip(built.settings.ghosts, built.ghosts, strict=True))
         first, self.ready = not self.ready, True
         self.builder.settings, self._changed = built.settings, True
+        self.past.generation += 1
         self.signals.change(self.sources())
         if first:
             if self.extras is not None:
@@ -288,8 +291,9 @@ class LiveSession(Session):
         self._steps += n
 
     def do_reset(self, key: str | None) -> None:
-        self._end_recording("Recording stopped at the reset.")
+        self.end_recording("Recording stopped at the reset.")
         self.reset_simulation(key)
+        self.past.clear()
         self._steps, self._changed = 0, True
         self.signals.clear()
         if self.extras is not None and self.ready:
@@ -380,9 +384,9 @@ class LiveSession(Session):
             self.motion.recorder = recorder = Recorder(self.sim, self.motion.ghosts)
             self.notify("info", f"Recording; at most {recorder.limit / 60:.3g} min of simulated time.")
         elif not on:
-            self._end_recording()
+            self.end_recording()
 
-    def _end_recording(self, why: str = "") -> None:
+    def end_recording(self, why: str = "") -> None:
         """End the recording in progress, if there is one, keep it and notify the user of the reason."""
         recorder, self.motion.recorder = self.motion.recorder, None
         if recorder is not None:
@@ -393,4 +397,4 @@ class LiveSession(Session):
     def close(self) -> None:
         """Abandon the build in progress and keep a recording in progress."""
         self.builder.give_up()
-        self._end_recording()
+        self.end_recording()

@@ -13,6 +13,7 @@ from saltus.arguments import mapping
 from saltus.errors import ModelError, OptionError, proposal, warn
 from saltus.model import features
 from saltus.model.compile.hill import HillMuscle
+from saltus.model.contact.clamped import warn_of_clamped
 from saltus.model.model import Model
 from saltus.model.source.bundled_names import BUNDLED, models
 from saltus.model.source.compiler import compile_spec, elastic_explicitly
@@ -28,6 +29,7 @@ from saltus.model.source.urdf.build import build
 from saltus.model.source.urdf.files import PackagePath
 from saltus.model.source.urdf.remarks import UrdfWarning
 from saltus.model.source.urdf.tree import Element, NotXml, parse
+from saltus.model.tree.singular_inertia import check_inertia
 from saltus.model.written import use
 from saltus.surroundings import check_mujoco_version
 
@@ -99,8 +101,11 @@ def load(
     Contents of a URDF file that are not read (transmissions, velocity limits, ...), or do not act as one might think
     (limits 0 0, <mimic> of a missing joint, ...), are listed in one SaltusWarning.
 
+    Parameters of soft constraints (solref, solimp) that MuJoCo clamps are listed in one SaltusWarning.
+
     Raises ModelError, with file and line, if the source cannot be read, and, with element and name, for features that
-    affect the motion and are not simulated; OptionError for an argument that is none of its choices, or for URDF only.
+    affect the motion and are not simulated, and for joints that together can move without moving any mass; OptionError
+    for an argument that is none of its choices, or for URDF only.
     """
     chosen = urdf.choices(actuators, base, self_collision, package_path)
     if muscles is not None and mapping("muscles", muscles):
@@ -295,10 +300,13 @@ def _embedded_name(m: mujoco.MjModel) -> str:
 def _finish(m: mujoco.MjModel, name: str, xml: str | None, ignore, file: str | None) -> Model:
     check_names(m, file)
     check_numbers(m, file)
+    check_inertia(m, file)
     if elastic_explicitly(m):
         warn(
             f"{name}: the elastic forces of deformable bodies are those of each step's start under the file's implicit "
             "integrator, which MuJoCo 4.0 refuses; `saltus check` tells the largest stable timestep, and the "
             "integrator 'discrete' is implicit in them"
         )
-    return Model(m, name=name, xml=xml, ignored=features.check(m, ignore, file))
+    model = Model(m, name=name, xml=xml, ignored=features.check(m, ignore, file))
+    warn_of_clamped(m, name, model.left_out)
+    return model

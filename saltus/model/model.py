@@ -23,6 +23,7 @@ from saltus.model.enums import BALL, FREE
 from saltus.model.field_overrides import can_change, changed, value_of
 from saltus.model.layout import model_layout
 from saltus.model.model_fields import ModelFields
+from saltus.model.tree.singular_inertia import check_inertia, may_be_singular
 from saltus.model.tree.sleeping import is_flagged
 from saltus.model.written import Copies
 from saltus.number.structs import Struct
@@ -115,6 +116,7 @@ class Model(ModelFields):
         self.changes = MappingProxyType(dict(changes or {}))
         self._structs: dict[tuple[str, float, frozenset[str], bool, bool], Struct] = {}
         self._finds_pairs: bool | None = None
+        self._may_be_singular: bool | None = None
         self._sensing: dict[Any, Struct] = {}
         self._copies = Copies(mj_model)
         self.name, self.xml, self.ignored = name, xml, tuple(ignored or ())
@@ -195,13 +197,15 @@ class Model(ModelFields):
 
         Raises:
             OptionError: there is no such field or element, or the value is not allowed.
-            ModelError: with these values the model has an unsupported feature, or a value is too large.
+            ModelError: with these values the model has an unsupported feature, a value is too large, or the inertia
+                matrix is singular.
         """
         m = changed(self.mj_model, values, self._labels())
         return self.with_values_of(m, {key: np.asarray(value, float).tolist() for key, value in values.items()})
 
     def with_values_of(self, m: MjModel, changes: Mapping[str, ArrayLike]) -> "Model":
         """Copy of this model with the values of another MjModel of the same structure, recorded as `changes`."""
+        check_inertia(m)
         return type(self)(
             m,
             name=self.name,
@@ -301,6 +305,13 @@ class Model(ModelFields):
         if self._finds_pairs is None:
             object.__setattr__(self, "_finds_pairs", is_broad(self.mj_model, self.left_out))
         return bool(self._finds_pairs)
+
+    @property
+    def inertia_may_be_singular(self) -> bool:
+        """Whether the inertia matrix may be singular at some positions, as where hinges come to lie on one axis."""
+        if self._may_be_singular is None:
+            object.__setattr__(self, "_may_be_singular", may_be_singular(self.mj_model))
+        return bool(self._may_be_singular)
 
     def sensing_struct(
         self,

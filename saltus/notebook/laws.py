@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import fields
-from fractions import Fraction
 
 from saltus.integrate.integrator import Integrator
 from saltus.integrate.registry import Integrators
-from saltus.integrate.tableau import ButcherTableau
+from saltus.integrate.tableau import ButcherTableau, coefficient
 from saltus.model.compile.hill import HillMuscle
 from saltus.notebook.html import Html, beside, display, facts, folded, note, table, title
 from saltus.simulate.laws.contact import Compliant, Hard, Soft
@@ -94,7 +93,7 @@ def integrators_html(found: Integrators) -> Html:
 def tableau_html(tableau: ButcherTableau) -> Html:
     """Display a tableau in its usual layout, c beside A over b."""
     kind = "explicit" if tableau.explicit else "implicit"
-    rows = [[_coefficient(x) for x in row] for row in tableau.table]
+    rows = [[coefficient(x) for x in row] for row in tableau.table]
     rows[-1][0] = ""
     s = tableau.stages
     head = ["c", *(f"a<sub>i{k + 1}</sub>" for k in range(s))]
@@ -102,9 +101,3 @@ def tableau_html(tableau: ButcherTableau) -> Html:
         title(f"Tableau {tableau.name}", f"{kind}, {s} stages, order {tableau.order}"),
         table([Html(text) for text in head], [*rows[:-1], ["b", *rows[-1][1:]]]),
     )
-
-
-def _coefficient(value: float) -> str:
-    """Format a coefficient as a fraction if that is short, else with six digits."""
-    fraction = Fraction(value).limit_denominator(1000)
-    return str(fraction) if abs(float(fraction) - value) < 1e-14 else f"{value:.6g}"

@@ -30,7 +30,7 @@ def trajectory_html(trajectory: TrajectoryTable) -> Html:
     remarks = "".join(note(f"{kind}: {text}") for kind, text in notes(trajectory))
     accuracy = trajectory.certificate
     return display(
-        title(f"Trajectory of {name}" if name else "Trajectory", f"{trajectory.duration:.4g} s"),
+        title(f"Trajectory of {name}" if name else "Trajectory", f"{trajectory.simulated_time:.4g} s"),
         with_picture(
             attempt("film", lambda: film(trajectory)),
             facts(_facts(trajectory) | (certificate_facts(accuracy) if accuracy is not None else {})),
@@ -48,7 +48,7 @@ def _facts(t: TrajectoryTable) -> dict[str, str]:
         rows["integrator"] = f"{integrator}, timestep {step:.4g} s" if isinstance(step, float) else str(integrator)
     if contact := t.attrs.get("contact"):
         rows["contact"] = str(contact)
-    rows["duration"] = f"{t.duration:.4g} s, {count(len(t), 'sample')}"
+    rows["duration"] = f"{t.simulated_time:.4g} s, {count(len(t), 'sample')}"
     columns = {"nq": t.qpos, "nv": t.qvel, "na": t.act, "nu": t.ctrl}
     rows["sizes"] = ", ".join(f"{key} = {column.shape[1]}" for key, column in columns.items())
     if figure := energy_figure(t):

@@ -40,12 +40,6 @@ from saltus.number.struct_types import KINDS, StructType, kind_of_buffer, view_o
 from saltus.number.structs import LAYOUTS
 
 
-def _check_compiler() -> None:
-    """Raise OptionError where Numba is told not to compile: simulations exist as machine code alone."""
-    if config.DISABLE_JIT:
-        raise OptionError("Numba's compiler is switched off (NUMBA_DISABLE_JIT=1), and simulations need it; unset that")
-
-
 class _Flags(set):
     """Flags as text in one order in all processes: the names of compiled functions hold them."""
 
@@ -192,7 +186,8 @@ class Entry:
     def compiled(self, *layouts: str) -> Dispatcher:
         """The dispatcher for structs of layouts with these names, made on first use."""
         if layouts not in self._compiled:
-            _check_compiler()
+            if config.DISABLE_JIT:
+                raise OptionError("Numba's compiler is switched off, and simulations need it: unset NUMBA_DISABLE_JIT")
             function = self.function(layouts)
             options = dict(
                 nogil=True,

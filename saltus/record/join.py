@@ -25,10 +25,14 @@ def joined(first: TrajectoryTable, second: TrajectoryTable) -> dict[str, Any]:
         after = getattr(second, name)
         if name == "ledger" and after.shape[1]:
             after = after + _work_before(first)
+        elif name == "restarts":
+            after = after + _last(first, name)
         columns[name] = np.concatenate([getattr(first, name)[:count], after])
     end = None if second.end is None else dict(second.end)
     if end is not None and second.ledger.shape[1]:
         end["ledger"] = end["ledger"] + _work_before(first)
+    if end is not None:
+        end["restarts"] = end["restarts"] + _last(first, "restarts")
     before = first.events[first.events["time"] <= _end_of(first)]
     return {
         **columns,
@@ -72,9 +76,14 @@ def _end_of(table: TrajectoryTable) -> float:
     return float(table.time[-1] if table.end is None else table.end["time"])
 
 
+def _last(table: TrajectoryTable, column: str) -> np.ndarray:
+    """The last row of a column."""
+    return getattr(table, column)[-1] if table.end is None else table.end[column]
+
+
 def _work_before(first: TrajectoryTable) -> np.ndarray:
     """Accounts at the end of the first recording, J; 0 for energies, which do not add up."""
-    accounts = np.array(first.ledger[-1] if first.end is None else first.end["ledger"])
+    accounts = np.array(_last(first, "ledger"))
     accounts[: len(ENERGIES)] = 0.0
     return accounts
 

@@ -52,6 +52,10 @@ class Trajectory(HumansNames, NamedColumns):
             sleep together, or below 0 for those awake; otherwise [T, 0].
         prescribed_force [T, k]: forces that prescribed motions of joints need (N m, N), in the order of
             `names["motion"]`; [T, 0] without any.
+        restarts [T, 2]: how often the integrator has started anew at a located event or a break since the run's start:
+            with its memory (the step size of `dopri5`), and from nothing; [T, 0] where no events are located.
+        solver_niter [T, 1]: iterations of the constraint solver in the step that led to the sample, 0 before the first
+            one; [T, 0] without a solver, where events are located, in adaptive steps and in sweeps of many runs.
         sensordata [T, nsensordata]: readings of all sensors, in the order of the file (units["sensor"]), without noise;
             nan where forces cannot be computed; [T, 0] without any.
         signals [T, k]: what `sim.run(..., record=...)` was asked for, one number after the other, with labels in
@@ -93,7 +97,7 @@ class Trajectory(HumansNames, NamedColumns):
 
     def __repr__(self) -> str:
         integrator = self.attrs.get("integrator")
-        parts = [f"{self.duration:.4g} s", count(len(self), "sample"), *([str(integrator)] if integrator else [])]
+        parts = [f"{self.simulated_time:.4g} s", count(len(self), "sample"), *([str(integrator)] if integrator else [])]
         if len(self.events):
             parts.append(count(len(self.events), "event"))
         if figure := energy_figure(self):

@@ -12,10 +12,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from saltus.arguments import positive, thread_count, whole_number, words
-from saltus.errors import DivergenceError, EventError, OptionError, SaltusError, warn
+from saltus.errors import OptionError, warn
 from saltus.integrate.integrator import Integrator
 from saltus.integrate.registry import IntegratorChoice, find_integrator
-from saltus.integrate.status import LARGEST
 from saltus.model.load import ModelSource, load
 from saltus.model.vary.fields import MAY_VARY, check_names
 from saltus.number.kinds import LANES
@@ -30,9 +29,8 @@ from saltus.simulate.batches.singly import SingleReader
 from saltus.simulate.batches.state import BatchState, Ids, indices, simulation_index
 from saltus.simulate.batches.views import Views
 from saltus.simulate.batches.writing import write
-from saltus.simulate.diagnosis.bad_numbers import GIVEN, INPUTS, first_bad
+from saltus.simulate.diagnosis.batch_faults import Faults
 from saltus.simulate.diagnosis.divergence import RELAXED
-from saltus.simulate.diagnosis.event_failure import EVENT_STATUSES, WHY
 from saltus.simulate.engine.batch.alone import go_on_in
 from saltus.simulate.engine.batch.lanes import Lanes
 from saltus.simulate.engine.batch.one_by_one import OneByOne
@@ -135,6 +133,7 @@ class Batch(BatchState, ModelsOfEach):
         single = isinstance(lanes, OneByOne)
         self._reader = SingleReader(self.shared, lanes) if single else Reader(self.shared, lanes)
         self._views = Views(self.lanes)
+        self._faults = Faults(self.shared, self.lanes, dynamics is not None)
         self._delays = delays and precision == "float32"  # whether times that float32 may round are compared
         self.unconverged = 0  # steps of a group of lanes in which some iteration did not reach its tolerance
         self.reset()
@@ -276,6 +275,7 @@ class Batch(BatchState, ModelsOfEach):
         for field, value in (dict.fromkeys(FIELDS, 0.0) | {"control_prm": self._parameters} | start).items():
             write(self.lanes, field, value, index)
         self.lanes.restart(index)
+        self._faults.forget(index)
         self._views.keep()
 
     def _notice(self) -> None:
@@ -303,8 +303,9 @@ class Batch(BatchState, ModelsOfEach):
     def step(self, n: int = 1, ids: Ids = None) -> None:
         """Take n steps with the present inputs: all simulations, or those with the given ids or mask.
 
-        Raises DivergenceError if simulations diverge; the others have taken their steps, `diverged` says which have
-        not, and `reset(batch.diverged)` brings them back.
+        Raises DivergenceError if simulations diverge; the others have taken their steps. Those that diverged keep their
+        last valid state and its time, `diverged` says which they are, and each further step that should move them
+        raises the error again, until `reset(batch.diverged)` restarts them.
         """
         n = whole_number("step: n", n)
         chosen = None if ids is None else indices("step", ids, self.n)
@@ -312,7 +313,9 @@ class Batch(BatchState, ModelsOfEach):
             self._check_clock(n)
         before = self.lanes.diverged()
         self._notice()
+        self._faults.stop_singular(chosen, self._model_of)
         status = self.lanes.advance(n, self.timestep, chosen)
+        self._faults.keep()
         self._views.keep()
         failed = self.lanes.take_unsolved()
         if failed:
@@ -325,9 +328,7 @@ class Batch(BatchState, ModelsOfEach):
         self.unconverged += failed
         if status == CONTACTS_FULL:
             raise contacts_full(self.lanes.m)
-        new = np.flatnonzero(self.lanes.diverged() & ~before)
-        if new.size:
-            raise self._error(int(new[0]), new.size)
+        self._raise_failures(before, chosen, n)
 
     def run(
         self,
@@ -364,38 +365,17 @@ class Batch(BatchState, ModelsOfEach):
         if not self.unconverged:
             warn(f"{self.integrator.name}: {what} in some simulations (timestep {self.timestep:g} s)")
 
-    def _error(self, i: int, count: int) -> SaltusError:
-        """The error for simulation i, the first of `count` that could not continue."""
-        where = f"in simulation {i} (and {count - 1} more of {self.n})"
-        fault = self.lanes.fault(i)
-        if isinstance(fault, str):
-            return EventError(f"{fault} {where}")
-        if fault in EVENT_STATUSES:
-            return EventError(f"{WHY[fault]} {where}", time=float(self.time[i]))
-        dof, what, of_step = self._cause(i)
-        return DivergenceError(
-            float(self.time[i]),
-            dof=None if dof is None else self.shared.dof_names()[dof],
-            dof_index=dof,
-            what=what.format(where),
-            timestep=self.timestep if of_step else None,
-        )
-
-    def _cause(self, i: int) -> tuple[int | None, str, bool]:
-        """First degree of freedom of simulation i that is not finite, a description with {} for the place, and whether
-        a smaller step may help, which it does not against numbers that were given.
-
-        Given fields come first, since steps do not change them; positions and velocities follow.
-        """
-        given = first_bad({name: getattr(self, name)[i] for name in ("time", *INPUTS)})
-        wrong = np.flatnonzero(~(abs(self.qvel[i]) < LARGEST))
-        if given is None and wrong.size:
-            return int(wrong[0]), "diverged {}", True
-        found = given or first_bad({name: getattr(self, name)[i] for name in GIVEN})
-        name, k = found or ("", 0)
-        what = "; a number is not finite: " + (name if name == "time" else f"{name}[{k}]") if found else ""
-        how = "step-size control required too small steps {}" if self.lanes.stuck(i) else "diverged {}"
-        return None, how + what, given is None
+    def _raise_failures(self, before: NDArray[np.bool_], chosen: NDArray[np.int64] | None, n: int) -> None:
+        """Raise the error of the first simulation that n steps could not move; of those that fail first now, if any."""
+        failed = self.lanes.diverged()
+        if chosen is not None:
+            failed &= np.isin(self.lanes.everyone, chosen)
+        new = np.flatnonzero(failed & ~before)
+        if new.size:
+            raise self._faults.error(int(new[0]), new.size, self._model_of, self.timestep)
+        old = np.flatnonzero(failed)
+        if old.size and n:
+            raise self._faults.error(int(old[0]), old.size, self._model_of, self.timestep, since=True)
 
 
 def _restored(kind, made, kept, lanes, own) -> Batch:

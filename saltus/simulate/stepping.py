@@ -8,6 +8,8 @@ from saltus.simulate.engine import loops
 from saltus.simulate.engine.engine import Engine
 from saltus.solve.status import ENDED
 
+OF_ACCELERATIONS = ("qacc", "cacc", "cfrc_", "qfrc_constraint", "efc_force")  # fields that depend on accelerations
+
 
 def refuse_in_control(engine: Engine, what: str) -> None:
     """Raise OptionError if a run is calling its control function, in which the simulation must not move by `what`."""
@@ -24,11 +26,12 @@ def take_steps(engine: Engine, n: int, h: float) -> bool:
     DivergenceError, with the state left at the last good one, if a velocity is not a number or beyond 1e10.
     """
     refuse_in_control(engine, "step")
+    _check_start(engine)
     engine.prepare(n * h)
-    before = engine.state.copy()
+    before, logged = engine.state.copy(), len(engine.events)
     taken, status = engine.advance(n, h)
     if status and status != ENDED:
-        divergence.handle(engine, before, taken, status)
+        divergence.handle(engine, before, taken, status, logged)
     if engine.dynamics is not None:
         divergence.check_inertia(engine, before)
     engine.keep_left()
@@ -38,6 +41,7 @@ def take_steps(engine: Engine, n: int, h: float) -> bool:
 def begin(engine: Engine) -> None:
     """Find the modes of the present state, where events are located in time; impacts there are in the log."""
     refuse_in_control(engine, "begin")
+    _check_start(engine)
     engine.prepare()
     if not engine.locates_events or engine.modes_are_known():
         return
@@ -50,7 +54,19 @@ def begin(engine: Engine) -> None:
     engine.left = engine.state.copy()
 
 
+def _check_start(engine: Engine) -> None:
+    """Raise DivergenceError if the inertia matrix is singular in a state that no step has left."""
+    if engine.model.inertia_may_be_singular and engine.was_moved():
+        divergence.check_regular(engine)
+
+
 def forward(engine: Engine) -> None:
+    """Compute everything from the present state and inputs; DivergenceError if the accelerations are not finite."""
+    _compute(engine)
+    divergence.check_accelerations(engine)
+
+
+def _compute(engine: Engine) -> None:
     """Compute everything from the present state and inputs."""
     status = engine.forward()
     if status:
@@ -58,9 +74,14 @@ def forward(engine: Engine) -> None:
 
 
 def refresh(engine: Engine, name: str) -> np.ndarray | None:
-    """Bring a computed field up to the present state if needed; returns the state that it belongs to."""
+    """Bring a computed field up to the present state if needed; returns the state that it belongs to.
+
+    DivergenceError if the field depends on accelerations, and these are not finite.
+    """
     if not engine.is_computed():
-        forward(engine)
+        _compute(engine)
+    if name.startswith(OF_ACCELERATIONS):
+        divergence.check_accelerations(engine)
     engine.compute_more(name)
     return engine.computed
 

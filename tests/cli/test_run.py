@@ -37,6 +37,13 @@ def test_all_outputs_at_once(saltus_command, tmp_path):
     assert b"<video" in paths["--report"].read_bytes()
 
 
+@pytest.mark.parametrize(("given", "said"), [("10ms", "0.01 s, 1 sample"), ("0.1", "0.1 s, 7 samples")])
+def test_the_time_that_was_simulated(saltus_command, given, said):
+    """Also where the run ends between samples, which lie 1/60 s apart."""
+    code, out, _ = saltus_command("run", "pendulum", "--duration", given, "--no-certify")
+    assert code == 0 and f"simulated {said}" in " ".join(out.split())
+
+
 @pytest.mark.slow
 def test_gif(saltus_command, tmp_path):
     options = ["--duration", 1, "--no-certify", *SMALL, "--video", tmp_path / "v.gif"]

@@ -85,6 +85,17 @@ def test_the_centre_of_mass_is_marked_where_it_is():
     np.testing.assert_allclose((columns.mean() + 0.5, rows.mean() + 0.5), (320, 240), atol=0.6)
 
 
+def test_the_centre_of_pressure_is_marked_where_it_is():
+    """Where it is told, if it is asked for; without a force there is none."""
+    model = saltus.load(BALL)
+    camera = Camera((0.7, 0, 0.3), 2.0, 90.0, 0.0)
+    on, off = (Rasteriser(model, View(camera=camera, cop=cop)) for cop in (True, False))
+    pressed, bare = Still(model.qpos0, cop=[0.7, 0.0, 0.3]), Still(model.qpos0, cop=[np.nan] * 3)
+    rows, columns = np.nonzero((on.draw(pressed) != off.draw(pressed)).any(axis=2))
+    np.testing.assert_allclose((columns.mean() + 0.5, rows.mean() + 0.5), (320, 240), atol=0.6)
+    np.testing.assert_array_equal(on.draw(bare), off.draw(bare))
+
+
 @pytest.mark.parametrize("mode, stronger, weaker", [(1, 2, 0), (2, 0, 2)])
 def test_modes_have_colours(mode, stronger, weaker):
     """What sticks is blue, what slips red."""

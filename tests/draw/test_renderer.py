@@ -116,3 +116,19 @@ def test_a_skin_is_not_left_out_in_silence(recwarn):
     recwarn.clear()
     make_renderer(saltus.load("pendulum"), View(64, 48))
     assert not recwarn.list
+
+
+def test_a_picture_on_a_geom_is_not_left_out_in_silence(tmp_path, recwarn):
+    """A texture from a file is named; one of MuJoCo's own patterns is not, nor is a material without any."""
+    from PIL import Image
+
+    Image.new("RGB", (8, 8), (200, 30, 30)).save(tmp_path / "bricks.png")
+    (tmp_path / "wall.xml").write_text("""
+<mujoco><asset><texture name="bricks" type="2d" file="bricks.png"/>
+  <texture name="squares" type="cube" builtin="checker" rgb1="1 1 1" rgb2="0 0 0" width="8" height="8"/>
+  <material name="wall" texture="bricks"/><material name="dice" texture="squares"/></asset>
+  <worldbody><geom type="box" size="1 .1 1" material="wall"/><geom size=".2" pos="0 -1 0" material="dice"/></worldbody>
+</mujoco>""")
+    with pytest.warns(SaltusWarning, match="texture bricks: drawn as the mean colour"):
+        make_renderer(saltus.load(tmp_path / "wall.xml"), View(64, 48))
+    assert not any("squares" in str(w.message) for w in recwarn.list)

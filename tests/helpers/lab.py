@@ -80,7 +80,7 @@ def decoded(data, scene):
     shapes += [(f"flex {i}", (f["nvert"], 3)) for i, f in enumerate(scene["flexes"])]
     shapes += [("motors", (len(scene["motors"]), 2)), ("cameras", (len(scene.get("cameras", ())), 7))]
     shapes += [("joints", (len(scene.get("joints", ())), 6)), ("com", (3,)), ("contacts", (ncontact, 8))]
-    shapes += [("axes", (ncontact if flags & 4 else 0, 6))]
+    shapes += [("axes", (ncontact if flags & 4 else 0, 6)), ("cop", (3 if flags & 8 else 0,))]
     found, place = {"playing": bool(flags & 1), "replay": bool(flags & 2), "number": number, "time": at}, 0
     for name, shape in shapes:
         found[name] = numbers[place : place + math.prod(shape)].reshape(shape)

@@ -6,7 +6,14 @@ import mujoco
 import numpy as np
 
 import saltus
-from helpers.constraints import errors, put, reachable, relative, tight
+from helpers.constraints import complete, errors, put, reachable, relative, tight
+
+LAYERS = """<mujoco><option cone="{}" impratio="{}"/><default><geom condim="6" friction=".8 .05 .02"/></default>
+<worldbody><geom type="plane" size="9 9 .1"/>{}
+  <body pos="2 0 .3">
+    <joint axis="0 1 0" pos="0 0 .2" range="-3 3" frictionloss=".5"/><geom type="capsule" size=".05 .2"/>
+  </body>
+</worldbody></mujoco>"""
 
 
 def heap(cone="pyramidal", bodies=6, seed=1):
@@ -28,6 +35,18 @@ def heap(cone="pyramidal", bodies=6, seed=1):
         <geom type="capsule" size=".05 .2" pos=".1 0 0"/>
         <body pos=".2 0 0"><joint type="ball"/><geom type="sphere" size=".1" pos=".1 0 0"/></body></body>
     </worldbody><equality><connect body1="held" anchor="0 0 .1"/></equality></mujoco>"""
+
+
+def layered_heap(cone, impratio, tolerance):
+    """Balls and capsules in layers on a floor; heavy ones on light ones."""
+    text = ""
+    for k in range(8):
+        shape = ('size=".1"', 'type="capsule" size=".08 .1" euler="0 80 0"')[k % 2]
+        place = f"{0.03 * (k % 3)} {0.15 * (k // 4)} {0.09 + 0.17 * (k % 4)}"
+        text += f'<body pos="{place}"><freejoint/><geom {shape} mass="{10.0 ** (k % 4 - 2)}"/></body>'
+    m = complete(LAYERS.format(cone, impratio, text))
+    m.opt.tolerance, m.opt.iterations, m.opt.ls_iterations = tolerance, 100, 50
+    return m
 
 
 def compiled(source, solver, **options):

@@ -289,3 +289,22 @@ def test_every_control_has_a_name(page):
         (e) => !(e.ariaLabel || e.title || [e, ...(e.labels ?? [])].some((l) => l.textContent.trim())))
         .map((e) => e.outerHTML)""")
     assert nameless == []
+
+
+def test_the_slider_looks_back_and_the_run_goes_on_from_there(page):
+    """The page shows the frame of the time that the slider has, and then the run from there."""
+    page.tab.keyboard.press("Space")
+    page.until("lab.frame.time > 1.2")
+    seek = (
+        "((s) => {{ s.value = {}; s.dispatchEvent(new Event('input')); return true }})(document.getElementById('seek'))"
+    )
+    page.get(seek.format(0.5))
+    page.until("lab.status.looking !== null && lab.frame.time < 0.55 && !lab.status.playing")
+    assert page.get("Math.abs(lab.frame.time - lab.status.looking)") < 1e-9
+    page.tab.click("#from-here")
+    page.until("lab.status.looking === null && lab.status.playing && lab.frame.time > 0.6")
+    assert page.get("lab.status.past[1]") < 1.2
+    page.pause()
+    page.tab.click("#reset")
+    page.until("lab.frame.time === 0")
+    page.until("document.getElementById('seek').disabled")

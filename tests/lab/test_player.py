@@ -72,3 +72,34 @@ def test_a_recording_without_its_model_cannot_be_played():
         lab.open(bare, browser=False)
     with pytest.raises(OptionError, match="a recording has no integrator"):
         lab.open(trajectory(), integrator="rk4", browser=False)
+
+
+def test_several_recordings_play_on_one_timeline():
+    """Each is where its own samples say at the same time after its start, and the longest decides the end."""
+    first = trajectory()
+    sim = saltus.Simulation("pendulum", "explicit_euler", timestep=0.05)
+    sim.time = 7.0
+    longer, shorter = sim.run(3.0, sample=0.05), saltus.Simulation("pendulum", "rk4").run(1.0, sample=0.05)
+    player = Player(first, Downloads(), ghosts=[longer, shorter])
+    scene = player.scene()
+    assert scene["duration"] == pytest.approx(3.0)
+    assert [ghost["name"] for ghost in scene["ghosts"]] == ["explicit_euler", "rk4"]
+    for time in (0.5, 1.5, 3.0):
+        player.handle(Command("seek", {"time": time}))
+        dofs = decoded(player.frame().encode(1), scene)["dofs"][:, 0, 0]
+        expected = [np.interp(t.time[0] + time, t.time, t.qpos[:, 0]) for t in (first, longer, shorter)]
+        np.testing.assert_allclose(dofs, expected, atol=1e-6)
+    history = player.signals.track.history
+    energies = np.array([history.column(id) for id in history.ids])
+    width = player.signals.track.width // 3
+    np.testing.assert_allclose(energies[0] + energies[1], first.total_energy, atol=1e-4)
+    np.testing.assert_allclose(energies[width] + energies[width + 1], longer.total_energy[:41], atol=1e-4)
+    assert np.isnan(energies[2 * width][21:]).all() and np.isfinite(energies[2 * width][:21]).all()
+
+
+def test_recordings_of_other_mechanisms_are_refused():
+    other = saltus.Simulation("double_pendulum", "rk4").run(0.1, sample=0.05)
+    with pytest.raises(OptionError, match="one has 2 positions"):
+        lab.open([trajectory(), other], browser=False)
+    with pytest.raises(OptionError, match="trajectories alone"):
+        lab.open([trajectory(), "pendulum"], browser=False)

@@ -126,7 +126,7 @@ def test_what_comes_while_something_is_built_is_not_lost():
         ("drag", {"body": 0, "point": (0, 0, 0), "target": (0, 0, 0)}, "this point of 'world' cannot move"),
         ("follow", {"body": "bob"}, "no body 'bob'"),
         ("ghosts", {"on": True}, "no ghosts"),
-        ("seek", {"time": 1.0}, "not available in this scene"),
+        ("from_here", {}, "look back first"),
         ("video", {}, "record first"),
     ],
 )

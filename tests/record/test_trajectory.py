@@ -81,7 +81,7 @@ def test_attributes_become_plain_python_values():
 def test_length_duration_and_total_energy():
     t = recorded(energy=np.stack([np.linspace(2, 1, 50), np.linspace(0, 1.01, 50)], 1))
     assert len(t) == 50
-    assert t.duration == 2.0
+    assert t.duration == t.simulated_time == 2.0
     np.testing.assert_array_equal(t.total_energy, t.energy[:, 0] + t.energy[:, 1])
     assert t.energy_drift == pytest.approx(0.01)
 

@@ -59,6 +59,9 @@ def test_numbers_that_are_none_end_the_step(kind, field):
             if isinstance(run, saltus.Batch):
                 assert_array_equal(run.diverged, [False, True, False])
                 assert all(np.isfinite(getattr(run, name)[[0, 2]]).all() for name in FIELDS)
+                # as it was given, at its time
+                wrong = ~np.isfinite(np.concatenate([np.ravel(getattr(run, name)[1]) for name in FIELDS]))
+                assert wrong.sum() == 1
 
 
 @pytest.mark.parametrize("field", FIELDS)
@@ -69,7 +72,7 @@ def test_the_error_names_the_field(field):
         spoilt(run, field, 0, np.nan)
     with pytest.raises(saltus.DivergenceError, match=label):
         sim.step()
-    with pytest.raises(saltus.DivergenceError, match="vx|arm" if field in ("qpos", "qvel", "act") else label):
+    with pytest.raises(saltus.DivergenceError, match=label):
         batch.step()
 
 

@@ -26,7 +26,7 @@ function start({ integrator, contact }) {
 
 function state(status) {
   const fields = Object.fromEntries(['qpos', 'qvel', 'act'].map((name) => [name, [...sim.get(name)]]));
-  return { status, time: sim.time, ...fields, energy: sim.energy(), events: sim.events.length };
+  return { status, time: sim.time, ...fields, energy: sim.energy(), events: sim.forgotten + sim.events.length };
 }
 
 function step({ steps }) {

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import typer
 
-from saltus.cli.check import constraints, fast_bodies
+from saltus.cli.check import constraints, differences, fast_bodies
 from saltus.errors import OptionError, SaltusWarning
 from saltus.terminal import screen
 
@@ -42,7 +42,7 @@ def check_model(source: str, ignore: list[str]) -> None:
     integrator, reason = _integrator(model)
     screen.print_facts(_contents(model))
     _print_support(model, found, left_out, reason, remarks)
-    said = constraints.warnings(model, integrator) + fast_bodies.warnings(model)
+    said = constraints.warnings(model, integrator) + fast_bodies.warnings(model) + differences.warnings(model)
     if model.nv:
         said += _deformable_limits(model, integrator) + _print_limits(free, integrator)
     for warning in said:

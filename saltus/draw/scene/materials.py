@@ -12,6 +12,8 @@ from dataclasses import dataclass
 import mujoco
 import numpy as np
 
+from saltus.model.enums import PLANE
+
 DEFAULT = (0.5, 0.5, 0.5, 1.0)  # MuJoCo's default rgba
 NEUTRAL = ((0.87, 0.88, 0.90), (0.79, 0.81, 0.84))  # floor without colour and material
 CONTRAST = 0.07  # between the cells of a floor that has a colour but no pattern
@@ -56,6 +58,16 @@ class Looks:
             return None
         rgb1, rgb2 = (_rgb(np.clip(c * colour[:3], 0.0, 1.0)) for c in cells)
         return Checker(rgb1, rgb2, self._cell(geom, material))
+
+    def flattened(self) -> list[str]:
+        """Names of the textures from files on geoms that are drawn in their mean colour."""
+        m, found = self._m, {}
+        for geom in range(m.ngeom):
+            _, texture = self._colour("geom", geom)
+            plane = m.geom_type[geom] == PLANE
+            if texture >= 0 and m.tex_pathadr[texture] >= 0 and not (plane and self.checker(geom)):
+                found[texture] = mujoco.mj_id2name(m, mujoco.mjtObj.mjOBJ_TEXTURE.value, texture) or f"#{texture}"
+        return [found[texture] for texture in sorted(found)]
 
     def _colour(self, kind, i):
         """Colour [4] before the texture, and the texture's index or -1."""

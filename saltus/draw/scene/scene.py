@@ -102,9 +102,15 @@ class Scene:
 
 def not_drawn(model: Model) -> str:
     """Describe the parts of a model that are left out of all pictures; "" if there are none."""
-    if not model.nskin:
-        return ""
-    return f"{model.nskin} skin{'s' * (model.nskin > 1)} of the model cannot be drawn; the geoms underneath are"
+    found, m = [], model.mujoco
+    if model.nskin:
+        found.append(
+            f"{model.nskin} skin{'s' * (model.nskin > 1)} of the model cannot be drawn; the geoms underneath are"
+        )
+    if textures := Looks(m).flattened():
+        plural = "s" * (len(textures) > 1)
+        found.append(f"texture{plural} {', '.join(textures)}: drawn as the mean colour of the picture{plural}")
+    return "; ".join(found)
 
 
 def scene(model: Model, groups: Sequence[int] = GROUPS) -> Scene:

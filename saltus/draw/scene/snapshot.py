@@ -12,7 +12,7 @@ from saltus.errors import OptionError
 from saltus.model.event_enums import NO_MODE
 
 # row lengths; None for one-dimensional arrays
-SHAPES = (("qpos", None), ("mocap_pos", 3), ("mocap_quat", 4), ("contacts", 8), ("tree_asleep", None))
+SHAPES = (("qpos", None), ("mocap_pos", 3), ("mocap_quat", 4), ("contacts", 8), ("tree_asleep", None), ("cop", None))
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,6 +24,7 @@ class Still:
     contacts: [n, 8], for each contact its position (m), the force on the second geom in world axes (N), the distance
         (m) and the mode; without modes [n, 7]. None: no contacts.
     tree_asleep: [ntree], not negative for sleeping kinematic trees; None or empty: all are awake.
+    cop: [3], the centre of pressure (m); None or nan: none.
     """
 
     qpos: NDArray[Any]
@@ -31,6 +32,7 @@ class Still:
     mocap_quat: NDArray[Any] | None = None
     contacts: NDArray[Any] | None = None
     tree_asleep: NDArray[Any] | None = None
+    cop: NDArray[Any] | None = None
 
     def __post_init__(self) -> None:
         if self.contacts is not None:

@@ -54,6 +54,7 @@ class ViewOptions(TypedDict, total=False):
     follow: str | None
     contacts: bool
     com: bool
+    cop: bool
     shadow: bool
     sites: bool
     tendons: bool
@@ -65,11 +66,13 @@ class View:
     """Options of a picture of a model.
 
     width, height: pixels.
-    camera: None for the model's default view, the name or number of a camera in the model, or a `Camera`.
+    camera: None for the model's default view, of recordings one that keeps the whole motion in the picture; the name or
+        number of a camera in the model, or a `Camera`.
     follow: name of a body whose subtree's centre of mass the camera keeps looking at, from the direction and the
         distance of `camera`, which then cannot be one of the model's; or None.
     contacts: whether to mark contact points and draw the forces there as arrows.
     com: whether to mark the centre of mass of the whole mechanism.
+    cop: whether to mark the centre of pressure of the contacts with bodies that cannot move, where forces are known.
     shadow: whether objects cast a shadow on the floor.
     sites, tendons: whether to draw them.
     groups: drawn groups of geoms, sites, tendons and flexes; MuJoCo's choice by default.
@@ -81,6 +84,7 @@ class View:
     follow: str | None = None
     contacts: bool = False
     com: bool = False
+    cop: bool = False
     shadow: bool = True
     sites: bool = True
     tendons: bool = True
@@ -93,7 +97,7 @@ class View:
             if not whole or not 1 <= int(value) <= LARGEST:
                 raise OptionError(f"{name} must be a whole number of pixels from 1 to {LARGEST}, not {value!r}")
             object.__setattr__(self, name, int(value))
-        for name in ("contacts", "com", "shadow", "sites", "tendons"):
+        for name in ("contacts", "com", "cop", "shadow", "sites", "tendons"):
             if not isinstance(getattr(self, name), bool):
                 raise OptionError(f"{name} must be True or False, not {getattr(self, name)!r}")
         camera = self.camera

@@ -1,6 +1,16 @@
 """A ghost: a second simulation displayed with the first."""
 
+from collections.abc import Iterable
+
 from saltus.simulate.simulation import Simulation
+
+# told apart by colour-blind people too; of three times the light of a dark page, and a third of that of a light one
+COLORS = ("#0f96e1", "#f04b0f", "#c31ea5", "#785aff", "#b4694b", "#876978")
+
+
+def ghosts_message(names: Iterable[str]) -> list[dict[str, str]]:
+    """Names and colours of ghosts in the `scene` message."""
+    return [{"name": name, "color": COLORS[i % len(COLORS)]} for i, name in enumerate(names)]
 
 
 class Ghost:

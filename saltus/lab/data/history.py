@@ -116,6 +116,14 @@ class History:
             self._begin()
         self.last_time = -np.inf
 
+    def cut(self, time: float) -> None:
+        """Forget the samples after a time (s)."""
+        with self._lock:
+            kept = np.flatnonzero(self._times[: self._count] <= time)
+            self._count = int(kept[-1]) + 1 if kept.size else 0
+            self._begin()
+            self.last_time = float(self._times[kept[-1]]) if kept.size else -np.inf
+
     def show(self, columns: Sequence[int]) -> None:
         """Give pages other columns."""
         with self._lock:

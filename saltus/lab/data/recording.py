@@ -15,6 +15,7 @@ from saltus.errors import SaltusError
 from saltus.lab.messages.answers import Refused
 from saltus.lab.messages.job import Job
 from saltus.record.recorder import TrajectoryBuilder
+from saltus.simulate.engine.step_counts import StepCounts
 from saltus.simulate.running.fixed_run import sample_row
 from saltus.simulate.running.run import about_run
 from saltus.simulate.running.run_metadata import names_and_units
@@ -37,6 +38,7 @@ class Recorder:
         self._builders = {"": _builder(sim)} | {ghost.name: _builder(ghost.sim) for ghost in ghosts if ghost.alive}
         width = 3 + 7 * sim.model.nmocap + sum(map(len, names_and_units(sim.engine)[0].values()))
         self._most = max(2, min(MOST_SAMPLES, MOST_BYTES // (8 * width * len(self._builders))))
+        self._counts = {"": StepCounts(sim.engine)} | {ghost.name: StepCounts(ghost.sim.engine) for ghost in ghosts}
         self._changes: list[str] = []
         self.stopped = False
         self._seen = len(sim.events)  # earlier events are not recorded
@@ -67,6 +69,10 @@ class Recorder:
 
     def after(self, sim: Simulation, ghosts: list[Ghost], steps: int) -> bool:
         """Count steps that were taken and sample if one is due; return whether there is room for more."""
+        self._counts[""].after_steps()
+        for ghost in ghosts:
+            if ghost.name in self._counts:
+                self._counts[ghost.name].after_steps()
         self.steps_left -= steps
         if self.steps_left > 0 or self.stopped:
             return True
@@ -76,12 +82,12 @@ class Recorder:
 
     def _append(self, sim: Simulation, ghosts: list[Ghost]) -> None:
         builder = self._builders[""]
-        builder.append(**sample_row(sim.engine))
+        builder.append(**sample_row(sim.engine, self._counts[""]))
         builder.events(sim.events[self._seen :])
         self._seen = len(sim.events)
         for ghost in ghosts:
             if ghost.alive and ghost.name in self._builders:
-                self._builders[ghost.name].append(**sample_row(ghost.sim.engine))
+                self._builders[ghost.name].append(**sample_row(ghost.sim.engine, self._counts[ghost.name]))
 
     def finish(self, sim: Simulation) -> tuple[Trajectory, list[Trajectory]]:
         """The finished recording, and the ghosts' recordings."""

@@ -184,6 +184,13 @@ class Signals:
         self._wait = 0
         self.sample(sim)
 
+    def cut(self, sim: Simulation) -> None:
+        """Forget the samples after the present time, to which the run was set back."""
+        self.history.cut(sim.time)
+        if self.track is not None:
+            self.track.cut(sim.time, self._runs())
+        self._since = self._wait = 0
+
     def sample(self, sim: Simulation) -> None:
         """Take a sample of the present state."""
         self._since = 0

@@ -20,6 +20,7 @@ from saltus.lab.data.history import History
 from saltus.model.event_enums import JUMPS, KINDS
 
 if TYPE_CHECKING:
+    from saltus.record.table.interpolate import Interpolator
     from saltus.record.trajectory import Trajectory
     from saltus.simulate.simulation import Simulation
 
@@ -60,6 +61,12 @@ class Track:
         self._events = [0] * self._runs
         self._wait = 0
 
+    def cut(self, time: float, sims: Sequence[Simulation | None]) -> None:
+        """Forget the course after a time (s), to which the run and its ghosts were set back."""
+        self.history.cut(time)
+        self._events = [0 if sim is None else len(sim.events) for sim in sims]
+        self._wait = 0
+
     def sample(self, sims: Sequence[Simulation | None], rate: float) -> None:
         """Take a sample of the run and its ghosts (None: removed); rate: samples per second of wall time."""
         compute, self._wait = self._wait <= 0, self._wait - 1
@@ -89,13 +96,28 @@ class Track:
         return float(np.min(hits)) - sim.time if len(hits) else np.nan
 
 
-def recorded_track(trajectory: Trajectory, coordinates: Coordinates, count: int) -> Track:
-    """The course of a recording, all its samples, times from the first one on; for the arguments see `Track`."""
-    track, t = Track(coordinates, count, 1), trajectory
+def recorded_track(
+    trajectory: Trajectory, coordinates: Coordinates, count: int, others: Sequence[tuple[Trajectory, Interpolator]] = ()
+) -> Track:
+    """The course of a recording, all its samples, times from the first one on; for the arguments see `Track`.
+
+    `others`: recordings beside it, whose courses are those at the same times after their starts, while they last.
+    """
+    track, t = Track(coordinates, count, 1 + len(others)), trajectory
     table = np.full((len(t), track.width), np.nan)
     table[:, :2] = t.energy
+    each = HEAD + 2 * count
     for row, qpos, qvel in zip(table, t.qpos, t.qvel, strict=True):
-        row[HEAD:] = coordinates(qpos, qvel).ravel()
+        row[HEAD:each] = coordinates(qpos, qvel).ravel()
+    for k, (other, motion) in enumerate(others, 1):
+        times = motion.start + t.time - t.time[0]
+        there = times <= motion.end * (1 + 1e-12)
+        state = motion.at(times)
+        part = table[:, k * each : (k + 1) * each]
+        for i in np.flatnonzero(there):
+            part[i, HEAD:] = coordinates(state["qpos"][i], state["qvel"][i]).ravel()
+        for j in (0, 1):
+            part[there, j] = np.interp(times[there], other.time, other.energy[:, j])
     hits = np.sort(t.events["time"][np.isin(t.events["kind"], JUMPING)])
     after = np.searchsorted(t.time, hits)
     for k, hit in zip(after[::-1].tolist(), hits[::-1].tolist(), strict=True):  # the first one of each sample stays

@@ -22,8 +22,8 @@ Server to page, as JSON with the key `type`:
 Server to page, binary: a frame, little endian, at most 60 a second, and no more than UNACKNOWLEDGED ahead of the page's
 last acknowledgement. A newer frame replaces one that was not sent.
 
-    u8 version = 2, u8 flags (1 playing, 2 replay, 4 with axes of contacts), u16 contacts, u32 number, f64 time (s),
-    then f32:
+    u8 version = 2, u8 flags (1 playing, 2 replay, 4 with axes of contacts, 8 with a centre of pressure), u16 contacts,
+    u32 number, f64 time (s), then f32:
     energy: potential, kinetic (J, nan if unknown); then those of each ghost
     bodies: x y z (m), w x y z of each, the world first; then those of each ghost, nan for one that was removed
     dofs: position and velocity of each of the scene's; then those of each ghost
@@ -36,6 +36,7 @@ last acknowledgement. A newer frame replaces one that was not sent.
     contacts: x y z (m), force on the second geom in world axes (N), distance (m), mode of each: 0 open,
         1 sticking, 2 slipping, -1 not known
     axes of contacts: the normal towards the second geom and the first tangent of each, world axes
+    with the flag: the centre of pressure, x y z (m)
 
 Server to page, binary: samples of the plotted signals, sent before the frame at their end. They follow the last samples
 that the page has; with the flag `anew` they replace all earlier ones.
@@ -198,7 +199,7 @@ def piece(name: str, value: Any) -> bytes:
 
 #: Every command of a writer, with its fields.
 COMMANDS: dict[str, dict[str, Check]] = {
-    **{name: {} for name in ("play", "pause", "toggle", "release", "blur", "video", "take", "model")},
+    **{name: {} for name in ("play", "pause", "toggle", "release", "blur", "video", "take", "model", "from_here")},
     "upload": {"name": text, "data": piece},
     "path": {"path": long_text},
     "step": {"n": count(1, 1000)},
@@ -278,6 +279,7 @@ class Frame:
     contact_axes: NDArray[np.floating] = field(default_factory=lambda: np.zeros((0, 6)))  # of all contacts or none
     cameras: NDArray[np.floating] = field(default_factory=lambda: np.zeros((0, 7)))
     joints: NDArray[np.floating] = field(default_factory=lambda: np.zeros((0, 6)))
+    cop: NDArray[np.floating] = field(default_factory=lambda: np.full(3, np.nan))  # [3]
     replay: bool = False
 
     def encode(self, number: int) -> bytes:
@@ -287,11 +289,12 @@ class Frame:
             strength = np.linalg.norm(contacts[:, 3:6], axis=1)
             kept = np.sort(np.argsort(-strength, kind="stable")[:MOST_CONTACTS])
             contacts, axes = contacts[kept], axes[kept] if len(axes) else axes
-        flags = (1 if self.playing else 0) | (2 if self.replay else 0) | (4 if len(axes) else 0)
+        pressed = bool(np.isfinite(self.cop).all())
+        flags = (1 if self.playing else 0) | (2 if self.replay else 0) | (4 if len(axes) else 0) | (8 if pressed else 0)
         head = _HEAD.pack(VERSION, flags, len(contacts), number & 0xFFFFFFFF, self.time)
         parts = [self.energy, self.ghost_energy, self.bodies, self.ghost_bodies, self.dofs, self.ghost_dofs]
         parts += [*self.tendons, *self.flexes, np.array(self.motors, float), self.cameras, self.joints]
-        parts += [self.com, contacts, axes]
+        parts += [self.com, contacts, axes, *([self.cop] if pressed else [])]
         with np.errstate(over="ignore"):  # values beyond the range of float32 become infinite
             return head + np.concatenate([np.ravel(part) for part in parts]).astype("<f4").tobytes()
 

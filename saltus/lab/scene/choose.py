@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,16 +26,14 @@ if TYPE_CHECKING:
 UNNAMED = "MuJoCo Model"  # MuJoCo's name for a model without a name
 
 
-def find_scene(what: ModelSource | Simulation | Trajectory, options: dict[str, Any], ignore: list[str]) -> Scene:
-    """Return the scene for a name, model, simulation or trajectory. ModelError, OptionError: it cannot be shown."""
-    if isinstance(what, Trajectory):
-        if options.keys() - {"speed", "playing"} or ignore:
-            raise OptionError("a recording has no integrator, timestep or parameters to choose")
-
-        def play(downloads: Downloads, given: Mapping[str, Any]) -> Session:
-            return Player(what, downloads, **given)
-
-        return Scene("recording", "Recording", "Yours", play)
+def find_scene(
+    what: ModelSource | Simulation | Trajectory | list[Trajectory] | tuple[Trajectory, ...],
+    options: dict[str, Any],
+    ignore: list[str],
+) -> Scene:
+    """Return the scene for a name, model, simulation or trajectories. ModelError, OptionError: it cannot be shown."""
+    if isinstance(what, Trajectory | list | tuple):
+        return _recordings([what] if isinstance(what, Trajectory) else what, options, ignore)
     source = what if isinstance(what, Simulation) else None
     if source is not None and source.dynamics is not None:
         raise OptionError(
@@ -53,6 +51,20 @@ def find_scene(what: ModelSource | Simulation | Trajectory, options: dict[str, A
         given |= {"integrator": source.integrator, "contact": source.law, "timestep": source.timestep}
         given |= {"control": source.control, "source": source}
     return model_scene(name, model, **given)
+
+
+def _recordings(trajectories: Sequence[Trajectory], options: dict[str, Any], ignore: list[str]) -> Scene:
+    """The scene that plays recordings on one timeline, those after the first as ghosts."""
+    if not trajectories or not all(isinstance(one, Trajectory) for one in trajectories):
+        raise OptionError("the lab plays several recordings together; a list must hold trajectories alone")
+    if options.keys() - {"speed", "playing"} or ignore:
+        raise OptionError("a recording has no integrator, timestep or parameters to choose")
+    first, *others = trajectories
+
+    def play(downloads: Downloads, given: Mapping[str, Any]) -> Session:
+        return Player(first, downloads, ghosts=others, **given)
+
+    return Scene("recording", "Recording", "Yours", play)
 
 
 def model_scene(name: str, model: Model, **given: Any) -> Scene:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from saltus.lab.view.method import method_message
+
 
 def live_status(session: Any) -> dict[str, Any]:
     """The `status` message of a live session except the number of viewers."""
@@ -21,5 +23,6 @@ def live_status(session: Any) -> dict[str, Any]:
         **{"servo": session.servo(), "hud": session.hud(), "sliders": session.slider_values()},
         **{"follow": session.follow, "ghosts": bool(session.motion.ghosts), "can_ghost": bool(session.setup.ghosts)},
         "video": session.downloads.video,
+        "method": method_message(sim),
         "stability": None if session.stability.verdict is None else session.stability.verdict.message(),
     }

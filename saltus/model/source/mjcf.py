@@ -90,7 +90,8 @@ results agree with MuJoCo's is in [Contributing](../contributing.md). Elements t
 ## Intended differences from MuJoCo
 
 - Armature of a tendon that spans two branches or trees: MuJoCo drops the entries of its inertia matrix that do not fit
-  the sparsity of the tree, so that energy is not conserved. Saltus keeps all of them; `full_M()` shows them.
+  the sparsity of the tree, so that energy is not conserved. Saltus keeps all of them; `full_M()` shows
+  them, and `saltus check` names such tendons.
 - Actuator states under methods of several stages (RK4) are integrated as ordinary differential equations, with the
   order of the method. For exact filters and the windings and bristles of motors, MuJoCo puts the mean slope into the
   one-stage formula, which is of first order.

@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -20,8 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from saltus.arguments import text_of, usable_cores
+from saltus.draw.scene.framing import motion_camera
 from saltus.draw.scene.snapshot import Still
-from saltus.draw.scene.view import View
+from saltus.draw.scene.view import Camera, View
 from saltus.errors import OptionError
 from saltus.record.table.interpolate import Interpolator
 
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from saltus.model.model import Model
     from saltus.record.table.trajectory_table import TrajectoryTable
 
+POSITIONS = ("qpos", "mocap_pos", "mocap_quat")  # columns that say where everything is
 RENDERERS = ("saltus", "mujoco")
 BLOCK = 256  # frames whose states are computed at a time
 AHEAD = 3  # frames that a thread draws before they are asked for
@@ -99,6 +101,8 @@ class Film:
                 raise OptionError(
                     f"a ghost has {ghost.qpos.shape[1]} positions, {len(ghost)} samples; needs {model.nq}"
                 )
+        if seen.camera is None and seen.follow is None:
+            seen = replace(seen, camera=_of_motion(model, seen, trajectory, *ghosts))
         last = trajectory.time[-1] if trajectory.end is None else trajectory.end["time"]
         count = frame_count(float(last - trajectory.time[0]), rate, speed)
         return cls(trajectory, model, seen, renderer, text, tuple(ghosts), rate, float(speed), count)
@@ -116,8 +120,9 @@ class Film:
             rows = [motion.at(motion.start + after) for motion in motions]
             for k, seconds in enumerate(after):
                 state, *others = ({name: table[k] for name, table in row.items()} for row in rows)
-                touching = None if contacts is None else contacts(state, motions[0].start + seconds)
-                still = Still(state["qpos"], state["mocap_pos"], state["mocap_quat"], touching, state["tree_asleep"])
+                touching, cop = (None, None) if contacts is None else contacts(state, motions[0].start + seconds)
+                poses = {name: state[name] for name in POSITIONS}
+                still = Still(**poses, contacts=touching, tree_asleep=state["tree_asleep"], cop=cop)
                 ghosts = tuple(Still(o["qpos"], o["mocap_pos"], o["mocap_quat"]) for o in others)
                 yield still, ghosts, self._caption(motions[0].start + seconds)
 
@@ -137,21 +142,31 @@ class Film:
             while pending:
                 yield pending.popleft().result()
 
-    def _contacts(self) -> Callable[[dict[str, Any], float], NDArray[Any]] | None:
-        """A function of the state and the time (s, as in the recording); None where no contacts are drawn."""
-        if not self.view.contacts:
+    def _contacts(self) -> Callable[[dict[str, Any], float], tuple[NDArray[Any], NDArray[Any]]] | None:
+        """A function of the state and the time (s, as in the recording) that gives contacts and centre of pressure.
+
+        None where neither is drawn.
+        """
+        if not (self.view.contacts or self.view.cop):
             return None
-        from saltus.record.table.contact_forces import ContactForces, recorded_contacts
+        from saltus.compat.humans import centre_of_pressure_of
+        from saltus.record.table.contact_forces import ContactForces, nearest_sample, recorded_contacts, upwards
 
         # forces of soft contact are those of the states between samples, too
         if self.trajectory.contact_mode.shape[1] and self.trajectory.attrs.get("contact") != "soft":
-            return lambda state, time: recorded_contacts(self.trajectory, time)
+            recorded = self.trajectory
+            pressure = centre_of_pressure_of(recorded, None, upwards(self.model)) if self.view.cop else None
+            nowhere = np.full(3, np.nan)
+            return lambda state, time: (
+                recorded_contacts(recorded, time),
+                nowhere if pressure is None else pressure[nearest_sample(recorded, time)],
+            )
         if self.trajectory.attrs.get("dynamics"):
             what = self.trajectory.attrs["dynamics"]
             raise OptionError(f"contacts: their forces follow from {what}, which is not part of the recording")
         step = self.trajectory.attrs.get("timestep")
         forces = ContactForces(self.model, None if self.adaptive or not isinstance(step, float) else step)
-        return lambda state, time: forces.at(state)
+        return lambda state, time: (forces.at(state), forces.pressure())
 
     @property
     def adaptive(self) -> bool:
@@ -172,6 +187,12 @@ class Film:
             method = str(attrs["integrator"])
             parts.append(method if self.adaptive or not isinstance(step, float) else f"{method}, h = {step:.4g} s")
         return "   ".join(parts)
+
+
+def _of_motion(model: Model, view: View, *trajectories: TrajectoryTable) -> Camera:
+    """The camera of the default view, or one that keeps all recorded motions in the picture."""
+    states = [s for t in trajectories for s in zip(*(getattr(t, name) for name in POSITIONS), strict=True)]
+    return motion_camera(model.mujoco, view.groups, states, view.width / view.height)
 
 
 def model_of(trajectory: TrajectoryTable) -> Model:

@@ -34,8 +34,9 @@ STACKED = 4  # panels of positions and velocities stacked in one column
 
 # Okabe and Ito's palette, which colour-blind readers can tell apart, without its yellow, too pale on white
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
-# as many as there are integrators: these, and those in sRGB that lie farthest from them and from each other in CIELAB
-DISTINCT = (*COLOURS, "#0000FF", "#00CC00", "#FF00DD", "#330077", "#FF0066", "#555500")
+# as many as there are integrators: these, and for dashed lines those that colour-blind readers tell apart best among
+# themselves, and others from the first ones too
+DISTINCT = (*COLOURS, "#3300FF", "#660099", "#990000", "#006666", "#CC33FF", "#CC9966")
 STYLES = ("-", "--", ":")
 GREY = "#BBBBBB"
 

@@ -99,7 +99,7 @@ def _film(t: TrajectoryTable, progress: Any, options: dict[str, Any]) -> str:
 
 
 def _subtitle(t: TrajectoryTable) -> str:
-    parts = [f"{t.duration:.6g} s"]
+    parts = [f"{t.simulated_time:.6g} s"]
     if method := t.attrs.get("integrator"):
         parts.append(str(method))
     if created := t.attrs.get("created"):
@@ -109,7 +109,7 @@ def _subtitle(t: TrajectoryTable) -> str:
 
 def _key_figures(t: TrajectoryTable) -> list[tuple[str, str, str]]:
     """Name, value and remark of the few numbers that summarise the run."""
-    figures = [("Simulated", f"{t.duration:.4g} s", count(len(t), "sample"))]
+    figures = [("Simulated", f"{t.simulated_time:.4g} s", count(len(t), "sample"))]
     c = t.certificate
     if c is not None:
         remark = "rad, m, at the end" + ("" if math.isnan(c.final_bound) else f"; bound {bound_text(c.final_bound)}")

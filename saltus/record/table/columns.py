@@ -145,6 +145,22 @@ _OF_FEATURES = (
         unit="N m or N",
         group="motion",
     ),
+    Column(
+        "restarts",
+        "restarts of the integrator at events and breaks since the start, with its memory (warm) or without (cold)",
+        ("restart_kind",),
+        "nrestart",
+        labels=("warm", "cold"),
+        dtype=np.int32,
+    ),
+    Column(
+        "solver_niter",
+        "iterations of the constraint solver, its last ones before the sample",
+        ("solver_name",),
+        "nsolver",
+        labels=("constraints",),
+        dtype=np.int32,
+    ),
     Column("sensordata", "sensor readings", ("sensor_name",), "nsensordata", group="sensor", units=True),
     Column("signals", "signals recorded on request", ("signal_name",), "nsignal", group="signal", units=True),
 )
@@ -172,8 +188,9 @@ def row_shapes(**sizes: int) -> dict[str, tuple[int, ...]]:
     Sizes, 0 if not given: `nq`, `nv`, `na`, `nu`; `ncontact`: contacts; `nmocap`: mocap bodies; `npoint`: contact
     points with a mode and a force: `ncontact`, or 0 where contacts are pairs of geoms; `nactuation`: discrete states of
     actuation; `nledger`: accounts of a ledger of energy, where one is kept; `ntree`: kinematic trees, where they may
-    fall asleep; `nmotion`: joints with prescribed motions; `nsensordata`: sensor readings; `nsignal`:
-    numbers recorded on request.
+    fall asleep; `nmotion`: joints with prescribed motions; `nrestart`: kinds of restarts, where events are located;
+    `nsolver`: 1 where steps of one length solve for constraint forces by iteration; `nsensordata`: sensor readings;
+    `nsignal`: numbers recorded on request.
 
     Raises:
         OptionError: an unknown size.

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from saltus.compat.humans import pressure_centre
 from saltus.contact.counts import NCON
 from saltus.contact.mujoco.collision import attach
+from saltus.contact.pairs import contact_pairs
 from saltus.contact.rows.adhesive_contacts import acting_blocks, attractions
 from saltus.model.event_enums import LEFT, NO_MODE
 from saltus.model.layout import DATA, data_sizes
@@ -31,7 +33,7 @@ class ContactForces:
     """
 
     def __init__(self, model: Model, timestep: float | None = None):
-        self._model = model.struct(timestep=timestep)
+        self._of, self._model = model, model.struct(timestep=timestep)
         self._data = Struct(DATA, data_sizes(model.sizes()))
         attach(model, self._data)
 
@@ -46,17 +48,41 @@ class ContactForces:
         _forward(self._model, self._data)
         return contact_table(self._model, self._data)
 
+    def pressure(self) -> NDArray[np.float64]:
+        """Centre of pressure [3] (m) of the state that `at` was last called with; nan without force on the ground."""
+        return centre_of_pressure(self._of, self._model, self._data)
+
 
 def recorded_contacts(trajectory: TrajectoryTable, time: float) -> NDArray[np.float64]:
     """Contacts [n, 8] of a recording with contact points, at its sample nearest to a time (s); see `contact_table`."""
-    t = trajectory
-    after = int(np.clip(np.searchsorted(t.time, time), 1, max(len(t) - 1, 1)))
-    k = after - 1 if len(t) < 2 or time - t.time[after - 1] < t.time[after] - time else after
+    t, k = trajectory, nearest_sample(trajectory, time)
     closed = np.flatnonzero(t.contact_mode[k])
     table = np.zeros((len(closed), 8))
     table[:, :3], table[:, 3:6] = t.contact_pos[k, closed], t.contact_force[k, closed]
     table[:, 7] = t.contact_mode[k, closed]
     return table
+
+
+def nearest_sample(trajectory: TrajectoryTable, time: float) -> int:
+    """Number of the sample nearest to a time (s)."""
+    t = trajectory.time
+    after = int(np.clip(np.searchsorted(t, time), 1, max(len(t) - 1, 1)))
+    return after - 1 if len(t) < 2 or time - t[after - 1] < t[after] - time else after
+
+
+def upwards(model: Model) -> NDArray[np.float64]:
+    """Unit vector against gravity; +z without gravity."""
+    gravity = np.array(model.opt.gravity, float)
+    strength = float(np.linalg.norm(gravity))
+    return -gravity / strength if strength > 0.0 else np.array([0.0, 0.0, 1.0])
+
+
+def centre_of_pressure(model: Model, m: Struct, d: Struct) -> NDArray[np.float64]:
+    """Centre of pressure [3] (m) of the contacts with bodies that cannot move in the kernels' Data; nan without any."""
+    table, sides = contact_table(m, d), contact_pairs(m, d)
+    fixed = np.append(np.asarray(model.body_weldid)[model.geom_bodyid] == 0, False)  # the last: no geom
+    first, second = fixed[sides.geom1], fixed[sides.geom2]
+    return pressure_centre(table[:, :3], table[:, 3:6], first.astype(float) - second, upwards(model))
 
 
 def contact_table(m: Struct, d: Struct) -> NDArray[np.float64]:

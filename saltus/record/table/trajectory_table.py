@@ -46,6 +46,8 @@ class TrajectoryTable:
     ledger: NDArray[np.float64]
     tree_asleep: NDArray[np.int32]
     prescribed_force: NDArray[np.float64]
+    restarts: NDArray[np.int32]
+    solver_niter: NDArray[np.int32]
     sensordata: NDArray[np.float64]
     signals: NDArray[np.float64]
 
@@ -163,6 +165,13 @@ class TrajectoryTable:
     def duration(self) -> float:
         """Time from the first sample to the last, s."""
         return float(self.time[-1] - self.time[0]) if len(self.time) else 0.0
+
+    @property
+    def simulated_time(self) -> float:
+        """Time from the first sample to the end of the run, s, where no sample need lie."""
+        if self.end is None or "time" not in self.end or not len(self.time):
+            return self.duration
+        return float(self.end["time"] - self.time[0])
 
     def row_shape(self, column: str) -> tuple[int, ...]:
         """Shape of a sample in a column, without reading it.

@@ -1,12 +1,14 @@
 """Checks of user-set fields for numbers that are not finite."""
 
+from collections.abc import Mapping
+
 import numpy as np
 
 INPUTS = ("mocap_pos", "mocap_quat", "mocap_vel", "ctrl", "qfrc_applied", "xfrc_applied")
 GIVEN = ("time", "qpos", "qvel", "act", *INPUTS)  # fields that users set and steps read as numbers
 
 
-def first_bad(fields: dict[str, np.ndarray]) -> tuple[str, int] | None:
+def first_bad(fields: Mapping[str, np.ndarray]) -> tuple[str, int] | None:
     """Name and place of the first field entry that steps cannot use; infinite controls are allowed, being clamped."""
     for name, values in fields.items():
         wrong = np.isnan(values) if name == "ctrl" else ~np.isfinite(values)

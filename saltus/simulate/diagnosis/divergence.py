@@ -10,16 +10,15 @@ import numpy as np
 from saltus.contact.counts import NUNSOLVED
 from saltus.errors import DivergenceError, ModelError, SaltusError, warn
 from saltus.integrate.adaptive.dopri5 import ATTEMPTS
-from saltus.integrate.status import LARGEST
 from saltus.model.enums import JOINT_DOFS
 from saltus.simulate.diagnosis.bad_numbers import GIVEN, first_bad
 from saltus.simulate.diagnosis.closed_loop_stability import stable_step_at_start
 from saltus.simulate.diagnosis.event_failure import EVENT_STATUSES, event_error
+from saltus.simulate.diagnosis.first_fault import dof_of, first_to_go, infinite_control, label, singular_inertia
 from saltus.simulate.diagnosis.linear_stability import modes, stable_timestep
 from saltus.simulate.engine.constraint_rows import most_at_once
 from saltus.simulate.engine.engine import Engine
 from saltus.simulate.engine.snapshot import peeking
-from saltus.simulate.laws.control import OF_JOINTS
 from saltus.simulate.laws.dynamics import full_inertia, inertia_fault
 from saltus.solve.status import CONTACTS_FULL, DIVERGED, NOT_CONVERGED, STEP_TOO_SMALL
 
@@ -36,8 +35,11 @@ RELAXED = (
 )
 
 
-def handle(engine: Engine, before: np.ndarray, taken: int, status: int) -> None:
-    """Turn a kernel's status into an error or warning; `before` is the state before the steps."""
+def handle(engine: Engine, before: np.ndarray, taken: int, status: int, logged: int | None = None) -> None:
+    """Turn a kernel's status into an error or warning; `before` is the state before the steps, `taken` of them.
+
+    `logged`: number of events that were logged before the steps; those of repeated steps are logged again.
+    """
     failed = int(engine.d.views["count"][NUNSOLVED])
     engine.d.views["count"][NUNSOLVED] = 0
     if status in (DIVERGED, STEP_TOO_SMALL):
@@ -45,6 +47,7 @@ def handle(engine: Engine, before: np.ndarray, taken: int, status: int) -> None:
         bad = {name: engine.d.views[name].copy() for name in ("qvel", "qpos", "act", "time")}
         steps = taken - 1 if status == DIVERGED else 0
         engine.state[:] = before
+        engine.events = engine.events[:logged]
         if steps > 0:
             engine.advance(steps, engine.timestep)
         raise _error(engine, bad, status)
@@ -115,22 +118,20 @@ def _warn_once(engine, what: str) -> None:
 
 def _error(engine: Engine, bad: dict[str, np.ndarray], status: int) -> DivergenceError:
     """The error for a state `bad` that followed the present, last good one, with the likely causes."""
-    given = first_bad(_given(engine))
-    if given is not None:
-        name, k = given
-        label = name if name == "time" else f"{name}[{k}]"
-        i, what = _dof_of(engine, name, k), f"the state or an input was not finite: {label}"
+    fault = given_fault(engine)
+    given = fault is not None
+    if fault is not None:
+        i, what = fault
     else:
-        i, what = _first_to_go(engine, bad)
-    if given is None and (motion := _tried(lambda: lost_motion(engine, float(bad.get("time", engine.time))), "")):
-        what = motion
-    elif status == STEP_TOO_SMALL and given is None:
-        what = f"step-size control required too small steps, or more than {ATTEMPTS:,} within a timestep"
+        i, what = first_to_go(engine.model, bad)
+        if motion := _tried(lambda: lost_motion(engine, float(bad.get("time", engine.time))), ""):
+            what = motion
+        elif status == STEP_TOO_SMALL:
+            what = f"step-size control required too small steps, or more than {ATTEMPTS:,} within a timestep"
     term, value = (None, None) if i is None else _tried(lambda: largest_term(engine, i), (None, None))
     limit, _ = _tried(lambda: stability_limit(engine), (math.inf, 0j))
-    if engine.model.nflex and given is None:
+    if engine.model.nflex and not given:
         limit = min(limit, _tried(lambda: stable_step_at_start(engine), math.inf))
-    unit = "N" if i is not None and engine.model.coordinate_units()[1][i] == "m/s" else "N·m"
     return DivergenceError(
         engine.time,
         dof=None if i is None else engine.model.dof_names()[i],
@@ -138,10 +139,58 @@ def _error(engine: Engine, bad: dict[str, np.ndarray], status: int) -> Divergenc
         what=what,
         term=term,
         term_value=value,
-        term_unit=unit,
-        timestep=None if given is not None else engine.timestep,  # a smaller step is no remedy for given numbers
+        term_unit=_unit(engine, i),
+        timestep=None if given else engine.timestep,  # a smaller step is no remedy for given numbers
         stable_timestep=limit if np.isfinite(limit) else None,
     )
+
+
+def given_fault(engine: Engine) -> tuple[int | None, str] | None:
+    """Degree of freedom and description of what keeps the present state from having finite accelerations at all.
+
+    A number of the state or an input, an infinite control, or a position where the inertia matrix is singular; None if
+    it is none of these, so that a smaller step may help.
+    """
+    given = first_bad(_given(engine))
+    if given is not None:
+        name, k = given
+        what = f"the state or an input was not finite: {label(engine.model, name, k)}"
+        return dof_of(engine.model, name, k, engine.d.views[name]), what
+    return infinite_control(engine.m, engine.model, engine.ctrl) or singular_fault(engine)
+
+
+def singular_fault(engine: Engine) -> tuple[int, str] | None:
+    """Degree of freedom and description of a motion that moves no mass in the present state; None if M is regular."""
+    if engine.dynamics is not None or not engine.model.inertia_may_be_singular:
+        return None
+    prescribed = engine.m.views["dof_prescribed"]
+    return singular_inertia(engine.model, engine.qpos, prescribed == 0 if prescribed.size else None)
+
+
+def check_regular(engine: Engine) -> None:
+    """Raise DivergenceError if the inertia matrix is singular in the present state."""
+    if (fault := singular_fault(engine)) is not None:
+        i, what = fault
+        raise DivergenceError(engine.time, dof=engine.model.dof_names()[i], dof_index=i, what=what)
+
+
+def check_accelerations(engine: Engine) -> None:
+    """Raise DivergenceError, with its cause, if the accelerations of the present state are no finite numbers."""
+    check_regular(engine)
+    qacc = engine.d.views["qacc"]
+    if np.isfinite(qacc).all():
+        return
+    i, what = given_fault(engine) or (int(np.flatnonzero(~np.isfinite(qacc))[0]), "acceleration is not finite")
+    term, value = (None, None) if i is None else _tried(lambda: largest_term(engine, i), (None, None))
+    dof = None if i is None else engine.model.dof_names()[i]
+    raise DivergenceError(
+        engine.time, dof=dof, dof_index=i, what=what, term=term, term_value=value, term_unit=_unit(engine, i)
+    )
+
+
+def _unit(engine: Engine, i: int | None) -> str:
+    """Unit of forces on degree of freedom i."""
+    return "N" if i is not None and engine.model.coordinate_units()[1][i] == "m/s" else "N·m"
 
 
 def lost_motion(engine: Engine, time: float) -> str:
@@ -155,38 +204,6 @@ def lost_motion(engine: Engine, time: float) -> str:
                 if not np.isfinite(numbers).all():
                     return f"motions[{name!r}] or a derivative of it is not finite near t = {now:.6g} s"
     return ""
-
-
-def _dof_of(engine: Engine, name: str, k: int) -> int | None:
-    """The degree of freedom that entry k of a field acts on, if there is exactly one."""
-    if name in ("qvel", "qfrc_applied"):
-        return k
-    if name == "qpos":
-        j = int(np.searchsorted(engine.model.jnt_qposadr, k, "right")) - 1
-        return int(engine.model.jnt_dofadr[j]) + min(k - int(engine.model.jnt_qposadr[j]), 5)
-    if name == "xfrc_applied":
-        wrong = np.unique(np.flatnonzero(~np.isfinite(engine.xfrc_applied)) // 6)
-        moved = wrong[engine.model.body_dofnum[wrong] > 0]
-        return int(engine.model.body_dofadr[moved[0]]) if moved.size else None
-    if name == "ctrl":
-        actuator = int(np.searchsorted(np.cumsum(engine.model.actuator_ctrlnum), k, "right"))
-        if engine.model.actuator_trntype[actuator] in OF_JOINTS:
-            return int(engine.model.jnt_dofadr[engine.model.actuator_trnid[actuator, 0]])
-    return None
-
-
-def _first_to_go(engine: Engine, bad: dict[str, np.ndarray]) -> tuple[int | None, str]:
-    """The degree of freedom that diverged first, and a description of its fault."""
-    wrong = np.flatnonzero(~(np.abs(bad["qvel"]) < LARGEST))
-    if wrong.size:
-        i = int(wrong[0])
-        return i, "velocity grew beyond 1e10" if np.isfinite(bad["qvel"][i]) else "velocity is not finite"
-    found = first_bad(bad)
-    if found is None:
-        return (0 if engine.model.nv else None), "no further step is possible"
-    name, k = found
-    what = {"qpos": "position is not finite", "act": f"act[{k}] is not finite"}.get(name, f"{name} is not finite")
-    return _dof_of(engine, name, k), what
 
 
 def _tried(compute: Callable[[], Any], otherwise: Any) -> Any:

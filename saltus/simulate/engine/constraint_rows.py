@@ -8,7 +8,7 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from saltus.contact.counts import NBLOCK, NCON
+from saltus.contact.counts import NBLOCK, NCON, NITER
 from saltus.contact.pairs import contact_pairs
 from saltus.contact.rows.adhesive_contacts import acting_blocks
 from saltus.contact.rows.blocks import CONE, EQUALITY, FRICTION, PYRAMID
@@ -104,6 +104,12 @@ def row_counts(d: Struct) -> np.ndarray:
     n = int(d.views["count"][NBLOCK])
     dim, kind = d.views["block_dim"][:n], d.views["block_kind"][:n]
     return np.where(kind == PYRAMID, 2 * (dim - 1), dim)
+
+
+def iterations(d: Struct) -> int:
+    """Iterations of the last solve for constraint forces; 0 where there was nothing to solve."""
+    count = d.views["count"]
+    return int(count[NITER]) if count[NBLOCK] else 0
 
 
 def rows(model: Model, m: Struct, d: Struct) -> dict[str, np.ndarray]:

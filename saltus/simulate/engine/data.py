@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from saltus.arguments import put
-from saltus.contact.counts import NITER
 from saltus.errors import OptionError, UnknownAttribute, proposal
 from saltus.model.actuator_enums import SCALAR
 from saltus.model.layout import DATA
@@ -124,7 +123,7 @@ class Data(DataFields):
             found = constraint_rows.contacts(self._engine.m, self._engine.d)
             return len(found) if name == "ncon" else found
         if name == "solver_niter":
-            return int(self._engine.d.views["count"][NITER])
+            return constraint_rows.iterations(self._engine.d)
         if name == "nefc":
             return int(constraint_rows.row_counts(self._engine.d).sum())
         if self._rows[0] is not computed:

@@ -259,7 +259,7 @@ class Engine:
     def _take_steps(self, n: int, h: float) -> tuple[int, int]:
         """Take n steps in one call of compiled code."""
         if self.sleeps:
-            if not self._is_finite():
+            if not np.isfinite(self.state[self._motion]).all():
                 return 0, DIVERGED
             loops.begin_sleeping(self.m, self.d)
         with self.helping(n):
@@ -268,10 +268,6 @@ class Engine:
     def helping(self, steps: int | None = None) -> AbstractContextManager[None]:
         """Let the other threads, if any, share compiled steps within the block; `steps`: their number, if known."""
         return nullcontext() if self.team is None else self.team.helping(self.step_m, steps)
-
-    def _is_finite(self) -> bool:
-        """Whether positions and velocities are finite."""
-        return bool(np.isfinite(self.state[self._motion]).all())
 
     def _advance_logging(self, n: int, h: float) -> tuple[int, int]:
         """Take n steps with a log of events, which is read whenever it is full."""
@@ -330,7 +326,8 @@ class Engine:
     def keep_left(self) -> None:
         """Keep the state after steps, if changes from outside have to be noticed."""
         self.guidance.end_step()
-        if self.remembers or self.event_reader is not None or self.guidance.has_movers:
+        needed = self.remembers or self.event_reader is not None or self.guidance.has_movers
+        if needed or self.model.inertia_may_be_singular:
             self.left = self.state.copy()
 
     def note_forces(self) -> None:

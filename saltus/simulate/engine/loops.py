@@ -172,6 +172,16 @@ def store_group(d_real, states, clock, group, rows, width):
             states[group, k, lane] = d_real[k, lane]
 
 
+@kernel(inline=True)
+def store_valid(d_real, states, clock, bad, group, rows, width):
+    """`store_group` for the lanes that are not bad; the others keep their state [groups, rows, width]."""
+    for lane in range(width):
+        if lane_get(bad, lane) < 0.5:
+            d_real[TIME, lane] = clock[group, lane]
+            for k in range(rows):
+                states[group, k, lane] = d_real[k, lane]
+
+
 @functools.cache
 def group_steps(step) -> Any:
     """Kernel of n steps of the group of lanes in data; advances their clock [groups, width] (s), returns a status."""
@@ -211,8 +221,9 @@ def advance_batch(integrator: Integrator) -> Entry:
 
     (model, data, states [groups, rows, width], clock [groups, width], flags [groups, width], varied [groups, numbers,
     width], fields [numbers], first, last, rows, width, n, h, *parameters) -> status. For each group, the state is
-    loaded into data, n steps are taken, and the state is stored. Numbers of the model that vary between simulations
-    are loaded first, `varied` to the places `fields` (see `saltus.simulate.engine.batch.varied_model`).
+    loaded into data, n steps are taken, and the state is stored; states that are bad before or after the steps keep the
+    one before them, and are flagged, but not their clock. Numbers of the model that vary between simulations are loaded
+    first, `varied` to the places `fields` (see `saltus.simulate.engine.batch.varied_model`).
 
     The clock (s) is always in double precision: time in data is its rounded value, and the clock advances by h where a
     step was completed.
@@ -237,7 +248,9 @@ def _advance_batch(step, label: str, parameters: int) -> Entry:
             if rarely(any_lane(bad > 0.5)):
                 for lane in range(width):
                     flags[group, lane] = lane_get(bad, lane) > 0.5
-            store_group(d_real, states, clock, group, rows, width)
+                store_valid(d_real, states, clock, bad, group, rows, width)
+            else:
+                store_group(d_real, states, clock, group, rows, width)
         return status
 
     return entry(advance_batch, name=f"batch_{label}", parameters=parameters)

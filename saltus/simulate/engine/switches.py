@@ -41,8 +41,8 @@ def check_actions(model: Model, before: NDArray[np.floating], after: NDArray[np.
 
     It may be open there, and closing it would move bodies at once.
     """
-    on = np.flatnonzero(np.reshape(after > before, (-1, model.neq)).any(axis=0)) if after.size else ()
-    if len(on):
+    on = np.flatnonzero(np.reshape(after > before, (-1, max(model.neq, 1))).any(axis=0))
+    if on.size:
         raise OptionError(
             f"an action has switched equality {model.names('equality')[on[0]]!r} on; actions may only switch them "
             "off. Let a terminal event end the run, close the equality, and set eq_active then"

@@ -13,6 +13,7 @@ from saltus.simulate import stepping
 from saltus.simulate.engine.engine import Engine
 from saltus.simulate.engine.sensing import sensordata
 from saltus.simulate.engine.snapshot import checkpoint, peeking
+from saltus.simulate.engine.step_counts import StepCounts
 from saltus.simulate.running.contact_columns import energy_and_contacts
 from saltus.simulate.running.schedule import ROUNDING, Plan
 from saltus.simulate.running.signals import Signals
@@ -26,8 +27,9 @@ CHUNK_SECONDS = 0.1  # time after which compiled code returns, for progress and 
 GROWTH = 4  # factor for the number of steps per call, while calls are shorter than that
 
 
-def sample_row(engine: Engine, further: Collection[str] | None = None) -> dict[str, Any]:
+def sample_row(engine: Engine, counts: StepCounts, further: Collection[str] | None = None) -> dict[str, Any]:
     """Row of a recording for the present state; `further`: columns beyond the usual ones (None: all)."""
+    counted = counts.columns()
     if engine.control is not None and not engine.control.hold:
         stepping.forward(engine)  # compute the controls that belong to this state
     forces = {}
@@ -45,6 +47,7 @@ def sample_row(engine: Engine, further: Collection[str] | None = None) -> dict[s
         | poses
         | {"energy": energy, "actuation_state": engine.actuation_state, "tree_asleep": engine.tree_asleep}
         | contacts
+        | counted
         | forces
     )
 
@@ -85,6 +88,7 @@ class Run:
     ):
         self.book, self.signals = book, signals
         self.engine, self.plan, self.sink, self.control = engine, plan, sink, control
+        self.counts = StepCounts(engine)
         self.next = 0  # sample to record next
         self.done = 0  # whole steps taken
         self.controlled_step = -1
@@ -104,6 +108,7 @@ class Run:
         self.asked, self.changing = position.get("asked", 0), position.get("changing", False)
         self.failed = self.engine.unconverged - position["unconverged"]
         self.unproved = self.engine.unproved - position.get("unproved", 0)
+        self.counts.resume(position)
         if self.book is not None:
             self.book.work[:] = position["work"]
 
@@ -161,6 +166,7 @@ class Run:
         position |= {"asked": self.asked, "changing": self.changing}
         position |= {"time": self.engine.time, "unconverged": unconverged}
         position["unproved"] = self.engine.unproved - self.unproved
+        position |= self.counts.position()
         if self.book is not None:
             position["work"] = self.book.work.tolist()
         self.sink.commit(position, checkpoint(self.engine))
@@ -225,6 +231,7 @@ class Run:
             ended = stepping.take_steps(self.engine, n, h)
         else:
             ended = any(self.book.step(h) for _ in range(n))
+        self.counts.after_steps()
         if ended:
             raise Ended
 
@@ -260,7 +267,7 @@ class Run:
         (self.sink.end if last else self.sink.append)(**self._row())
 
     def _row(self) -> dict[str, Any]:
-        row = sample_row(self.engine, self.sink.further)
+        row = sample_row(self.engine, self.counts, self.sink.further)
         if self.signals is not None:
             row["signals"] = self.signals.read()
         return row if self.book is None else row | {"ledger": self.book.accounts()}

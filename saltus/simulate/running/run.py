@@ -17,6 +17,7 @@ from saltus.record.trajectory import Trajectory
 from saltus.simulate.diagnosis.instability import warn_if_unstable
 from saltus.simulate.engine.engine import Engine
 from saltus.simulate.engine.snapshot import marked
+from saltus.simulate.engine.step_counts import restart_kinds, solver_count
 from saltus.simulate.laws.control import Controller
 from saltus.simulate.running.adaptive_run import AdaptiveRun
 from saltus.simulate.running.contact_columns import point_count
@@ -141,6 +142,7 @@ def about_run(
     sizes |= {"ncontact": pairs, "nmocap": model.nmocap, "npoint": point_count(engine)}
     sizes |= {"nactuation": len(engine.actuation_state), "ntree": len(engine.tree_asleep)}
     sizes["nmotion"], sizes["nsensordata"] = len(engine.motions.joints), model.nsensordata
+    sizes["nrestart"], sizes["nsolver"] = restart_kinds(engine), solver_count(engine)
     if book is not None:
         sizes["nledger"] = len(ACCOUNTS) if engine.motions.joints else WITHOUT_MOTIONS
         about["attrs"][ATTRIBUTE] = book.rule

@@ -5,6 +5,7 @@ from typing import Protocol
 
 import numpy as np
 
+from saltus.contact.counts import NITER
 from saltus.integrate.work import CONTACT, DRY, EQUALITIES, LIMITS
 from saltus.model.event_enums import LEFT
 from saltus.record.table.ledger import ACCOUNTS, ENERGIES, WITHOUT_MOTIONS, WORKS
@@ -78,11 +79,13 @@ class Ledger:
         engine = self.engine
         before, start = engine.state.copy(), engine.time
         ended = stepping.take_steps(engine, 1, h)
+        iterations = int(engine.d.views["count"][NITER])
         if self._leaves:
             self._forces_of(before, h)
         else:
             self._powers(before, engine.time - start)
         self._add_impacts(start)
+        engine.d.views["count"][NITER] = iterations  # those of the step, not of the powers' states
         return ended
 
     def _add_impacts(self, start: float) -> None:

@@ -1,10 +1,17 @@
 """Ghosts are runs of their own. Reference: the same run alone."""
 
+import itertools
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
+from helpers.colours import BLIND, cielab, contrast
 from helpers.lab import alone, assert_same_state, do, notices, pendulum, run, seen, session_of
 
 import saltus
+from saltus import lab
+from saltus.lab.data.ghost import COLORS
 
 
 def test_ghosts_are_runs_of_their_own():
@@ -50,3 +57,28 @@ def test_ghosts_under_hard_contact():
     (ghost,) = session.motion.ghosts
     assert ghost.alive and ghost.sim.contact == "hard"
     np.testing.assert_allclose(ghost.sim.qpos, session.sim.qpos, atol=1e-9)  # on the floor, both
+
+
+def test_colours_are_told_apart_and_seen_on_light_and_dark_pages():
+    """Each pair differs by ten times what a trained eye just tells apart, for every kind of colour-blindness.
+
+    Lines have a contrast of three to the page in both colour schemes (Web Content Accessibility Guidelines, 1.4.11).
+    """
+    style = (Path(lab.__file__).parent / "page" / "style.css").read_text(encoding="utf-8")
+    pages = re.findall(r"--panel: (#[0-9a-f]{6});", style)
+    assert len(pages) == 2
+    assert all(contrast(colour, page) >= 3 for colour in COLORS for page in pages)
+    for cones in (np.eye(3), *map(np.array, BLIND.values())):
+        places = [cielab(colour, cones) for colour in COLORS]
+        assert min(np.linalg.norm(a - b) for a, b in itertools.combinations(places, 2)) > 23
+
+
+def test_texts_of_the_page_have_contrast():
+    """At least 4.5 to the panel, in both colour schemes (Web Content Accessibility Guidelines, 1.4.3)."""
+    style = (Path(lab.__file__).parent / "page" / "style.css").read_text(encoding="utf-8")
+    light, dark = style.split("prefers-color-scheme: dark", 1)
+    for part in (light, dark[:900]):
+        colours = dict(re.findall(r"--([a-z-]+): (#[0-9a-f]{3,6});", part))
+        assert contrast(colours["on-accent"], colours["accent"]) >= 4.5
+        for name in ("text", "quiet", "accent", "main", "kinetic", "potential", "warning", "error"):
+            assert contrast(colours[name], colours["panel"]) >= 4.5, name

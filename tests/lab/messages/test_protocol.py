@@ -4,6 +4,7 @@ Reference: the text of `saltus.lab.messages.protocol`, which a decoder in `helpe
 """
 
 import base64
+import dataclasses
 import json
 import struct
 
@@ -151,6 +152,9 @@ def test_a_frame_says_what_it_was_given():
     same(found["motors"], [[3.5, -0.25]])
     same(found["com"], frame.com)
     same(found["contacts"], frame.contacts)
+    assert found["cop"].size == 0  # nothing presses on the ground
+    pressed = dataclasses.replace(frame, cop=np.array([0.5, -0.25, 0.0]))
+    same(decoded(pressed.encode(1), scene)["cop"], pressed.cop)
 
 
 def test_of_too_many_contacts_the_strongest_are_told():

@@ -43,3 +43,19 @@ def test_the_phase_plot_shows_what_the_scene_names(browser, written):
     page = LabPage(browser, file.as_uri(), 820, 700).opened()
     assert page.tab.locator("#dof option:checked").inner_text() == "theta"
     page.close()
+
+
+@pytest.mark.slow
+def test_the_contact_force_at_rest_is_the_weight(browser, written):
+    """The ball of 1 kg has come to rest after (1 + e) / (1 - e) falls from its height, at 2.87 s."""
+    file = written("bouncing_ball", integrators=["rk4"])
+    page = LabPage(browser, f"{file.as_uri()}#timestep=0.02", 820, 700).opened()
+    page.until("lab.signals.chosen.includes('contact_force[floor ball]') && lab.status.time > 3.2")
+    page.pause()
+    page.until("lab.signals.times.at(-1) > 3.2")
+    times, forces = page.get("((s) => [s.times, s.values['contact_force[floor ball]']])(lab.signals)")
+    times, forces = np.array(times, float), np.array(forces, float)
+    height = 0.5 * G * times[np.flatnonzero(forces > 0.0)[0]] ** 2
+    assert forces[times < 0.9 * np.sqrt(2 * height / G)] == pytest.approx(0.0)
+    assert forces[times > 3.0] == pytest.approx(G, rel=1e-6)
+    page.close()

@@ -5,11 +5,12 @@ import sys
 
 import numpy as np
 import pytest
+from helpers.colours import BLIND, cielab
 from helpers.plotted import bouncing, hybrid, legend, many_events, recorded
 
 import saltus
 from saltus.errors import OptionError, RecordError
-from saltus.record.plot.trajectory import DISTINCT
+from saltus.record.plot.trajectory import DISTINCT, curves
 
 pytest.importorskip("matplotlib")
 
@@ -70,23 +71,25 @@ def test_nameless_joints_have_readable_names():
     assert legend(positions) == ["joint 0.x", "joint 0.y", "joint 12"]
 
 
-def cielab(colour):
-    """Lightness and colour as people tell them apart (CIE 1976, D65)."""
-    from matplotlib.colors import to_rgb
-
-    rgb = np.array(to_rgb(colour))
-    linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
-    to_xyz = np.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]])
-    xyz = to_xyz @ linear / np.array([0.9505, 1.0, 1.089])
-    f = np.where(xyz > 0.008856, np.cbrt(xyz), 7.787 * xyz + 16 / 116)
-    return np.array([116 * f[1] - 16, 500 * (f[0] - f[1]), 200 * (f[1] - f[2])])
-
-
 def test_as_many_colours_as_integrators_can_be_told_apart():
     """2.3 is what a trained eye just tells apart; lines on a screen need some ten times that."""
     places = [cielab(colour) for colour in DISTINCT]
     assert len(places) >= len(saltus.integrators())
     assert min(np.linalg.norm(a - b) for a, b in itertools.combinations(places, 2)) > 23
+
+
+@pytest.mark.parametrize("kind", BLIND)
+def test_colour_blind_readers_tell_all_methods_apart(kind):
+    """Two of 13 lines with one dash pattern differ by at least seven times what a trained eye just tells apart."""
+    from matplotlib.figure import Figure
+
+    count = len(saltus.integrators())
+    axes = Figure().subplots()
+    curves(axes, np.arange(3.0), np.zeros((3, count)), [f"method {i}" for i in range(count)])
+    seen = [(line.get_linestyle(), cielab(line.get_color(), np.array(BLIND[kind]))) for line in axes.lines]
+    assert len(seen) == count >= 13
+    for (dash, a), (other, b) in itertools.combinations(seen, 2):
+        assert dash != other or np.linalg.norm(a - b) > 16
 
 
 def test_velocities_jump_at_impacts():

@@ -11,29 +11,12 @@ import mujoco
 import numpy as np
 import pytest
 from helpers.constraints import complete, errors, put, reachable
+from helpers.solvers import layered_heap
 
 import saltus
 from saltus.contact.counts import NITER
 
 STEPS = 50
-HEAP = """<mujoco><option cone="{}" impratio="{}"/><default><geom condim="6" friction=".8 .05 .02"/></default>
-<worldbody><geom type="plane" size="9 9 .1"/>{}
-  <body pos="2 0 .3">
-    <joint axis="0 1 0" pos="0 0 .2" range="-3 3" frictionloss=".5"/><geom type="capsule" size=".05 .2"/>
-  </body>
-</worldbody></mujoco>"""
-
-
-def heap(cone, impratio, tolerance):
-    """Balls and capsules in layers on a floor; heavy ones on light ones."""
-    text = ""
-    for k in range(8):
-        shape = ('size=".1"', 'type="capsule" size=".08 .1" euler="0 80 0"')[k % 2]
-        place = f"{0.03 * (k % 3)} {0.15 * (k // 4)} {0.09 + 0.17 * (k % 4)}"
-        text += f'<body pos="{place}"><freejoint/><geom {shape} mass="{10.0 ** (k % 4 - 2)}"/></body>'
-    m = complete(HEAP.format(cone, impratio, text))
-    m.opt.tolerance, m.opt.iterations, m.opt.ls_iterations = tolerance, 100, 50
-    return m
 
 
 @pytest.mark.slow
@@ -43,7 +26,7 @@ def heap(cone, impratio, tolerance):
 def test_it_ends_with_any_tolerance(precision, impratio, cone):
     """In every lane and step of half a second, also with a tolerance of zero."""
     for tolerance in (1e-8, 0.0):
-        m = saltus.load(heap(cone, impratio, tolerance))
+        m = saltus.load(layered_heap(cone, impratio, tolerance))
         batch = saltus.Batch(m, 16, precision=precision, threads=1)
         batch.qvel = 0.3 * np.random.default_rng(0).normal(size=(16, m.nv))
         for _ in range(5):
@@ -55,9 +38,9 @@ def test_it_ends_with_any_tolerance(precision, impratio, cone):
 @pytest.mark.parametrize("impratio", [1, 1000])
 def test_it_ends_at_the_minimum(impratio, cone):
     """With a tolerance of zero, and the default one: MuJoCo's accelerations, in few iterations."""
-    m = heap(cone, impratio, 1e-20)
+    m = layered_heap(cone, impratio, 1e-20)
     for tolerance, allowed in ((0.0, 1e-8), (1e-8, 1e-4)):
-        sim = saltus.Simulation(saltus.load(heap(cone, impratio, tolerance)))
+        sim = saltus.Simulation(saltus.load(layered_heap(cone, impratio, tolerance)))
         iterations = []
         for d in reachable(m, 10):
             put(sim, d)
@@ -86,7 +69,7 @@ def test_rows_without_compliance(every):
     Rounding of the residuals hides the minimum from both: ours mostly costs less than MuJoCo's, and where rounding
     favours that one, some times as much.
     """
-    m = heap("pyramidal", 1, 1e-12)
+    m = layered_heap("pyramidal", 1, 1e-12)
     m.opt.jacobian = mujoco.mjtJacobian.mjJAC_SPARSE
     m.body_invweight0[every - 1 :: every] = 0.0
     sim, ratios = saltus.Simulation(saltus.load(m)), []
@@ -105,7 +88,7 @@ def test_few_iterations_are_as_good_as_mujocos(iterations, cone):
 
     The bodies fall and settle for 0.1 s, in which errors grow, but do not yet decide which body rolls where.
     """
-    m = heap(cone, 1, 1e-8)
+    m = layered_heap(cone, 1, 1e-8)
     converged = motion_of_mujoco(m)
     m.opt.iterations, m.opt.ls_iterations = iterations, 5
     theirs = motion_of_mujoco(m)

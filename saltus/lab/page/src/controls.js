@@ -43,6 +43,7 @@ export class Controls {
     command('follow', 'onchange', ({ value }) => send('follow', { body: value === '' ? null : value }));
     for (const axis of 'xyz') command(`gravity-${axis}`, 'onchange', (field) => this.gravity(field));
     command('body', 'onchange', ({ value }) => hands.select(value === '' ? null : Number(value)));
+    command('from-here', 'onclick', () => send('from_here'));
     command('seek', 'oninput', (field) => this.seek(field.valueAsNumber));
     this.pullButtons();
   }
@@ -140,7 +141,7 @@ export class Controls {
     byId('role').title = writer ? '' : 'Another page has the controls';
     byId('take').hidden = writer;
     document.body.classList.toggle('viewer', !writer);
-    const commands = document.querySelectorAll('fieldset, .transport *, .speed *, #scene, #seek, #follow');
+    const commands = document.querySelectorAll('fieldset, .transport *, .speed *, #scene, #seek-bar *, #follow');
     for (const control of commands) control.disabled = !writer;
     byId('help-title').textContent = `Saltus lab ${version ?? ''}`.trim();
   }
@@ -178,7 +179,9 @@ export class Controls {
     byId('motors-row').hidden = scene.motors.length === 0;
     byId('simulation').hidden = byId('pull-section').hidden = byId('record').hidden = replay;
     byId('seek-bar').hidden = !replay;
-    byId('seek').max = scene.duration ?? 1;
+    byId('seek-bar').classList.toggle('live', !replay);
+    Object.assign(byId('seek'), { min: 0, max: scene.duration ?? 1 });
+    byId('from-here').hidden = true;
     this.duration = scene.duration;
     this.sceneKeys(scene.keyboard);
   }
@@ -206,6 +209,7 @@ export class Controls {
     for (const row of document.querySelectorAll('.hard-row')) row.hidden = now.contact !== 'hard';
     now.gravity?.forEach((value, i) => show(byId(`gravity-${'xyz'[i]}`), short(value)));
     show(byId('follow'), now.follow ?? '');
+    if (this.duration == null) this.past(now);
     this.waits(now);
     this.settle(byId('ghosts'), Boolean(now.ghosts));
     byId('ghosts-row').hidden = !now.can_ghost;
@@ -213,6 +217,18 @@ export class Controls {
     this.showReadings();
     const watching = (now.viewers ?? 1) - 1;
     if (this.writer) byId('role').textContent = watching > 0 ? `${watching} watching` : '';
+  }
+
+  /** The slider over the last minutes of a live run. */
+  past({ past, looking }) {
+    byId('seek-bar').hidden = past === undefined;
+    byId('from-here').hidden = looking == null;
+    byId('seek').disabled = !past || !this.writer;
+    if (!past) return void (byId('seek-time').textContent = '');
+    const [min, max] = past;
+    Object.assign(byId('seek'), { min, max });
+    if (this.wanted === undefined && !byId('seek').matches(':active')) byId('seek').value = looking ?? max;
+    byId('seek-time').textContent = looking == null ? 'now' : `${(max - looking).toFixed(2)} s ago`;
   }
 
   showReadings() {

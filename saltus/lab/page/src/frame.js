@@ -39,7 +39,7 @@ function fixedLength(scene) {
 }
 
 /**
- * @returns {{number, time, playing, replay, energy, bodies, dofs, tendons, flexes, motors, cameras, joints, com, contacts, axes}}
+ * @returns {{number, time, playing, replay, energy, bodies, dofs, tendons, flexes, motors, cameras, joints, com, contacts, axes, cop}}
  *   energy, bodies, dofs: a list with one array for the run itself and one for each ghost
  */
 export function decode(buffer, scene) {
@@ -49,7 +49,8 @@ export function decode(buffer, scene) {
   const flags = head.getUint8(1);
   const ncontact = head.getUint16(2, true);
   const naxes = flags & 4 ? ncontact : 0;
-  const expected = HEADER + 4 * (fixedLength(scene) + CONTACT * ncontact + AXES * naxes);
+  const pressed = Boolean(flags & 8);
+  const expected = HEADER + 4 * (fixedLength(scene) + CONTACT * ncontact + AXES * naxes + (pressed ? 3 : 0));
   if (buffer.byteLength !== expected) {
     throw new Error(`a frame of ${buffer.byteLength} bytes where the scene asks for ${expected}`);
   }
@@ -73,5 +74,6 @@ export function decode(buffer, scene) {
     com: take(3),
     contacts: take(CONTACT * ncontact),
     axes: take(AXES * naxes),
+    cop: pressed ? take(3) : null,
   };
 }

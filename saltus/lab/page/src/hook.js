@@ -12,7 +12,7 @@
  *   hud        the readings as text
  *   status     a copy of the last status
  *   frame      the last frame: {number, time, playing, energy: [[potential, kinetic], ...] J, dofs: [[position,
- *              velocity, ...], ...], bodies: [[7 numbers a body], ...], contacts, com, motors: [[torque, target angle], ...],
+ *              velocity, ...], ...], bodies: [[7 numbers a body], ...], contacts, com, cop (null: none), motors: [[torque, target angle], ...],
  *              joints: [6 numbers a joint], axes: [6 numbers a contact]};
  *              run 0, then the ghosts
  *   phase      the points of the phase plot of the run itself: [[position, ...], [velocity, ...]]
@@ -79,10 +79,10 @@ function eye(camera) {
   return { position: camera.position.toArray(), forward: axis(2).negate().toArray(), up: axis(1).toArray(), fovy: camera.fov };
 }
 
-function copy({ number, time, playing, energy, dofs, bodies, contacts, com, motors, joints, axes }) {
+function copy({ number, time, playing, energy, dofs, bodies, contacts, com, cop, motors, joints, axes }) {
   const lists = (runs) => runs.map((run) => Array.from(run));
   return {
     number, time, playing, energy: lists(energy), dofs: lists(dofs), bodies: lists(bodies),
-    contacts: Array.from(contacts), com: Array.from(com), motors: lists(motors), joints: Array.from(joints), axes: Array.from(axes),
+    contacts: Array.from(contacts), com: Array.from(com), cop: cop && Array.from(cop), motors: lists(motors), joints: Array.from(joints), axes: Array.from(axes),
   };
 }

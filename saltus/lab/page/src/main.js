@@ -10,6 +10,7 @@ import { checkScene, decode } from './frame.js';
 import { hudText, showNote } from './hud.js';
 import { listenToKeys } from './keyboard.js';
 import { LocalConnection } from './local.js';
+import { Method } from './method.js';
 import { banner, clearToasts, notice } from './notices.js';
 import { Plots } from './plots.js';
 import { spare } from './quality.js';
@@ -52,6 +53,7 @@ const signals = new Signals((ids) => send('plot', { signals: ids }));
 const recording = new Recording(connection, local);
 const bring = new Bring(send, () => lab.role === 'writer');
 const stability = new Stability(send);
+const method = new Method();
 const room = new Room((left, bottom) => lab.stage?.cover(left, bottom));
 lab.controls = controls;
 lab.plots = plots;
@@ -116,6 +118,7 @@ function scene(said) {
   release();
   lab.scene = said;
   stability.update(null);
+  method.update(null);
   plots.load(said);
   signals.clear(said.kind === 'replay');
   extras.load({ sliders: [], buttons: [] });
@@ -139,6 +142,7 @@ function status(said) {
   room.make();
   for (const [id, value] of Object.entries(said.sliders ?? {})) sliders.set(id, value);
   if (said.ghosts !== ghosts) showGhosts(Boolean(controls.status.ghosts));
+  if (said.method !== undefined) method.update(said.method);
   if (said.stability !== undefined) stability.update(said.stability);
   if (said.follow !== undefined) follow(said.follow);
 }
@@ -249,6 +253,7 @@ function applyView() {
   room.make();
   stage.contacts.group.visible = checked('show-contacts');
   stage.com.wanted = checked('show-com');
+  stage.cop.wanted = checked('show-cop');
   stage.motors.group.visible = checked('show-motors');
   stage.frames.shown = { joints: checked('show-joints'), bodies: checked('show-frames'), contacts: checked('show-normals') };
   stage.main.showSites(checked('show-sites'));
@@ -261,7 +266,7 @@ function applyView() {
   stage.ask();
 }
 
-for (const id of ['show-contacts', 'show-com', 'show-motors', 'show-sites', 'show-shadow', 'show-hud', 'show-grid', 'show-axes', ...MARKS]) byId(id).onchange = applyView;
+for (const id of ['show-contacts', 'show-com', 'show-cop', 'show-motors', 'show-sites', 'show-shadow', 'show-hud', 'show-grid', 'show-axes', ...MARKS]) byId(id).onchange = applyView;
 const covered = matchMedia(SMALL).matches || (window !== window.parent && matchMedia(EMBEDDED).matches);
 byId('show-hud').checked = !covered;  // they would cover the view
 byId('hud-fold').onclick = () => byId('show-hud').click();

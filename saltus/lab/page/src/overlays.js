@@ -94,17 +94,21 @@ export function marker(color, size) {
   return ball;
 }
 
-export class CentreOfMass {
-  constructor(extent) {
-    this.ball = marker('#c13584', 0.02 * extent);
+/** A ball at a point that is drawn where it is wanted and known: a centre of mass or of pressure. */
+export class Centre {
+  constructor(color, size) {
+    this.ball = marker(color, size);
     this.wanted = false;
   }
 
-  update(com) {
-    this.ball.visible = this.wanted && Number.isFinite(com[0]);
-    this.ball.position.fromArray(com);
+  update(point) {
+    this.ball.visible = this.wanted && point !== null && Number.isFinite(point[0]);
+    if (this.ball.visible) this.ball.position.fromArray(point);
   }
 }
+
+export const centreOfMass = (extent) => new Centre('#c13584', 0.02 * extent);
+export const centreOfPressure = (extent) => new Centre(FORCE, 0.022 * extent);
 
 /** A rod between two points: from the grabbed point to the mouse, or a measured distance. */
 export class Spring {

@@ -9,7 +9,7 @@ import { Frames } from './frames.js';
 import { Gizmo, groundGrid } from './ground.js';
 import { Mechanism, poseMatrix, sceneGeometries } from './mechanism.js';
 import { Motors } from './motors.js';
-import { CentreOfMass, Contacts, Spring } from './overlays.js';
+import { centreOfMass, centreOfPressure, Contacts, Spring } from './overlays.js';
 import { Ruler } from './ruler.js';
 import { drawsInSoftware, Quality } from './quality.js';
 import { sky } from './sky.js';
@@ -73,7 +73,8 @@ export class Stage {
     this.tendons = scene.tendons.map((tendon) => new Tendon(tendon, scene.extent));
     this.flexes = scene.flexes.map((flex) => makeFlex(flex, scene.extent));
     this.contacts = new Contacts(scene.extent);
-    this.com = new CentreOfMass(scene.extent);
+    this.com = centreOfMass(scene.extent);
+    this.cop = centreOfPressure(scene.extent);
     this.motors = new Motors(scene, this.main);
     this.spring = new Spring(scene.extent);
     this.frames = new Frames(scene);
@@ -82,7 +83,7 @@ export class Stage {
     this.ruler.load(scene);
     this.three.add(
       this.main.root, ...this.ghosts.map((ghost) => ghost.root), ...this.tendons.map((tendon) => tendon.mesh),
-      ...this.flexes.map((flex) => flex.mesh), this.contacts.group, this.com.ball, this.spring.group,
+      ...this.flexes.map((flex) => flex.mesh), this.contacts.group, this.com.ball, this.cop.ball, this.spring.group,
       this.motors.group, this.frames.group,
     );
     this.scene = scene;
@@ -97,6 +98,7 @@ export class Stage {
     if (!this.scene) return;
     for (const part of [this.main, ...this.ghosts, ...this.tendons, ...this.flexes, this.contacts, this.motors, this.frames]) part.dispose();
     this.com.ball.removeFromParent();
+    this.cop.ball.removeFromParent();
     this.grid?.removeFromParent();
     this.grid?.dispose();
     this.spring.group.removeFromParent();
@@ -112,6 +114,7 @@ export class Stage {
     this.tendons.forEach((tendon, i) => tendon.update(frame.tendons[i]));
     this.flexes.forEach((flex, i) => flex.update(frame.flexes[i]));
     this.com.update(frame.com);
+    this.cop.update(frame.cop);
     this.motors.update(frame);
     this.frames.update(frame);
     this.note = this.contacts.group.visible ? this.contacts.update(frame.contacts) : [];

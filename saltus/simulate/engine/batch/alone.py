@@ -7,7 +7,7 @@ from saltus.model.layout import DATA
 from saltus.simulate.engine.batch.lanes import REMEMBERED, Lanes
 from saltus.simulate.engine.batch.states import FIELDS
 from saltus.simulate.engine.engine import Engine
-from saltus.solve.status import DIVERGED
+from saltus.solve.status import DIVERGED, STEP_TOO_SMALL
 
 _HAS_XFRC = DATA.slot["has_xfrc"]
 
@@ -23,17 +23,27 @@ def go_on_in(engine: Engine, lanes: Lanes) -> None:
 
 
 def _advance(lanes: Lanes, engine: Engine, n: int, h: float) -> tuple[int, int]:
-    """Take n steps of an engine in the compiled loop of batches, in place of `Engine.advance`."""
+    """Take n steps of an engine in the compiled loop of batches, in place of `Engine.advance`.
+
+    As after that, the engine holds the state after the step that diverged, if one does.
+    """
     lanes.forced = bool(engine.d.ints[_HAS_XFRC])
     # fields with more room in the engine, for other controllers, have the same beginning
     fields = [(lanes.states[0, lanes.span(x)], engine.d.views[x].reshape(-1)) for x in (*FIELDS, *REMEMBERED)]
     for row, own in fields:
         row[:] = own[: len(row), None]
-    lanes.clock[:] = engine.time
+    lanes.clock[:] = start = engine.time
     lanes.flags[:] = False
     status = lanes.advance(n, h)
     for row, own in fields:
         own[: len(row)] = row[:, 0]
     engine.d.views["time"][...] = lanes.clock[0, 0]
     engine.d.views["count"][NUNSOLVED] += lanes.take_unsolved()
-    return n, DIVERGED if lanes.flags[0, 0] else status
+    if not lanes.flags[0, 0]:
+        return n, status
+    taken = round((lanes.clock[0, 0] - start) / h)
+    if lanes.stuck(0):
+        return taken, STEP_TOO_SMALL
+    for name, after in lanes.failed_step(0, h).items():
+        engine.d.views[name].reshape(-1)[: after.size] = after.reshape(-1)
+    return taken + 1, DIVERGED

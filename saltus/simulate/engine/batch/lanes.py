@@ -20,7 +20,7 @@ from saltus.number.structs import Struct, aligned_zeros
 from saltus.simulate.engine import loops
 from saltus.simulate.engine.batch.states import FIELDS, BatchStates, Result
 from saltus.simulate.engine.batch.varied_model import VariedModel
-from saltus.solve.status import STEP_TOO_SMALL
+from saltus.solve.status import OK, STEP_TOO_SMALL
 
 REMEMBERED = ("memory", "qacc_warmstart")  # fields that are kept between steps only for the steps themselves
 
@@ -155,10 +155,70 @@ class Lanes(BatchStates):
     def advance(self, n: int, h: float, chosen: NDArray[np.int64] | None = None) -> int:
         """Take n steps of h seconds; returns the worst status of the states that have not diverged.
 
-        `chosen`: numbers of the states that take steps; None for all.
+        `chosen`: numbers of the states that take steps; None for all. States that have diverged take none; those that
+        diverge now keep the state before the step that failed.
         """
-        if chosen is not None:
-            return self._advance_some(n, h, chosen)
+        known = self.flags.copy()
+        if known.any():
+            ready = np.flatnonzero(~known.reshape(-1)[: self.n])
+            chosen = ready if chosen is None else np.intersect1d(chosen, ready)
+        if chosen is not None and not len(chosen):
+            return OK
+        began = self.clock.copy()
+        status = self._advance_all(n, h) if chosen is None else self._advance_some(n, h, chosen)
+        self.flags.reshape(-1)[self.n :] = False
+        lost = self.flags & ~known
+        if lost.any():
+            self._return_to(began, lost)
+            self._advance_validly(np.flatnonzero(lost.reshape(-1)), max(n - 1, 0), h)
+        if status >= STEP_TOO_SMALL:
+            self.flags |= self._stuck()
+            self.flags.reshape(-1)[self.n :] = False
+        return status
+
+    def stop(self, index: NDArray[np.int64]) -> None:
+        """Mark the states with these numbers as diverged, so that they take no steps until `restart`."""
+        self.flags.reshape(-1)[index] = True
+
+    def failed_step(self, i: int, h: float) -> dict[str, NDArray[np.floating]]:
+        """qvel, qpos, act and time (s) after a step of state i, which diverged in it and stays as it is."""
+        group, lane = divmod(i, self.width)
+        states, clock, flags = self.states[group].copy(), self.clock[group].copy(), self.flags[group].copy()
+        self.states[group], self.clock[group] = states[:, lane, None], clock[lane]
+        with self.looking(self.workspaces[0]):
+            self._advance_groups(0, group, group + 1, 1, h)
+        self.states[group], self.clock[group], self.flags[group] = states, clock, flags
+        rows = self.workspaces[0].real
+        after = {name: rows[self._spans[name], lane].copy() for name in ("qvel", "qpos", "act")}
+        return after | {"time": np.asarray(rows[self._spans["time"].start, lane])}
+
+    def _return_to(self, began: NDArray[np.float64], lost: NDArray[np.bool_]) -> None:
+        """Set the clocks of states that a call has left as they were back to the beginning of the call."""
+        self.clock[lost] = began[lost]
+        self.states[:, self._spans["time"].start][lost] = began[lost]
+
+    def _advance_validly(self, index: NDArray[np.int64], most: int, h: float) -> None:
+        """Take as many steps as the states with these numbers can take without diverging, at most `most`.
+
+        Tries 2ᵏ, ..., 4, 2, 1 steps, and keeps those after which the state is valid. The states stay flagged.
+        """
+        flags, left = self.flags.copy(), np.full(len(index), most)
+        with self.uncounted():
+            for count in (1 << k for k in reversed(range(most.bit_length()))):
+                trying = index[left >= count]
+                if not len(trying):
+                    continue
+                self.flags.reshape(-1)[trying] = False
+                began = self.clock.copy()
+                self._advance_some(count, h, trying)
+                lost = np.zeros_like(self.flags)
+                lost.reshape(-1)[trying] = self.flags.reshape(-1)[trying]
+                self._return_to(began, lost)
+                left[(left >= count) & ~lost.reshape(-1)[index]] -= count
+        self.flags[:] = flags
+
+    def _advance_all(self, n: int, h: float) -> int:
+        """Take n steps of all groups; returns the worst status."""
 
         def work(worker: int, first: int, last: int, n: int = n) -> int:
             return self._advance_groups(worker, first, last, n, h)
@@ -170,9 +230,6 @@ class Lanes(BatchStates):
         status = max(self._shared_out(work, workers, self.groups, workers))
         if n:
             self.pace = (clock.perf_counter() - began) * workers / (self.groups * n)
-        if status >= STEP_TOO_SMALL:
-            self.flags |= self._stuck()
-        self.flags.reshape(-1)[self.n :] = False
         return status
 
     def _advance_groups(self, worker: int, first: int, last: int, n: int, h: float) -> int:
@@ -193,19 +250,16 @@ class Lanes(BatchStates):
         self.states[group, :, lane], self.clock[group, lane] = self.states[group, :, model], self.clock[group, model]
 
         def work(worker: int, first: int, last: int) -> int:
-            found = [self._advance_groups(worker, int(g), int(g) + 1, n, h) for g in groups[first:last]]
-            return max(found, default=0)
+            spans = np.split(groups[first:last], np.flatnonzero(np.diff(groups[first:last]) > 1) + 1)
+            runs = [(int(span[0]), int(span[-1]) + 1) for span in spans if len(span)]
+            return max((self._advance_groups(worker, *run, n, h) for run in runs), default=0)
 
         workers = min(self._worth(self.pace * len(groups) * n), max(1, len(groups)))
         if workers > 1 and not self._threads.made:
-            self._advance_groups(
-                0, 0, 0, 0, h
-            )  # compiled before threads start, so that they do not wait for each other
+            # compiled before threads start, so that they do not wait for each other
+            self._advance_groups(0, 0, 0, 0, h)
         status = max(self._shared_out(work, workers, len(groups), workers), default=0)
-        if status >= STEP_TOO_SMALL:
-            self.flags |= self._stuck()
         self.states[group, :, lane], self.clock[group, lane], self.flags[group, lane] = kept
-        self.flags.reshape(-1)[self.n :] = False
         return status
 
     def varied(self) -> tuple[np.ndarray, np.ndarray]:

@@ -32,6 +32,16 @@ class BatchLog:
         if sum(map(len, self._blocks)) > 2 * self._kept + 100_000:
             self.rows()
 
+    def mark(self) -> int:
+        """A place in the log, for `forget_since`, until the log is read."""
+        return len(self._blocks)
+
+    def forget_since(self, mark: int, simulations: NDArray[np.integer]) -> None:
+        """Drop the events that these simulations have logged since a mark."""
+        for k in range(mark, len(self._blocks)):
+            block = self._blocks[k]
+            self._blocks[k] = block[~np.isin(block[:, 0], simulations)]
+
     def rows(self) -> NDArray[np.float64]:
         """All events that are kept, sorted by simulation, then by time."""
         counts = [len(block) for block in self._blocks]

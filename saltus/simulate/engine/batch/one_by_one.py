@@ -27,7 +27,7 @@ from saltus.simulate.engine.events.stepped import MOST_EVENTS
 from saltus.simulate.engine.switches import check_actions
 from saltus.simulate.laws.coefficients import Coefficients
 from saltus.simulate.laws.contact import Hard, Law
-from saltus.solve.status import CONTACTS_FULL, ENDED, EVENTS_FULL, OK, STEP_TOO_SMALL
+from saltus.solve.status import CONTACTS_FULL, DIVERGED, ENDED, EVENTS_FULL, OK, STEP_TOO_SMALL
 
 PIECES = 8  # per thread, into which the work is cut, since simulations differ in time
 LOG_ROOM = 16_384  # rows that a thread logs between two readings
@@ -58,6 +58,7 @@ class OneByOne(BatchStates):
         self._fresh = np.ones(n, bool)  # states without steps since their restart
         self._status = np.zeros(n, int)  # of states that cannot continue
         self._starts: dict[int, str] = {}  # faults of invalid initial states
+        self._failed: dict[int, np.ndarray] = {}  # states after the steps that failed, of those that diverged
         self._ended = np.zeros(n, bool)
         self._log = BatchLog(n, None if self.engine.locates_events else MOST_EVENTS)
         self._said: set[str] = set()  # warnings of starts
@@ -89,6 +90,7 @@ class OneByOne(BatchStates):
         self._fresh[index], self._status[index], self._ended[index] = True, OK, False
         for i in index:
             self._starts.pop(int(i), None)
+            self._failed.pop(int(i), None)
         self._log.forget(index)
         self._place_new()
 
@@ -177,7 +179,10 @@ class OneByOne(BatchStates):
         status, taken = np.where(going, EVENTS_FULL, OK), np.zeros(self.n, int)
         switches = self._rows[:, engine.rows_of("eq_active")]
         before = switches.copy()
+        begun, mark = self._rows.copy(), self._log.mark()
         lost = self._take_steps(status, taken, n, h)
+        if (diverged := status == DIVERGED).any():
+            self._return_to(begun, mark, np.flatnonzero(diverged), taken, n, h)
         check_actions(engine.model, before, switches)
         self._left[going] = self._rows[going, self._past]
         self._fresh[going] = False
@@ -198,6 +203,28 @@ class OneByOne(BatchStates):
                 self._told = True
                 warn_of_leftovers()
         return int(status[status <= CONTACTS_FULL].max(initial=OK))
+
+    def _return_to(self, begun: np.ndarray, mark: int, index: np.ndarray, taken: np.ndarray, n: int, h: float) -> None:
+        """Bring states that have diverged to their last valid state: again, from the call's start, all steps but one.
+
+        `begun` [n, rows], `mark`: states and log at the start of the call; `taken` [n]: steps that each has taken.
+        """
+        self._failed |= {int(i): self._rows[i].copy() for i in index}
+        self._log.forget_since(mark, index)
+        self._rows[index] = begun[index]
+        status, done = np.full(self.n, OK), np.full(self.n, n)
+        status[index], done[index] = EVENTS_FULL, n - np.maximum(taken[index] - 1, 0)
+        with self.uncounted():
+            self._take_steps(status, done, n, h)
+
+    def stop(self, index: NDArray[np.int64]) -> None:
+        """Mark the states with these numbers as diverged, so that they take no steps until `restart`."""
+        self._status[index] = DIVERGED
+
+    def failed_step(self, i: int, h: float) -> dict[str, NDArray[np.floating]]:
+        """qvel, qpos, act and time (s) after the step of h seconds in which state i diverged."""
+        row = self._failed[i] if i in self._failed else self._rows[i]
+        return {name: row[self._spans[name]] for name in ("qvel", "qpos", "act")} | {"time": row[self._spans["time"]]}
 
     def _take_steps(self, status: np.ndarray, taken: np.ndarray, n: int, h: float) -> int:
         """Take up to n steps of h seconds of the states with status EVENTS_FULL; returns the number of lost events."""

@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Any, TypeVar
 
 import numpy as np
@@ -80,6 +80,21 @@ class BatchStates(ABC):
     def stuck(self, i: int) -> bool:
         """Whether state i stopped because step control asked for too small steps."""
 
+    @abstractmethod
+    def stop(self, index: NDArray[np.int64]) -> None:
+        """Mark the states with these numbers as diverged, so that they take no steps until `restart`."""
+
+    @abstractmethod
+    def failed_step(self, i: int, h: float) -> dict[str, NDArray[np.floating]]:
+        """qvel, qpos, act and time (s) after the step of h seconds in which state i diverged."""
+
+    def of(self, i: int, field: str) -> NDArray[np.floating]:
+        """A field of state i; times are in double precision."""
+        group, lane = divmod(i, self.width)
+        if field == "time":
+            return self.clock[group, lane]
+        return self.states[group, self.span(field), lane].reshape(self.shape(field))
+
     def fault(self, i: int) -> int | str:
         """Status of the event that could not be handled in state i, or the fault of its start; 0: none."""
         return 0
@@ -102,7 +117,8 @@ class BatchStates(ABC):
     def advance(self, n: int, h: float, chosen: NDArray[np.int64] | None = None) -> int:
         """Take n steps of h seconds; returns the worst status of the states that have not diverged.
 
-        `chosen`: numbers of the states that take steps; None for all.
+        `chosen`: numbers of the states that take steps; None for all. States that have diverged take none; those that
+        diverge now keep the state before the step that failed.
         """
 
     @abstractmethod
@@ -142,6 +158,14 @@ class BatchStates(ABC):
             yield
         finally:
             count[NUNSOLVED] = unsolved
+
+    @contextmanager
+    def uncounted(self) -> Iterator[None]:
+        """Leave failed solves in all workspaces uncounted within the block."""
+        with ExitStack() as all_workspaces:
+            for workspace in self.workspaces:
+                all_workspaces.enter_context(self.looking(workspace))
+            yield
 
     def _worth(self, seconds: float) -> int:
         """Number of threads that pay for work of so many seconds."""

@@ -366,8 +366,10 @@ def test_friction_of_each_and_a_rod_that_jams():
         # over so short a time the acceleration is the first one, to the angle that is passed: 1e-4
         rate = (batch.qvel[i] - [-1.0, 0.0, 0.0]) / 1e-4
         assert_allclose(rate, models.sliding_rod_acceleration(frictions[i]), rtol=3e-3, atol=1e-3)
-    # it is said once; it stands still until it is reset, and another law lets it move
-    batch.step()
+    # it is said again; it stands still until it is reset, and another law lets it move
+    with pytest.raises(saltus.EventError, match=r"in simulation 2 \(and 0 more of 3\), which stands there") as error:
+        batch.step()
+    assert error.value.simulation == 2
     assert_array_equal(batch.time, [2e-4, 2e-4, 0.0])
     batch.law = saltus.Hard(friction=[1.0, 0.0, 1.0])
     batch.reset()
@@ -436,6 +438,25 @@ def test_a_diverging_neighbour_changes_nothing(bad):
         sim = single(heights[i], restitution[i])
         sim.step(60)
         assert_same(batch, i, sim)
+
+
+def test_the_last_valid_state_is_kept():
+    """After an impact, a force that makes the velocity grow by 3e9 m/s a step, beyond 1e10: three steps are valid."""
+    batch = dropped([0.01, 0.5], [0.5, 0.5])
+    sim = single(0.01, 0.5)
+    batch.qvel, batch.qfrc_applied = [[-1e8], [0.0]], [[3e11], [0.0]]
+    sim.qvel[0], sim.qfrc_applied[0] = -1e8, 3e11
+    for run in (sim, batch):
+        with pytest.raises(saltus.DivergenceError, match=r"joint 'z' .*velocity grew beyond 1e10"):
+            run.step(60)
+    assert_allclose(sim.time, 0.03, rtol=1e-12)
+    assert_allclose(sim.qvel[0], 5e7 + 9e9, rtol=1e-8)  # the impact, 1e-10 s late, takes 45 m/s
+    assert len(sim.events) == 1
+    assert_same(batch, 0, sim)
+    assert_allclose(batch.time, [0.03, 0.6])
+    with pytest.raises(saltus.DivergenceError, match="which stands there"):
+        batch.step()
+    assert_same(batch, 0, sim)
 
 
 def test_events_that_are_too_dense_are_named():

@@ -96,7 +96,7 @@ export class Signals {
     this.wait -= 1;
     const row = new Float32Array(this.page.signals.length).fill(NaN);
     const began = performance.now();
-    if (compute) sim.look(this.page.scene.extent);
+    if (compute) sim.evaluate();
     for (const source of this.sources) if (compute || !source.computed) row.set(read(sim, source), source.place);
     if (compute) {
       const spent = performance.now() - began;

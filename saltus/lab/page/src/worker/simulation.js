@@ -3,6 +3,7 @@
 import { Data } from './program.js';
 
 const NEAR = 0.03;  // of the model's extent: distance up to which open points are shown
+const MOST_EVENTS = 10_000;  // that are kept: the older half of them is forgotten when there are more
 const CARRIED = ['time', 'qpos', 'qvel', 'mocap_pos', 'mocap_quat', 'ctrl', 'qfrc_applied', 'xfrc_applied', 'control_prm', 'actuation_state'];
 
 /** An error of steps; `status` is the name of the reason. */
@@ -34,7 +35,7 @@ export class Simulation {
    * @param {(text) => void} warn called once with a description of inaccurate steps
    */
   constructor(program, loop, timestep, warn) {
-    Object.assign(this, { program, loop, timestep, warn, events: [], left: null, warned: false });
+    Object.assign(this, { program, loop, timestep, warn, events: [], forgotten: 0, left: null, warned: false });
     this.enums = program.about.enums;
     this.d = new Data(program, loop);
     this.view = new Data(program, loop);
@@ -62,7 +63,7 @@ export class Simulation {
     for (const [name, values] of Object.entries(fields)) fit(this.get(name), values);
     this.get('control_prm').set(parameters);
     this.left = null;
-    this.events = [];
+    Object.assign(this, { events: [], forgotten: 0 });
   }
 
   /** Continue from the state of another simulation of the model; returns descriptions of what starts anew. */
@@ -159,6 +160,8 @@ export class Simulation {
   readEvents() {
     const count = this.d.int('event_count', this.enums.LOGGED);
     const width = this.get('event_log').length && this.program.about.eventWidth;
+    const gone = this.events.length + count - MOST_EVENTS;
+    if (gone > 0) this.forgotten += this.events.splice(0, Math.max(gone, MOST_EVENTS / 2)).length;
     for (let k = 0; k < count; k += 1) this.events.push(Array.from(this.get('event_log').subarray(k * width, (k + 1) * width)));
     this.d.setInt('event_count', 0, this.enums.LOGGED);
     this.d.setInt('event_count', 0, this.enums.LOST);
@@ -174,17 +177,24 @@ export class Simulation {
     return this.view;
   }
 
-  /**
-   * Evaluate the present state in `view`; returns its contacts: rows of 14 numbers, see
-   * saltus/target/web/looking.py. extent: the model's, m.
-   */
-  look(extent) {
+  /** Evaluate the present state in `view`, forces included; returns the name of a status and the number of contacts. */
+  evaluate() {
     const view = this.copy();
     if (this.loop.locates && this.wasMoved()) view.get('modes_known').fill(0);
     if (this.loop.locates && view.get('modes_known')[0] === 0) view.settle();
     const [status, count] = view.look();
+    return [this.statusName(status), count];
+  }
+
+  /**
+   * The contacts of the present state: rows of 14 numbers, see saltus/target/web/looking.py. extent: the model's, m.
+   * Open contacts are found last, in the place of the closed ones, whose forces `view` no longer has.
+   */
+  look(extent) {
+    const [status, count] = this.evaluate();
+    const { view } = this;
     if (!this.loop.locates) return rows(view, count);
-    const closed = MILD.includes(this.statusName(status)) ? rows(view, count).filter((row) => row[7] !== this.enums.OPEN) : [];
+    const closed = MILD.includes(status) ? rows(view, count).filter((row) => row[7] !== this.enums.OPEN) : [];
     const near = this.law.most ? rows(view, view.gaps()).filter((row) => row[7] === this.enums.OPEN && row[6] < NEAR * extent) : [];
     for (const row of near) row.fill(0, 3, 6);
     return [...closed, ...near];

@@ -57,8 +57,9 @@ export class Track {
   /** Time of the first impact since the last sample, relative to now (s); NaN if there was none. */
   jump(sim) {
     const kinds = this.page.jumps;
-    const fresh = sim.events.slice(Math.min(this.seen.get(sim) ?? 0, sim.events.length));
-    this.seen.set(sim, sim.events.length);
+    const count = sim.forgotten + sim.events.length;
+    const fresh = sim.events.slice(Math.max(0, Math.min(this.seen.get(sim) ?? 0, count) - sim.forgotten));
+    this.seen.set(sim, count);
     const hits = fresh.filter(([, kind]) => kinds.includes(kind)).map(([time]) => time);
     return hits.length ? Math.min(...hits) - sim.time : NaN;
   }
