@@ -91,6 +91,8 @@ def kernel_model(
     if vary:
         general = general_case(m, vary, values, sizes)
         values, sizes, features = values | general.values, sizes | general.sizes, features | general.features
+    if kind == "dual":
+        features -= {"vary"}  # that is of lanes
     struct = Struct(model_layout(features), sizes, kind)
     for name, view in struct.views.items():
         if view.size:
