@@ -135,7 +135,7 @@ def _spatial(m, t) -> list[tuple]:
                 way, side = (int(m.wrap_type[geom]), round(m.wrap_prm[geom])) if geom >= 0 else (WRAP_SITE, -1)
                 found.append((way, site, obj, int(m.wrap_objid[geom]) if geom >= 0 else -1, side, share))
             site, geom = obj, -1
-        elif m.geom_size[obj, 0] >= MINVAL:
+        elif np.all(np.real(m.geom_size[..., obj, 0]) >= MINVAL):
             geom = w
     return found
 

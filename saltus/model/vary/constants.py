@@ -252,6 +252,8 @@ def _wrapped(m: Any, at: Reference, t: int) -> tuple[np.ndarray, np.ndarray]:
         for x, count in (
             (at.xpos, 2),
             (at.xmat, 3),
+            (at.turn, 2),
+            (at.shift, 2),
             (m.site_pos, 2),
             (m.geom_pos, 2),
             (m.geom_size, 2),

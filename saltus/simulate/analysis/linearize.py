@@ -71,6 +71,8 @@ class StepTangents:
             raise OptionError(
                 "linearize does not support prescribed motions; make the joints free, with servos on them"
             )
+        if "noslip" in engine.m.layout.features:
+            raise OptionError("linearize does not support the noslip solver; leave noslip_iterations at 0")
         solved = integrator.needs.get("pcg", False)
         if solved is True or (solved and "flex" in engine.m.layout.features):
             of = "" if solved is True else " of deformable bodies"

@@ -6,6 +6,8 @@ import mujoco
 
 from saltus.errors import OptionError
 from saltus.model.actuator_enums import (
+    DYN_DCMOTOR,
+    DYN_PID,
     PID_KD,
     PID_KI,
     PID_KP,
@@ -108,10 +110,20 @@ def _without_rows(m: mujoco.MjModel, column: Column) -> str:
         return "the power of the impedance selects its formula"
     if field.endswith("_frictionloss") and not getattr(m, field)[place]:
         return "without dry friction in the file there is none, and its effect would begin with a kink"
+    if _leaves_out(m, field, place):
+        return "zero leaves a part of the motor or servo out"
     of_tendon = field == "actuator_armature" and m.actuator_trntype[place] == TRN_TENDON
     if of_tendon and not parameters(m)["tendon_armature"][m.actuator_trnid[place, 0]]:
         return "inertia of a tendon without any would couple joints that are not coupled"
     return ""
+
+
+def _leaves_out(m: mujoco.MjModel, field: str, place: int) -> bool:
+    """Whether a number is zero by which a motor or servo lacks a part, such as its inductance."""
+    if field not in ("actuator_dynprm", "actuator_gainprm", "actuator_biasprm"):
+        return False
+    k = place // getattr(m, field).shape[1]
+    return m.actuator_dyntype[k] in (DYN_DCMOTOR, DYN_PID) and getattr(m, field).reshape(-1)[place] == 0
 
 
 def _of_bodies(engine: Engine, struct: Struct, column: Column) -> str:
@@ -125,6 +137,8 @@ def _of_bodies(engine: Engine, struct: Struct, column: Column) -> str:
         return "deformable bodies take it as a constant"
     if engine.model.muscles and field.startswith("actuator_"):
         return "laws of muscles replace those of actuators"
+    if features & {"convex", "field"}:
+        return "contacts of meshes, height fields and pairs of cylinders are searched in numbers without derivatives"
     return ""
 
 

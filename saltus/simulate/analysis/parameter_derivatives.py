@@ -34,7 +34,10 @@ class ParameterDerivatives:
         of_model = [column for column in self._columns if column.field != CONTROL]
         vary = frozenset(column.field for column in of_model)
         laws = engine.laws._replace(sleeps=False)
-        self._m = engine.model.struct("dual", engine.law_timestep, laws, vary).duplicate()
+        kind = "dual" if of_model else "float64"
+        self._m = engine.model.struct(kind, engine.law_timestep, laws, vary)
+        if of_model:
+            self._m = self._m.duplicate()
         self._d = Struct(DATA, engine.integrator.data_sizes(self._m.sizes, tangents=True, **room), "dual")
         attach(engine.model, self._d)
         self._loop = loops.parameter_tangents(engine.integrator)
