@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 import mujoco
 
+from saltus.contact.counts import NCON
 from saltus.errors import OptionError
 from saltus.model.actuator_enums import (
     DYN_DCMOTOR,
@@ -20,7 +21,7 @@ from saltus.model.actuator_enums import (
 )
 from saltus.model.compile.tendons import parameters
 from saltus.model.contact.pair_table import PAIRS, pair_types
-from saltus.model.enums import HFIELD, MESH, SDF
+from saltus.model.enums import HFIELD, MESH, PLANE, SDF
 from saltus.model.features import name_of
 from saltus.model.vary.columns import Column, columns, parsed
 from saltus.model.vary.fields import MAY_VARY, needs_constants
@@ -30,8 +31,9 @@ from saltus.simulate.laws.control import PID
 
 CONTROL = "control_prm"
 _PID = {"kp": PID_KP, "ki": PID_KI, "kd": PID_KD, "target": PID_TARGET, "limit": PID_LIMIT, "target_rate": PID_RATE}
-#: Kernels whose contacts have no derivatives by the sizes of the geoms.
+#: Kernels whose contacts have no derivatives by the sizes of the geoms, and a normal that counts as constant.
 _SEARCHED = {"convex_pair", "field_pair", "foreign"}
+GEOMETRY = {"body_pos", "body_quat", "jnt_pos", "jnt_axis", "geom_pos", "geom_quat"}  # fields that turn normals
 _POWER, _SOLIMP = 4, 5  # place of the power among the numbers of solimp, and their number
 
 
@@ -137,8 +139,6 @@ def _of_bodies(engine: Engine, struct: Struct, column: Column) -> str:
         return "deformable bodies take it as a constant"
     if engine.model.muscles and field.startswith("actuator_"):
         return "laws of muscles replace those of actuators"
-    if features & {"convex", "field"}:
-        return "contacts of meshes, height fields and pairs of cylinders are searched in numbers without derivatives"
     return ""
 
 
@@ -155,4 +155,14 @@ def _of_shapes(m: mujoco.MjModel, struct: Struct, column: Column) -> str:
             return (
                 f"contacts with {name_of(m, 'GEOM', b if a == geom else a)} are searched, without derivatives by sizes"
             )
+    return ""
+
+
+def constant_normals(model: mujoco.MjModel, m: Struct, d: Struct) -> str:
+    """Names of two geoms in a present contact whose normal counts as constant in derivatives; "" if there are none."""
+    for c in d.views["contact_collision"][: d.views["count"][NCON]].tolist():
+        types = pair_types(int(m.views["collision_kind"][c]))
+        if PAIRS[types].kernel in _SEARCHED and types[0] != PLANE:
+            geoms = (int(m.views[f"collision_geom{k}"][c]) for k in (1, 2))
+            return " and ".join(name_of(model, "GEOM", g) for g in geoms)
     return ""

@@ -13,7 +13,7 @@ from saltus.model.vary.columns import Column
 from saltus.model.vary.tangents import model_tangents
 from saltus.number.kinds import NTANGENT
 from saltus.number.structs import Struct
-from saltus.simulate.analysis.parameter_columns import CONTROL, step_columns
+from saltus.simulate.analysis.parameter_columns import CONTROL, GEOMETRY, constant_normals, step_columns
 from saltus.simulate.engine import loops
 from saltus.simulate.engine.engine import Engine
 
@@ -30,7 +30,7 @@ class ParameterDerivatives:
     def __init__(self, engine: Engine, given: Sequence[str], parameters: Sequence[Any], room: dict[str, int]):
         self._columns = step_columns(engine, given)
         self.names = tuple(column.name for column in self._columns)
-        self._parameters = tuple(parameters)
+        self._parameters, self._plain = tuple(parameters), engine.model.mj_model
         of_model = [column for column in self._columns if column.field != CONTROL]
         vary = frozenset(column.field for column in of_model)
         laws = engine.laws._replace(sleeps=False)
@@ -91,6 +91,12 @@ class ParameterDerivatives:
 
     def _check(self, out: NDArray[np.float64]) -> None:
         """Raise OptionError for columns that depend on derivatives that do not exist."""
+        turned = [column.name for column in self._columns if column.field in GEOMETRY]
+        if turned and (geoms := constant_normals(self._plain, self._m, self._d)):
+            raise OptionError(
+                f"{turned[0]} has no derivative here: the normal of the contact of {geoms}, which is searched, counts "
+                "as constant"
+            )
         for k in np.flatnonzero(np.isnan(out).any(axis=0)):
             tangents = self._tangents[k // NTANGENT]
             unknown = [name for name, values in tangents.items() if np.isnan(values[..., k % NTANGENT]).any()]

@@ -40,7 +40,7 @@ def names(source, *parameters, **options):
         (PARAMETRIC, "actuator_armature[pull]", "inertia of a tendon without any"),
         (FLUID, "body_mass[#1]", "the shape on which the medium acts"),
         (FLUID, "geom_size[g]", "the shape on which the medium acts"),
-        (MESH, "body_mass[b]", "contacts of meshes"),
+        (MESH, "geom_size[g]", "its shape is not made from its size"),
         (FIELD, "geom_size[box]", "contacts with #0 are searched, without derivatives by sizes"),
         (FIELD, "geom_size[#0]", "its shape is not made from its size"),
         (MOTOR, "actuator_gainprm[motor]", "zero leaves a part of the motor or servo out"),
