@@ -21,6 +21,7 @@ STATE = (
     *("userdata", "control_prm", "qfrc_applied", "xfrc_applied"),
 )
 FREE = {"tendon", "wrap", "tendon_force", "tendon_armature"}  # features that the integrators' own tangents support
+REMEMBERED = 8  # sets of parameters whose memory is kept
 POLISH = 12  # Newton iterations after convergence, for the tangents of implicit methods
 
 
@@ -137,6 +138,8 @@ class StepTangents:
         """Derivatives by parameters, kept for the next call with the same names."""
         if names not in self._by_parameters:
             made = ParameterDerivatives(self._engine, names, self._tangent_parameters, self._room)
+            while len(self._by_parameters) >= REMEMBERED:
+                del self._by_parameters[next(iter(self._by_parameters))]
             self._by_parameters[names] = made
         return self._by_parameters[names]
 

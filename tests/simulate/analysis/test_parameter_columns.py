@@ -22,7 +22,8 @@ MOTOR = """
 <mujoco><worldbody><body><joint name="j"/><geom size="0.1" pos="0.2 0 0"/></body></worldbody>
 <actuator><dcmotor name="motor" joint="j" motorconst="0.1" resistance="1.0"/></actuator></mujoco>"""
 CLOTH = """
-<mujoco><worldbody><flexcomp name="f" type="grid" count="3 3 1" spacing="0.1 0.1 0.1" dim="2" radius="0.01" mass="1"/>
+<mujoco><worldbody><flexcomp name="f" type="grid" count="3 3 1" spacing="0.1 0.1 0.1" dim="2" radius="0.01" mass="1">
+<edge equality="true"/></flexcomp>
 </worldbody></mujoco>"""
 
 
