@@ -12,7 +12,18 @@ import numpy as np
 from saltus.model.actuator_enums import BIAS_MUSCLE, GAIN_MUSCLE, TRN_JOINT, TRN_JOINTINPARENT, TRN_TENDON
 from saltus.model.compile.tendons import parameters, path_elements
 from saltus.model.compile.tree import dof_parameters, rotation_matrices
-from saltus.model.enums import BALL, CONNECT, FREE, HINGE, SLIDE, WELD, WRAP_JOINT, WRAP_SITE
+from saltus.model.enums import (
+    BALL,
+    CONNECT,
+    FREE,
+    HINGE,
+    SLIDE,
+    WELD,
+    WRAP_CYLINDER,
+    WRAP_JOINT,
+    WRAP_SITE,
+    WRAP_SPHERE,
+)
 from saltus.number.functions import MINVAL
 
 _POINTS = 2  # MuJoCo's `body_simple` of bodies that only slide, along their own axes
@@ -152,7 +163,7 @@ def _inverse_inertia(m: Any, at: Reference, tendons: np.ndarray) -> np.ndarray:
             inertia = inertia + m.body_mass[..., b, None, None] * (np.swapaxes(along, -1, -2) @ along)
             inertia = inertia + np.swapaxes(about, -1, -2) @ (m.body_inertia[..., b, :, None] * about)
     armature = parameters(m)["tendon_armature"]
-    for t in range(m.ntendon):
+    for t in np.flatnonzero((armature != 0).any(axis=tuple(range(armature.ndim - 1)))):
         row = tendons[..., t, :]
         inertia = inertia + armature[..., t, None, None] * row[..., :, None] * row[..., None, :]
     return np.linalg.inv(inertia)
@@ -237,7 +248,7 @@ def _site(m: Any, at: Reference, s: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _wrapped(m: Any, at: Reference, t: int) -> tuple[np.ndarray, np.ndarray]:
-    """MuJoCo's own length and Jacobian of a tendon that wraps, without derivatives by geometry: NaN."""
+    """MuJoCo's own length and Jacobian of a tendon that wraps, without derivatives by its geometry: NaN."""
     plain = m.plain if hasattr(m, "plain") else m
     data = mujoco.MjData(plain)
     data.qpos[:] = plain.qpos0
@@ -247,27 +258,30 @@ def _wrapped(m: Any, at: Reference, t: int) -> tuple[np.ndarray, np.ndarray]:
     first, row = int(m.ten_J_rowadr[t]), np.zeros(m.nv)
     entries = slice(first, first + int(m.ten_J_rownnz[t]))
     row[m.ten_J_colind[entries]] = data.ten_J[entries]
-    unknown = sum(
-        abs(np.imag(x)).sum(axis=tuple(range(x.ndim - count, x.ndim)))
-        for x, count in (
-            (at.xpos, 2),
-            (at.xmat, 3),
-            (at.turn, 2),
-            (at.shift, 2),
-            (m.site_pos, 2),
-            (m.geom_pos, 2),
-            (m.geom_size, 2),
-            (m.geom_quat, 2),
-        )
-    )
-    blank = 1j * np.where(unknown > 0.0, np.nan, 0.0) if np.any(unknown) else np.zeros(np.shape(unknown))
+    unknown = _moved(m, at, t)
+    blank = 1j * np.where(unknown, np.nan, 0.0) if np.any(unknown) else np.zeros(np.shape(unknown))
     return data.ten_length[t] + blank, row + blank[..., None]
+
+
+def _moved(m: Any, at: Reference, t: int) -> np.ndarray:
+    """Whether anything on which the path of tendon t depends has an imaginary part [...]."""
+    path = range(m.tendon_adr[t], m.tendon_adr[t] + m.tendon_num[t])
+    sites = [int(m.wrap_objid[w]) for w in path if m.wrap_type[w] == WRAP_SITE]
+    geoms = [int(m.wrap_objid[w]) for w in path if m.wrap_type[w] in (WRAP_SPHERE, WRAP_CYLINDER)]
+    bodies = [*m.site_bodyid[sites], *m.geom_bodyid[geoms]]
+    dofs = np.flatnonzero(at.moves[bodies].any(axis=0))
+    parts = [at.xpos[..., bodies, :], at.xquat[..., bodies, :], at.turn[..., dofs, :], at.shift[..., dofs, :]]
+    parts += [m.site_pos[..., sites, :], *(getattr(m, f"geom_{x}")[..., geoms, :] for x in ("pos", "quat", "size"))]
+    found = np.zeros((), bool)
+    for part in parts:
+        found = found | (np.imag(part) != 0).any(axis=(-1, -2))
+    return found
 
 
 def _accelerations(m: Any, inverse: np.ndarray, tendons: np.ndarray) -> np.ndarray:
     """Accelerations of a unit force [..., nout] of muscles, |M⁻¹ moment|; of others, which are not read, MuJoCo's."""
-    before = np.broadcast_shapes(inverse.shape[:-2], m.actuator_gear.shape[:-2])
-    out = np.zeros((*before, m.nout), np.result_type(inverse, m.actuator_gear)) + m.actuator_acc0
+    before = np.broadcast_shapes(*(x.shape[:-2] for x in (inverse, m.actuator_gear, tendons)))
+    out = np.zeros((*before, m.nout), np.result_type(inverse, m.actuator_gear, tendons)) + m.actuator_acc0
     for k in np.flatnonzero((m.actuator_gaintype == GAIN_MUSCLE) | (m.actuator_biastype == BIAS_MUSCLE)):
         o, kind, target = int(m.actuator_outadr[k]), m.actuator_trntype[k], int(m.actuator_trnid[k, 0])
         if kind == TRN_TENDON:

@@ -47,8 +47,8 @@ def _imaginary(
     if needs_constants(arrays):
         # frames that coincide come apart
         arrays |= {name: np.full_like(getattr(m, name), mujoco.mjtSameFrame.mjSAMEFRAME_NONE.value) for name in _FRAMES}
-        constants = reference_constants(Stack(m, arrays))
-        arrays |= {name: value for name, value in constants.items() if value.ndim > np.ndim(getattr(m, name))}
+        for name, value in reference_constants(Stack(m, arrays)).items():
+            arrays[name] = np.broadcast_to(value, (len(columns), *np.shape(getattr(m, name)))).astype(complex)
     stack = Stack(m, arrays)
     values = kernel_values(stack, struct, model.left_out, safe_timestep(m, timestep), _FIELDS)
     periods = setpoint_periods(stack)

@@ -161,8 +161,10 @@ def _of_shapes(m: mujoco.MjModel, struct: Struct, column: Column) -> str:
 def constant_normals(model: mujoco.MjModel, m: Struct, d: Struct) -> str:
     """Names of two geoms in a present contact whose normal counts as constant in derivatives; "" if there are none."""
     for c in d.views["contact_collision"][: d.views["count"][NCON]].tolist():
+        geoms = [int(m.views[f"collision_geom{k}"][c]) for k in (1, 2)]
+        if min(geoms) < 0:  # a deformable body
+            continue
         types = pair_types(int(m.views["collision_kind"][c]))
         if PAIRS[types].kernel in _SEARCHED and types[0] != PLANE:
-            geoms = (int(m.views[f"collision_geom{k}"][c]) for k in (1, 2))
             return " and ".join(name_of(model, "GEOM", g) for g in geoms)
     return ""

@@ -18,7 +18,7 @@ from saltus.simulate.engine import loops
 from saltus.simulate.engine.engine import Engine
 
 _INPUTS = ("eq_active", "history", "mocap_pos", "mocap_quat", "userdata", CONTROL, "qfrc_applied", "xfrc_applied")
-_VALUE, _TANGENT = 0, 1  # parts of a dual
+_TANGENT = 1  # part of a dual, after its value
 
 
 class ParameterDerivatives:

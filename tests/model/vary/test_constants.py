@@ -68,5 +68,8 @@ def test_of_tendons_that_wrap_there_are_none_by_geometry():
     moved = m.site_pos[None] + 1j * 2.0**-200
     found = reference_constants(Stack(m, {"site_pos": moved}))
     assert np.isnan(np.imag(found["tendon_invweight0"])).all() and np.isnan(np.imag(found["tendon_length0"])).all()
+    other = m.geom_size[None] + 1j * 2.0**-200 * (np.arange(m.ngeom) == 1)[:, None]  # a geom beside the path
+    assert not np.imag(reference_constants(Stack(m, {"geom_size": other}))["tendon_invweight0"]).any()
+    assert np.isfinite(found["dof_invweight0"]).all()  # without inertia of the tendon
     heavier = reference_constants(Stack(m, {"body_mass": m.body_mass[None] + 1j * 2.0**-200}))
     assert np.isfinite(heavier["tendon_invweight0"]).all()
