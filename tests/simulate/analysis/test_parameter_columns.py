@@ -53,6 +53,18 @@ def test_without_derivative(source, name, reason):
         names(source, name)
 
 
+def test_numbers_that_a_law_of_muscles_replaces():
+    muscle = saltus.HillMuscle(max_isometric_force=100.0, optimal_fiber_length=0.1, tendon_slack_length=0.2)
+    xml = MOTOR.replace(
+        '<dcmotor name="motor" joint="j" motorconst="0.1" resistance="1.0"/>',
+        '<muscle name="motor" joint="j" lengthrange="0 1"/>',
+    )
+    model = saltus.load(xml, muscles={"motor": muscle})
+    with pytest.raises(OptionError, match="laws of muscles replace those of actuators"):
+        names(model, "actuator_gear[motor][0]")
+    assert names(model, "body_mass[#1]")
+
+
 def test_their_neighbours_have_one():
     assert names(PARAMETRIC, "dof_frictionloss[hip]", "geom_solimp[ball][3]", "actuator_armature[damped]")
     assert names(FLUID, "opt.gravity", "dof_damping[j]")

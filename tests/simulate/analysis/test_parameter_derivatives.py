@@ -227,6 +227,19 @@ def test_sizes_and_poses_of_geoms_in_contact(pair):
         assert_agrees(model, "euler", state, field)
 
 
+@pytest.mark.slow
+def test_tendons_that_wrap_and_muscles_on_them():
+    model = saltus.load("sit_to_stand")
+    model = with_field(model, "opt.impratio", model.opt.impratio)
+    model.mj_model.opt.tolerance, model.mj_model.opt.iterations = 0.0, 100
+    sim = saltus.Simulation(model, "euler")
+    sim.ctrl[:] = 0.3
+    sim.step(80)
+    state = {name: getattr(sim, name).copy() for name in ("qpos", "qvel", "act", "ctrl")}
+    for field in ("body_mass", "site_pos", "actuator_gainprm", "tendon_stiffness"):  # others move the feet's contacts
+        assert_agrees(model, "euler", state, field)
+
+
 # ------------------------------------------------------------ what is refused
 
 
