@@ -25,7 +25,7 @@ REMEMBERED = 8  # sets of parameters whose memory is kept
 POLISH = 12  # Newton iterations after convergence, for the tangents of implicit methods
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Linearization:
     """Derivatives of one step, which unpack as A, B, P.
 
