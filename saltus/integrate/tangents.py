@@ -61,3 +61,21 @@ def store_tangents(m, d, next_qpos, A, B, column):
     for k in range(m.nq):
         d.qpos_saved[k] = seed(next_qpos[k], -1)
     read_tangents(m, d, A, B, column)
+
+
+@kernel
+def store_parameter_tangents(m, d, next_qpos, P, column):
+    """Columns column, column + 1, ... of P [2 nv + nact, parameters] from the tangents of the next state.
+
+    next_qpos [nq]: the values of the next positions.
+    """
+    nv = m.nv
+    for k in range(m.nq):
+        d.qpos_saved[k] = seed(next_qpos[k], -1)
+    difference(m, d.qpos_saved, d.qpos, d.qstep)
+    for c in range(column, min(column + NTANGENT, P.shape[1])):
+        for i in range(nv):
+            P[i, c] = tangent_of(d.qstep[i], c - column)
+            P[nv + i, c] = tangent_of(d.qvel[i], c - column)
+        for k in range(m.nact):
+            P[2 * nv + k, c] = tangent_of(d.act[k], c - column)

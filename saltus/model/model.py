@@ -273,13 +273,13 @@ class Model(ModelFields):
         vary: frozenset[str] = frozenset(),
         listed: str = "",
     ) -> Struct:
-        """The model in the kernels' form, with numbers of a kind: "float64" or "float32".
+        """The model in the kernels' form, with numbers of a kind: "float64", "float32" or "dual".
 
         `timestep` (s): of the simulation, which bounds the time constants of soft constraints; None: the file's.
         `laws`: kernels provided by the user, such as a controller in the time loop. `vary`: fields that will differ
-        from lane to lane (see `saltus.model.vary`). `listed`: the reason why a list of all pairs of geoms that may
-        touch is needed; without one, models with many pairs find those near each other at run time (see
-        `saltus.model.compile.constraints.broad`).
+        from lane to lane, or by which duals will have tangents (see `saltus.model.vary`). `listed`: the reason why a
+        list of all pairs of geoms that may touch is needed; without one, models with many pairs find those near each
+        other at run time (see `saltus.model.compile.constraints.broad`).
 
         Raises:
             ModelError: there are too many pairs for a list.

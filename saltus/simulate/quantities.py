@@ -3,14 +3,21 @@
 The class that uses them must have an `engine`, and a `_turn` for `in_turn`.
 """
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, overload
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from saltus.arguments import words
 from saltus.simulate import stepping
 from saltus.simulate.diagnosis import divergence
 from saltus.simulate.engine.engine import Engine
 from saltus.simulate.engine.sensing import sensor_place, sensordata
 from saltus.simulate.engine.threads.turn import Turn, in_turn
+
+if TYPE_CHECKING:
+    from saltus.simulate.analysis.linearize import Linearization
 
 
 class Quantities:
@@ -56,14 +63,30 @@ class Quantities:
         stepping.refresh(self.engine, "cdof")
         return jacobian(self.engine, body, point)
 
+    @overload
+    def linearize(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
+
+    @overload
+    def linearize(self, parameters: Sequence[str] | str) -> "Linearization": ...
+
     @in_turn
-    def linearize(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def linearize(
+        self, parameters: Sequence[str] | str | None = None
+    ) -> "tuple[NDArray[np.float64], NDArray[np.float64]] | Linearization":
         """Exact derivatives A [2 nv + na, 2 nv + na], B [2 nv + na, nu] of one step at the present state.
 
         In the tangent space, (dq, dv, dw)' = A (dq, dv, dw) + B du with w the states of actuators, and of a controller,
-        as `mjd_transitionFD` defines them; by dual numbers. Hard contact has no derivatives: OptionError.
+        as `mjd_transitionFD` defines them; by dual numbers. Through located events of hard contact they are those of
+        the motion, with the events' own times (saltation); a state in contact counts as staying in it. EventError where
+        a contact grazes, or events are too dense to be located.
+
+        `parameters`: names of numbers of the model, "body_mass[link]", "opt.gravity[2]", or of whole fields,
+        "dof_damping", a column for each number; with `saltus.PID` "PID.kp[actuator]", with any controller
+        "control_prm[3]". Then the result also has P [2 nv + na, k], the derivatives by them, with all else held,
+        constants that MuJoCo derives from the model recomputed; it unpacks as A, B, P and has the columns' `names`.
+        Fields are those that may vary in a `Batch`. OptionError names a parameter without derivatives, and why.
         """
         from saltus.simulate.analysis.linearize import linearize
 
         divergence.check_given(self.engine)
-        return linearize(self.engine)
+        return linearize(self.engine, None if parameters is None else words("parameters", parameters))

@@ -20,6 +20,7 @@ PURPOSES = {
     "advance_": "the integrator",
     "batch_": "batch,",
     "linearize_": "derivatives of",
+    "parameters_": "derivatives by parameters of",
 }
 OTHERS = {
     "energy": "energy",

@@ -662,14 +662,12 @@ REFUSED: dict[tuple[str, str], str] = {}
 DEFORMABLE = "deformable bodies with contacts or edge-length constraints, which require the soft law"
 for law in LAWS:
     if law.hard:
-        words = "linearize: steps with hard contact have no derivatives; use contact='soft'"
-        REFUSED[law.name, "`linearize()`"] = words
+        if law.integrator == "moreau_jean":
+            words = "moreau_jean steps over impacts, so its steps have no derivatives"
+            REFUSED[law.name, "`linearize()`"] = words
         words = "hard contact and events need precision='float64': they are located in time"
         REFUSED[law.name, "`Batch`, float32"] = words
         REFUSED[law.name, "a cloth on the floor"] = DEFORMABLE
-    elif law.integrator == "dopri5":
-        words = "linearize: dopri5 chooses its steps by the state; choose a fixed-step integrator"
-        REFUSED[law.name, "`linearize()`"] = words
     if law.kind != "soft":
         words = f"environments have soft contact, not {'hard' if law.hard else 'compliant'} contact; use saltus.Batch"
         REFUSED[law.name, "environment"] = words

@@ -10,6 +10,7 @@ import math
 
 from saltus.contact.convex.search.pair_area import KIND1, KIND2, NORMAL, ROT, SHIFT, SIZE1, SIZE2
 from saltus.model.enums import BOX, CAPSULE, CYLINDER, MESH
+from saltus.number.components import value_of
 from saltus.number.conditions import has
 from saltus.number.intrinsics.memory import get3, get9, get_int, put3
 from saltus.number.kernels import kernel
@@ -120,7 +121,7 @@ def normal_of(m, p, side, face):
     """Outward normal of a face, in the frame of the first geom."""
     if kind_of(p, side) == MESH:
         x = m.hull_normal[face]
-        n = 1.0 * x[0], 1.0 * x[1], 1.0 * x[2]
+        n = 1.0 * value_of(x[0]), 1.0 * value_of(x[1]), 1.0 * value_of(x[2])
     else:
         sign = 1.0 - 2.0 * (face & 1)
         axis = face >> 1
@@ -189,7 +190,7 @@ def place_of(m, p, side, corner):
     kind, size = kind_of(p, side), size_of(p, side)
     if kind == MESH:
         v = m.hull_vert[corner]
-        x = 1.0 * v[0], 1.0 * v[1], 1.0 * v[2]
+        x = 1.0 * value_of(v[0]), 1.0 * value_of(v[1]), 1.0 * value_of(v[2])
     elif kind == BOX:
         x = (
             size[0] if corner & 1 else -size[0],

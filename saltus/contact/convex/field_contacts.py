@@ -12,6 +12,7 @@ from saltus.contact.convex.search.pair_area import HULL1, HULL2, KIND2, LAST1, L
 from saltus.contact.convex.search.penetration import VERTEX_AREA
 from saltus.contact.convex.search.support import rounding_radius, support
 from saltus.model.contact.pair_table import MOST_OF_PAIR
+from saltus.number.components import value_of
 from saltus.number.intrinsics.memory import get, get3, get9, get_int, put3, put_int, stack_area
 from saltus.number.kernels import kernel
 from saltus.spatial.vectors import add3, dot3, matrix_times_vector, sub3, transpose_times_vector
@@ -21,7 +22,7 @@ from saltus.spatial.vectors import add3, dot3, matrix_times_vector, sub3, transp
 def field_contacts(m, p, field, reach, found):
     """Write the contacts of a height field and a shape, pair p, within `reach` (m) at `found`; returns their number."""
     v, prism = stack_area(VERTEX_AREA), stack_area(18)
-    shift, size = get3(p, SHIFT), m.hfield_size[field]
+    shift, size = get3(p, SHIFT), size_of_field(m, field)
     low = extent(m, p, (-1.0, 0.0, 0.0)), extent(m, p, (0.0, -1.0, 0.0)), extent(m, p, (0.0, 0.0, -1.0))
     high = extent(m, p, (1.0, 0.0, 0.0)), extent(m, p, (0.0, 1.0, 0.0)), extent(m, p, (0.0, 0.0, 1.0))
     if -low[2] - reach > size[2] or high[2] + reach < -size[3]:
@@ -75,7 +76,15 @@ def cells(low, high, half, number):
 @kernel(inline=True)
 def height(m, field, r, c):
     """Height of the field (m) at a row and a column of the grid."""
-    return 1.0 * m.hfield_size[field][2] * m.hfield_data[m.hfield_adr[field] + r * m.hfield_ncol[field] + c]
+    share = m.hfield_data[m.hfield_adr[field] + r * m.hfield_ncol[field] + c]
+    return 1.0 * value_of(m.hfield_size[field][2]) * value_of(share)
+
+
+@kernel(inline=True)
+def size_of_field(m, field):
+    """Half widths, height and depth of the base (m) of a height field."""
+    size = m.hfield_size[field]
+    return value_of(size[0]), value_of(size[1]), value_of(size[2]), value_of(size[3])
 
 
 @kernel(inline=True)
@@ -94,7 +103,7 @@ def cell_top(m, field, r, c):
 @kernel
 def write_corner(m, field, prism, k, r, c):
     """Write corner k of a prism's base and top (m), at a row and a column of the grid."""
-    size, columns = m.hfield_size[field], m.hfield_ncol[field]
+    size, columns = size_of_field(m, field), m.hfield_ncol[field]
     x = 2.0 * size[0] / (columns - 1) * c - size[0]
     y = 2.0 * size[1] / (m.hfield_nrow[field] - 1) * r - size[1]
     put3(prism, 3 * k, (x, y, -1.0 * size[3]))

@@ -10,6 +10,7 @@ from saltus.contact.convex.last_axis import ROOM
 from saltus.contact.convex.search.hull import along, highest
 from saltus.contact.convex.search.pair_area import GAP, HULL2, ROT, SHIFT
 from saltus.model.contact.hulls import MOST_CORNERS
+from saltus.number.components import value_of
 from saltus.number.intrinsics.memory import get, get3, get9, get_int, put, put3, stack_area
 from saltus.number.kernels import kernel
 from saltus.spatial.vectors import add3, dot3, matrix_times_vector, sub3
@@ -49,7 +50,8 @@ def plane_mesh(m, d, p, last, reach, radius, found):
 def write_corner(m, p, i, dist, at):
     """Write the contact of vertex i, at a distance (m) from the plane."""
     x = m.hull_vert[i]
-    point = add3(get3(p, SHIFT), matrix_times_vector(get9(p, ROT), (1.0 * x[0], 1.0 * x[1], 1.0 * x[2])))
+    local = 1.0 * value_of(x[0]), 1.0 * value_of(x[1]), 1.0 * value_of(x[2])
+    point = add3(get3(p, SHIFT), matrix_times_vector(get9(p, ROT), local))
     write_contact(at, dist, (point[0], point[1], point[2] - 0.5 * dist), (0.0, 0.0, 1.0))
 
 
@@ -59,7 +61,7 @@ def lowest_face(m, corner, down):
     best, most = -1, -2.0
     for k in range(m.hull_faceadr[corner], m.hull_faceadr[corner + 1]):
         x = m.hull_normal[m.hull_face[k]]
-        cosine = x[0] * down[0] + x[1] * down[1] + x[2] * down[2]
+        cosine = value_of(x[0]) * down[0] + value_of(x[1]) * down[1] + value_of(x[2]) * down[2]
         if cosine > most:
             best, most = m.hull_face[k], cosine
     return best
@@ -94,7 +96,7 @@ def far_corners(m, first, n, start):
     polygon = stack_area(3 * MOST_CORNERS)
     for k in range(n):
         x = m.hull_vert[m.hull_corner[first + (start + k) % n]]
-        put3(polygon, 3 * k, (1.0 * x[0], 1.0 * x[1], 1.0 * x[2]))
+        put3(polygon, 3 * k, (1.0 * value_of(x[0]), 1.0 * value_of(x[1]), 1.0 * value_of(x[2])))
     a, b, c, d = widest_four(polygon, n, 0.0)
     of_b, of_c, of_d = square(polygon, b), square(polygon, c), square(polygon, d)
     least = min(min(square(polygon, a), of_b), min(of_c, of_d))

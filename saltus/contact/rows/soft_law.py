@@ -11,6 +11,7 @@ documentation, Computation: Constraint model; Todorov, Convex and analytically-i
 constraints (2014)).
 """
 
+from saltus.number.components import value_of
 from saltus.number.functions import MINVAL, absolute, any_lane, maximum, minimum, power, where
 from saltus.number.kernels import kernel
 
@@ -24,6 +25,7 @@ def impedance(curve, r):
     curve: (impedance at r = 0, impedance at full width, width, midpoint, power).
     """
     first, full, width, midpoint, exponent = curve
+    exponent = value_of(exponent)  # has no tangents
     zero = 0.0 * r
     constant = zero + 0.5 * (first + full)
     rise = where(width > MINVAL, full - first, 0.0 * width)

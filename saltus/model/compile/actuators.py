@@ -206,24 +206,29 @@ def setpoint_periods(m: Any) -> np.ndarray:
     MuJoCo's rules decide which setpoints are periodic.
     """
     gear = m.actuator_gear[..., m.actuator_outadr, :]
-    turned = np.where(_turns_about_site(m, gear), np.linalg.norm(gear[..., 3:], axis=-1), 0.0)
+    turned = np.where(_turns_about_site(m, gear), _length(gear[..., 3:]), 0.0)
     of_ball = [
         m.actuator_trntype[k] in (TRN_JOINT, TRN_JOINTINPARENT) and m.jnt_type[m.actuator_trnid[k, 0]] == enums.BALL
         for k in range(m.nactuator)
     ]
-    turned = np.where(np.array(of_ball, bool), np.linalg.norm(gear[..., :3], axis=-1), turned)
+    turned = np.where(np.array(of_ball, bool), _length(gear[..., :3]), turned)
     return 2.0 * np.pi * turned * _has_setpoint(m)
+
+
+def _length(x: np.ndarray) -> np.ndarray:
+    """Euclidean lengths of vectors on the last axis, which may be complex."""
+    return np.sqrt((x * x).sum(axis=-1)) if np.iscomplexobj(x) else np.linalg.norm(x, axis=-1)
 
 
 def _has_setpoint(m) -> np.ndarray:
     """Whether actuators are position servos [..., nactuator]."""
     fixed = (m.actuator_gaintype == GAIN_FIXED) & (m.actuator_biastype == BIAS_AFFINE)
     plain = np.isin(m.actuator_dyntype, (DYN_NONE, DYN_INTEGRATOR, DYN_FILTER, DYN_FILTEREXACT))
-    opposite = m.actuator_gainprm[..., 0] == -m.actuator_biasprm[..., 1]
+    opposite = np.real(m.actuator_gainprm[..., 0]) == -np.real(m.actuator_biasprm[..., 1])
     return (fixed & plain & opposite) | (m.actuator_gaintype == GAIN_PID)
 
 
 def _turns_about_site(m, gear) -> np.ndarray:
     """Whether actuators turn a site with a reference without moving it [..., nactuator]."""
     referred = (m.actuator_trntype == TRN_SITE) & (m.actuator_trnid[:, 1] >= 0)
-    return referred & ~gear[..., :3].any(axis=-1)
+    return referred & ~np.real(gear[..., :3]).any(axis=-1)

@@ -53,12 +53,14 @@ def kernel_model(
     listed: bool = True,
     sleeps: bool = False,
 ) -> Struct:
-    """The kernels' Model of an MjModel with numbers of a kind ("float64", "float32"); disabled features are zero.
+    """The kernels' Model of an MjModel with numbers of a kind, "float64", "float32" or "dual".
+
+    Disabled features are zero.
 
     `timestep` (s): of the simulation; `left_out`: kinds of features that are ignored; `muscles`: laws that replace
-    those of actuators; `vary`: fields that will differ from lane to lane (see `saltus.model.vary`). `listed`: pairs of
-    geoms that may touch are listed, not found at run time (see `saltus.model.compile.constraints.broad`). `sleeps`:
-    trees may fall asleep.
+    those of actuators; `vary`: fields that will differ from lane to lane, or by which duals will have tangents (see
+    `saltus.model.vary`). `listed`: pairs of geoms that may touch are listed, not found at run time (see
+    `saltus.model.compile.constraints.broad`). `sleeps`: trees may fall asleep.
     """
     poses = attached_poses(m)
     own_laws = any(OF_CONTACTS.match(name) for name in vary)
@@ -91,6 +93,8 @@ def kernel_model(
     if vary:
         general = general_case(m, vary, values, sizes)
         values, sizes, features = values | general.values, sizes | general.sizes, features | general.features
+    if kind == "dual":
+        features -= {"vary"}  # whose fields are lanes
     struct = Struct(model_layout(features), sizes, kind)
     for name, view in struct.views.items():
         if view.size:

@@ -26,7 +26,7 @@ def tendons(m: mujoco.MjModel, left_out: frozenset[str] = frozenset()) -> Tendon
     An element of a fixed tendon is a joint with its coefficient. An element of a spatial tendon is the path between two
     successive sites, optionally around a sphere or cylinder, with the inverse of the pulley's divisor.
     """
-    paths = [_fixed(m, t) if m.wrap_type[m.tendon_adr[t]] == WRAP_JOINT else _spatial(m, t) for t in range(m.ntendon)]
+    paths = [path_elements(m, t) for t in range(m.ntendon)]
     elements = [element for path in paths for element in path]
     count = np.array([len(path) for path in paths], int)
     columns: dict[str, Any] = (
@@ -109,6 +109,11 @@ def inertia_parents(m: mujoco.MjModel, left_out: frozenset[str]) -> np.ndarray:
     return parents
 
 
+def path_elements(m: Any, t: int) -> list[tuple]:
+    """Elements of a tendon's path: type, two objects, wrapping geom, side site, factor (see `tendons`)."""
+    return _fixed(m, t) if m.wrap_type[m.tendon_adr[t]] == WRAP_JOINT else _spatial(m, t)
+
+
 def _fixed(m, t) -> list[tuple]:
     first = m.tendon_adr[t]
     return [
@@ -130,7 +135,7 @@ def _spatial(m, t) -> list[tuple]:
                 way, side = (int(m.wrap_type[geom]), round(m.wrap_prm[geom])) if geom >= 0 else (WRAP_SITE, -1)
                 found.append((way, site, obj, int(m.wrap_objid[geom]) if geom >= 0 else -1, side, share))
             site, geom = obj, -1
-        elif m.geom_size[obj, 0] >= MINVAL:
+        elif np.all(np.real(m.geom_size[..., obj, 0]) >= MINVAL):
             geom = w
     return found
 

@@ -1,6 +1,7 @@
 """Bodies, joints and degrees of freedom in the kernels' Model, and frames attached to bodies.
 
-Real fields of `m` may have a leading axis of simulations, and so have quantities derived from them.
+Real fields of `m` may have a leading axis of simulations, and so have quantities derived from them. They may be
+complex, for derivatives by complex steps (see `saltus.model.vary.tangents`).
 """
 
 from typing import Any
@@ -45,14 +46,14 @@ def bodies(m, poses) -> dict[str, Any]:
 def tree_values(m: Any, poses: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     """Inertia of bodies, attached frames, springs and dampers of joints: values that may vary in batches."""
     spring, damper = not off(m, FLAGS.mjDSBL_SPRING), not off(m, FLAGS.mjDSBL_DAMPER)
-    armature, damping, poly = _dof_parameters(m)
+    armature, damping, poly = dof_parameters(m)
     massive = m.body_subtreemass > MINVAL
     return {
         **poses,
         "body_inertia6": _body_inertia(m, poses["body_iquat"]),
         "body_inv_subtreemass": np.where(massive, 1.0 / np.where(massive, m.body_subtreemass, 1.0), 0.0),
-        "geom_mat": _matrices(poses["geom_quat"]),
-        "site_mat": _matrices(poses["site_quat"]),
+        "geom_mat": rotation_matrices(poses["geom_quat"]),
+        "site_mat": rotation_matrices(poses["site_quat"]),
         "jnt_stiffness": m.jnt_stiffness * spring,
         "jnt_stiffnesspoly": m.jnt_stiffnesspoly * spring,
         "dof_armature": armature,
@@ -111,8 +112,16 @@ def _same_frames(pos, quat, same, inertial_pos, inertial_quat):
     return pos, np.where((inertia | inertia_turn)[..., None], inertial_quat, quat)
 
 
-def _matrices(quats):
-    """Rotation matrices [..., 9] of quaternions [..., 4]."""
+def rotation_matrices(quats: np.ndarray) -> np.ndarray:
+    """Rotation matrices [..., 9], row by row, of quaternions [..., 4], which may be complex."""
+    if np.iscomplexobj(quats):
+        w, x, y, z = np.moveaxis(quats, -1, 0)
+        rows = (
+            *(w * w + x * x - y * y - z * z, 2 * (x * y - w * z), 2 * (x * z + w * y)),
+            *(2 * (x * y + w * z), w * w - x * x + y * y - z * z, 2 * (y * z - w * x)),
+            *(2 * (x * z - w * y), 2 * (y * z + w * x), w * w - x * x - y * y + z * z),
+        )
+        return np.stack(rows, axis=-1)
     out = np.zeros((*quats.shape[:-1], 9))
     for row, quat in zip(out.reshape(-1, 9), quats.reshape(-1, 4), strict=True):
         mujoco.mju_quat2Mat(row, quat)
@@ -121,7 +130,7 @@ def _matrices(quats):
 
 def _body_inertia(m, quats):
     """Inertia about each centre of mass in body axes, xx yy zz xy xz yz [..., nbody, 6], for principal axes `quats`."""
-    r = _matrices(quats).reshape(*quats.shape[:-1], 3, 3)
+    r = rotation_matrices(quats).reshape(*quats.shape[:-1], 3, 3)
     full = (r * m.body_inertia[..., None, :]) @ np.swapaxes(r, -1, -2)
     return full[..., [0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]]
 
@@ -147,7 +156,7 @@ def _leading_dofs(m):
     return leads
 
 
-def _dof_parameters(m):
+def dof_parameters(m: Any) -> list[np.ndarray]:
     """Armature, damping and damping polynomial of each dof, including actuators' through their gear."""
     square = m.actuator_gear[..., m.actuator_outadr, 0] ** 2
     added = m.actuator_armature * square, m.actuator_damping * square, m.actuator_dampingpoly * square[..., None]

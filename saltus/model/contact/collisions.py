@@ -175,7 +175,7 @@ def _take(values: np.ndarray, k: Any, vector: bool) -> np.ndarray:
 def mixed(a: Surface, b: Surface) -> dict[str, np.ndarray]:
     """Parameters of two surfaces mixed: those of the higher priority, else averages weighted by solmix and maxima."""
     share = _share(a.solmix, b.solmix)[..., None]
-    standard = (a.solref[..., :1] > 0) & (b.solref[..., :1] > 0)
+    standard = (np.real(a.solref[..., :1]) > 0) & (np.real(b.solref[..., :1]) > 0)
     solref = np.where(standard, share * a.solref + (1 - share) * b.solref, np.minimum(a.solref, b.solref))
     solimp = share * a.solimp + (1 - share) * b.solimp
     return {
@@ -201,6 +201,6 @@ def _ruling(a: Surface, b: Surface, name: str, mixture: np.ndarray) -> np.ndarra
 
 def _share(mix1: np.ndarray, mix2: np.ndarray) -> np.ndarray:
     """Weight of the first surface in a mixture."""
-    some1, some2 = mix1 >= MINVAL, mix2 >= MINVAL
+    some1, some2 = np.real(mix1) >= MINVAL, np.real(mix2) >= MINVAL
     total = np.where(some1 & some2, mix1 + mix2, 1.0)
     return np.where(some1 & some2, mix1 / total, np.where(some1, 1.0, np.where(some2, 0.0, 0.5)))

@@ -72,22 +72,27 @@ def reference(solref: ArrayLike, width_impedance: ArrayLike, safe_timestep: floa
     As in MuJoCo, parameters of mixed sign are replaced by the default, and time constants are at least `safe_timestep`
     (two steps, or 0 if the flag `refsafe` is off).
     """
-    first, second = np.moveaxis(np.asarray(solref, float), -1, 0)
-    w = np.asarray(width_impedance, float)
-    mixed = (first > 0) != (second > 0)
+    first, second = np.moveaxis(_numbers(solref), -1, 0)
+    w = _numbers(width_impedance)
+    mixed = (np.real(first) > 0) != (np.real(second) > 0)
     first, second = (np.where(mixed, x, y) for x, y in zip(DEFAULT_SOLREF, (first, second), strict=True))
     time = np.maximum(first, safe_timestep)
     with np.errstate(over="ignore"):
         standard = 1.0 / np.maximum(MINVAL, w * w * time * time * second * second), 2.0 / np.maximum(MINVAL, w * time)
         direct = -first / np.maximum(MINVAL, w * w), -second / np.maximum(MINVAL, w)
-    stiffness, damping = (np.where(first > 0, x, y) for x, y in zip(standard, direct, strict=True))
+    stiffness, damping = (np.where(np.real(first) > 0, x, y) for x, y in zip(standard, direct, strict=True))
     return stiffness[()], damping[()]  # plain numbers for a single law
+
+
+def _numbers(values: ArrayLike) -> np.ndarray:
+    """Real numbers, or complex ones, of whose real parts all conditions are, for derivatives by complex steps."""
+    return np.asarray(values, complex if np.iscomplexobj(values) else float)
 
 
 def impedance_parameters(solimp: ArrayLike) -> np.ndarray:
     """solimp [..., 5], clamped to its limits."""
     low, high = IMPEDANCE_RANGE
-    return np.clip(np.asarray(solimp, float), [low, low, 0.0, low, 1.0], [high, high, np.inf, high, np.inf])
+    return np.clip(_numbers(solimp), [low, low, 0.0, low, 1.0], [high, high, np.inf, high, np.inf])
 
 
 def soft_laws(
@@ -97,17 +102,18 @@ def soft_laws(
 
     `solreffriction`: parameters of the tangential damping; zeros and mixed signs mean those of the normal.
     """
-    solref, tangent = np.asarray(solref, float), np.asarray(solreffriction, float)
+    solref, tangent = _numbers(solref), _numbers(solreffriction)
     impedance = impedance_parameters(solimp)
     stiffness, damping = reference(solref, impedance[..., 1], safe_timestep)
-    own = tangent.any(axis=-1) & ((tangent[..., 0] > 0) == (tangent[..., 1] > 0))
+    plain = np.real(tangent)
+    own = plain.any(axis=-1) & ((plain[..., 0] > 0) == (plain[..., 1] > 0))
     across = reference(tangent, impedance[..., 1], safe_timestep)[1]
     return {
         "stiffness": stiffness,
         "damping": damping,
         "damping_tangent": np.where(own, across, damping),
         "impedance": impedance,
-        "direct": np.asarray((solref <= 0).all(axis=-1)),
+        "direct": np.asarray((np.real(solref) <= 0).all(axis=-1)),
     }
 
 

@@ -13,18 +13,18 @@ from saltus.model.vary.fields import CONSTANTS, value_of
 class Stack:
     """A model some of whose fields have one row for each simulation: `arrays`, by name, [n, ...].
 
-    Other fields are the model's own.
+    Other fields are those of the model itself, `plain`.
     """
 
     def __init__(self, m: mujoco.MjModel, arrays: Mapping[str, np.ndarray]):
-        self._m, self._arrays = m, arrays
+        self.plain, self._arrays = m, arrays
         self.opt = _Part(m.opt, arrays, "opt.")
         self.stat = _Part(m.stat, arrays, "stat.")
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
             raise AttributeError(name)
-        return self._arrays[name] if name in self._arrays else getattr(self._m, name)
+        return self._arrays[name] if name in self._arrays else getattr(self.plain, name)
 
 
 class _Part:

@@ -26,12 +26,16 @@ _COPIED += ("qpos_spring", "geom_size", "tendon_length0", "tendon_lengthspring",
 _COPIED += ("cam_pos0", "cam_poscom0", "cam_mat0")
 
 
-def kernel_values(s: Stack, struct: Struct, left_out: frozenset[str], safe_timestep: float) -> dict[str, np.ndarray]:
+def kernel_values(
+    s: Stack, struct: Struct, left_out: frozenset[str], safe_timestep: float, fields: frozenset[str] | None = None
+) -> dict[str, np.ndarray]:
     """Fields of the kernels' Model that differ between simulations [n, ...].
 
     `struct`: the Model of one of them, in which every constraint has its own law; `safe_timestep` (s) bounds the time
-    constants of soft constraints.
+    constants of soft constraints. `fields`: those of the Model that may differ, by default those that do so in
+    `struct`. Values are complex where those of `s` are.
     """
+    fields = struct.layout.varied if fields is None else fields
     poses = attached_poses(s)
     views = struct.views
     values = {name: getattr(s, name) for name in _COPIED}
@@ -50,13 +54,8 @@ def kernel_values(s: Stack, struct: Struct, left_out: frozenset[str], safe_times
     values |= chain_values(s, np.stack([views["chain_body1"], views["chain_body2"]], axis=1))
     values |= _laws(s, struct, safe_timestep)
     _check_periods(s, struct)
-    own = {name: len(shape) for name, shape in _shapes(struct).items()}
+    own = {name: len(struct.layout.shape(name, struct.sizes)) for name in fields}
     return {name: value for name, value in values.items() if name in own and np.ndim(value) > own[name]}
-
-
-def _shapes(struct: Struct) -> dict[str, tuple[int, ...]]:
-    """Shapes, for one simulation, of the fields that may vary."""
-    return {name: struct.layout.shape(name, struct.sizes) for name in struct.layout.varied}
 
 
 def _bounding_radii(s: Stack) -> np.ndarray:
@@ -64,7 +63,7 @@ def _bounding_radii(s: Stack) -> np.ndarray:
     if s.geom_size.ndim == 2:
         return s.geom_rbound
     x, y, z = np.moveaxis(s.geom_size, -1, 0)
-    radius = np.broadcast_to(s.geom_rbound, x.shape).copy()
+    radius = np.broadcast_to(s.geom_rbound, x.shape).astype(x.dtype)
     of_shape = {
         SPHERE: x,
         CAPSULE: x + y,
@@ -107,7 +106,7 @@ def _laws(s: Stack, struct: Struct, safe: float) -> dict[str, np.ndarray]:
                 continue
             if field not in out:
                 own = views[field][..., 0]  # equal in all lanes
-                out[field] = np.broadcast_to(own, (len(value), *own.shape)).copy()
+                out[field] = np.broadcast_to(own, (len(value), *own.shape)).astype(np.result_type(own, value))
             out[field][:, places] = value
     return out
 
@@ -131,10 +130,10 @@ def _check_periods(s: Any, struct: Struct) -> None:
     """Raise OptionError if a servo of an angle would become periodic or not periodic: MuJoCo decides by its values."""
     if not s.nactuator or all(getattr(s, f"actuator_{x}").ndim == 2 for x in ("gainprm", "biasprm", "gear")):
         return
-    wrong = setpoint_periods(s) != struct.views["actuator_period"]
+    wrong = np.real(setpoint_periods(s)) != struct.views["actuator_period"]
     if wrong.any():
         i, k = (int(x) for x in np.argwhere(np.atleast_2d(wrong))[0])
-        name = name_of(s._m, "ACTUATOR", k)  # noqa: SLF001
+        name = name_of(s.plain, "ACTUATOR", k)
         raise OptionError(
             f"actuator_gainprm, actuator_biasprm and actuator_gear of {name} (simulation {i}): a position servo on an "
             "angle takes its error to the nearest turn where gainprm[0] = -biasprm[1]; vary both together, and no gear"

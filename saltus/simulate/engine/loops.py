@@ -21,7 +21,7 @@ from saltus.integrate.event.event_driven import goes_on
 from saltus.integrate.integrator import Integrator
 from saltus.integrate.passing import may_pass, note_passing
 from saltus.integrate.status import bad_start, bad_state
-from saltus.integrate.tangents import seed_state, store_tangents
+from saltus.integrate.tangents import seed_state, store_parameter_tangents, store_tangents
 from saltus.number.components import lane_get
 from saltus.number.conditions import has
 from saltus.number.functions import any_lane, maximum, rarely
@@ -312,6 +312,32 @@ def _linearize(step, label: str, count: int) -> Entry:
             store_tangents(m, d, f.qpos, A, B, column)
 
     return entry(linearize, name=f"linearize_{label}", structs=("m", "f", "d"), parameters=2 * count)
+
+
+def parameter_tangents(integrator: Integrator) -> Entry:
+    """Derivatives of one step by parameters of a dual model into columns column, ... of P [2 nv + nact, parameters].
+
+    (dual model, data, dual data, qpos, qvel, act, ctrl, start, nmemory, nwarm, h, P, column, *parameters for the
+    tangents). The data are floats, after the same step from the time `start` (s); the other arguments are as for
+    `linearize`. Tangents of the model, and of parameters of a controller in the dual data, are along the parameters.
+    """
+    return _parameter_tangents(integrator.step, _label(integrator), len(integrator.parameters))
+
+
+@functools.cache
+def _parameter_tangents(step, label: str, count: int) -> Entry:
+    def parameter_tangents(m, f, d, qpos, qvel, act, ctrl, start, nmemory, nwarm, h, P, column, parameters):
+        seed_state(m, d, qpos, qvel, act, ctrl, 2 * m.nv + m.nact + m.nu)  # without tangents
+        d.time = d.time * 0.0 + start
+        hold_control(m, d, h)
+        for k in range(nmemory):
+            d.memory[k] = 0.0 * d.time
+        for i in range(nwarm):
+            d.qacc_warmstart[i] = 0.0 * d.time + f.qacc_warmstart[i]
+        step(m, d, h, *parameters)
+        store_parameter_tangents(m, d, f.qpos, P, column)
+
+    return entry(parameter_tangents, name=f"parameters_{label}", structs=("m", "f", "d"), parameters=count)
 
 
 @functools.cache

@@ -5,7 +5,9 @@ is highest in the middle direction of a cell of a cube's surface, which was comp
 """
 
 from saltus.model.contact.hulls import CELLS
-from saltus.number.intrinsics.blocks import higher_of_block
+from saltus.number.components import value_of
+from saltus.number.conditions import has_tangents
+from saltus.number.intrinsics.blocks import AT_ONCE, higher_of_block
 from saltus.number.kernels import kernel
 
 
@@ -13,7 +15,7 @@ from saltus.number.kernels import kernel
 def along(m, k, u):
     """Coordinate (m) of vertex k along direction u [3], in the geom's frame."""
     x = m.hull_vert[k]
-    return u[0] * x[0] + u[1] * x[1] + u[2] * x[2]
+    return u[0] * value_of(x[0]) + u[1] * value_of(x[1]) + u[2] * value_of(x[2])
 
 
 @kernel(inline=True)
@@ -47,7 +49,23 @@ def highest(m, h, u, last):
     while at != best:
         at = best
         for block in range(m.hull_edgeadr[at], m.hull_edgeadr[at + 1]):
-            k, height = higher_of_block(m.hull_star, block, u[0], u[1], u[2], most)
+            if has_tangents(m):
+                k, height = higher_of_duals(m, block, u, most)
+            else:
+                k, height = higher_of_block(m.hull_star, block, u[0], u[1], u[2], most)
             if k >= 0:
                 best, most = m.hull_edge[block, k], height
     return best
+
+
+@kernel
+def higher_of_duals(m, block, u, least):
+    """`higher_of_block` of a Model of duals, whose numbers do not lie side by side."""
+    best = -1
+    for k in range(AT_ONCE):
+        x = value_of(m.hull_star[block, k])
+        y, z = value_of(m.hull_star[block, AT_ONCE + k]), value_of(m.hull_star[block, 2 * AT_ONCE + k])
+        height = u[0] * x + u[1] * y + u[2] * z
+        if height > least:
+            best, least = k, height
+    return best, least

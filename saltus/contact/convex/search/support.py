@@ -8,6 +8,7 @@ import math
 
 from saltus.contact.convex.search.hull import highest
 from saltus.model.enums import BOX, CAPSULE, CYLINDER, ELLIPSOID, HFIELD, MESH, SPHERE
+from saltus.number.components import value_of
 from saltus.number.intrinsics.memory import get3
 from saltus.number.kernels import kernel
 
@@ -22,7 +23,7 @@ def support(m, kind, hull, size, u, last):
     if kind == MESH:
         k = highest(m, hull, u, last)
         x = m.hull_vert[k]
-        return 1.0 * x[0], 1.0 * x[1], 1.0 * x[2], k
+        return 1.0 * value_of(x[0]), 1.0 * value_of(x[1]), 1.0 * value_of(x[2]), k
     if kind == BOX:
         x = size[0] if u[0] >= 0.0 else -size[0]
         y = size[1] if u[1] >= 0.0 else -size[1]

@@ -82,7 +82,7 @@ def _joined_bodies(m, i) -> tuple[int, int]:
 def equality_values(m: Any, active: Sequence[int]) -> dict[str, np.ndarray]:
     """Parameters, and inverse inertias of translation and rotation, of equality constraints."""
     before = m.body_invweight0.shape[:-2]
-    weight = np.zeros((*before, len(active), 2))
+    weight = np.zeros((*before, len(active), 2), m.body_invweight0.dtype)
     for k, i in enumerate(active):
         objects = [o for o in (int(m.eq_obj1id[i]), int(m.eq_obj2id[i])) if o >= 0]
         if m.eq_type[i] == JOINT:
