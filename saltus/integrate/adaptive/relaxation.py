@@ -14,6 +14,7 @@ up to `MANY` in each pace.
 
 from saltus.integrate.adaptive.memory import LOOSE, TRIES
 from saltus.integrate.adaptive.step_bounds import PACE
+from saltus.number.components import value_of
 from saltus.number.functions import any_lane, maximum, minimum, power, where
 from saltus.number.kernels import kernel
 
@@ -31,19 +32,19 @@ def relaxed(d, h, live, error, bounds):
     pace = bounds[PACE]
     if not pace > 0.0:
         return error, False
-    one = 1.0 + 0.0 * d.time
-    loose = maximum(d.memory[LOOSE], one)
+    one, h = value_of(1.0 + 0.0 * d.time), value_of(h)
+    loose = maximum(value_of(d.memory[LOOSE]), one)
     eased = error / loose
     good = live & (eased <= 1.0)
     # trials decay with the time that passes, and so does the factor
     passed = where(good, h, 0.0 * one) / pace
     limit = where(loose > 1.0, FEW * one, MANY * one)
-    tries = maximum(d.memory[TRIES] - limit * passed, 0.0 * one) + 1.0
+    tries = maximum(value_of(d.memory[TRIES]) - limit * passed, 0.0 * one) + 1.0
     after = maximum(loose * power(HALF * one, minimum(passed, 64.0 * one)), one)
     # too many: relax further
     over = tries > limit
-    d.memory[TRIES] = where(live, where(over, 0.0 * one, tries), d.memory[TRIES])
-    d.memory[LOOSE] = where(live, where(over, MORE * after, after), d.memory[LOOSE])
+    d.memory[TRIES] = where(live, where(over, 0.0 * one, tries), value_of(d.memory[TRIES]))
+    d.memory[LOOSE] = where(live, where(over, MORE * after, after), value_of(d.memory[LOOSE]))
     return eased, any_lane(good & (error > 1.0))
 
 

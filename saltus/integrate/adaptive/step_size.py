@@ -7,7 +7,7 @@ Nørsett & Wanner, Solving Ordinary Differential Equations I (1993), II.4, with 
 from saltus.integrate.adaptive.memory import ERROR_BEFORE, REJECTED, STEP, TAKEN
 from saltus.integrate.dense.dormand_prince import ERROR, STAGES
 from saltus.model.enums import SLIDE
-from saltus.number.components import frozen
+from saltus.number.components import value_of
 from saltus.number.functions import absolute, clip, maximum, minimum, power, sqrt, where
 from saltus.number.kernels import kernel, only_with
 
@@ -50,7 +50,7 @@ def error_norm(m, d, h, tolerance):
         speed = h * speed / (tolerance[1] + tolerance[0] * fast)
         total = total + position * position + speed * speed
     total = total + activation_errors(m, d, h, tolerance)
-    return sqrt(total / max(2.0 * m.nv + m.nact, 1.0))
+    return sqrt(value_of(total) / max(2.0 * m.nv + m.nact, 1.0))
 
 
 @only_with("act", otherwise="0.0 * h")
@@ -75,21 +75,22 @@ def control_step_size(m, d, h, live, good, error):
     h' = h · 0.9 error^-(0.2 - 0.75 β) error_before^β, within limits (Hairer & Wanner, Solving Ordinary Differential
     Equations II (1996), IV.2). `live`: lanes that have tried the step; `good`: lanes that accept it.
     """
+    # plain numbers: derivatives are those of the motion, for which the choice of steps is a matter of accuracy
+    h, step, before = value_of(h), value_of(d.memory[STEP]), value_of(d.memory[ERROR_BEFORE])
+    error = value_of(error)
     known = error == error
-    error = where(error > 1e-10, error, 1e-10 + 0.0 * d.time)
+    error = where(error > 1e-10, error, 1e-10 + 0.0 * h)
     # PI controller: factor from this error and the previous one
-    factor = SAFETY * power(error, -(0.2 - 0.75 * BETA)) * power(d.memory[ERROR_BEFORE], BETA)
+    factor = SAFETY * power(error, -(0.2 - 0.75 * BETA)) * power(before, BETA)
     factor = clip(factor, SHRINK, where(good, GROW + 0.0 * error, 1.0 + 0.0 * error))
     factor = where(known, factor, SHRINK + 0.0 * error)
     # next step size; a step shortened to meet an end does not reduce it
-    tried = where(live, maximum(h, 0.0 * h), d.memory[STEP])
-    shortened = good & (h < d.memory[STEP])
+    tried = where(live, maximum(h, 0.0 * h), step)
+    shortened = good & (h < step)
     proposal = tried * factor
-    proposal = where(shortened, maximum(proposal, d.memory[STEP]), proposal)
-    # derivatives are those of the motion, for which the choice of steps is a matter of accuracy
-    d.memory[STEP] = frozen(where(live, proposal, d.memory[STEP]))
-    error_before = where(good, maximum(error, 1e-4 + 0.0 * error), d.memory[ERROR_BEFORE])
-    d.memory[ERROR_BEFORE] = frozen(error_before)
+    proposal = where(shortened, maximum(proposal, step), proposal)
+    d.memory[STEP] = where(live, proposal, step)
+    d.memory[ERROR_BEFORE] = where(good, maximum(error, 1e-4 + 0.0 * error), before)
     # counts of accepted and rejected steps
     d.memory[TAKEN] = d.memory[TAKEN] + where(good, 1.0 + 0.0 * error, 0.0 * error)
     failed = where(good, 0.0 * error, 1.0 + 0.0 * error)

@@ -77,7 +77,8 @@ class RunTangents:
         for name, values in self._engine.d.views.items():
             if np.size(values) and own[name].shape[: np.ndim(values)] == np.shape(values):  # scratch may differ
                 self._d.fill(name, values)
-        own["event_count"][LOGGED] = own["event_count"][LOST] = own["event_count"][UNDONE] = 0
+        if own["event_count"].size:
+            own["event_count"][[LOGGED, LOST, UNDONE]] = 0
 
     def values(self, name: str) -> NDArray[np.float64]:
         """A field of the data without its tangents."""
