@@ -37,9 +37,10 @@ WITH_SAMPLES = [page for page in pages() if blocks(text_of(page), "python")]
 
 def run_samples(page, folder):
     """All samples, one after another in a process of their own, as a reader would try them; no browser is started."""
-    samples = blocks(text_of(page), "python")
+    program = folder.with_suffix(".py")
+    program.write_text("\n".join(blocks(text_of(page), "python")), encoding="utf-8")
     result = subprocess.run(
-        [sys.executable, "-c", "\n".join(samples)],
+        [sys.executable, str(program)],
         capture_output=True,
         text=True,
         cwd=folder,

@@ -7,6 +7,7 @@ import functools
 import inspect
 import linecache
 import os
+import sys
 from types import CodeType, FunctionType
 from typing import Any
 
@@ -19,7 +20,7 @@ Definition = ast.FunctionDef | ast.Lambda
 def definition(function: FunctionType) -> Definition | None:
     """The definition of a function or lambda; None where its source is not at hand, or a file has changed since."""
     own = function.__code__
-    text = "".join(linecache.getlines(own.co_filename, function.__globals__))
+    text = "".join(linecache.getlines(own.co_filename, function.__globals__)) or _program_of(own.co_filename)
     try:
         tree, codes = _compiled(text, own.co_filename, own.co_flags & __future__.annotations.compiler_flag)
     except (SyntaxError, ValueError):
@@ -29,6 +30,12 @@ def definition(function: FunctionType) -> Definition | None:
         if len(found) == 1:
             return found[0]
     return syntax_tree(function)
+
+
+def _program_of(file: str) -> str:
+    """The text of the program that runs as `python -c TEXT`, whose functions are in the file "<string>"."""
+    given = sys.orig_argv
+    return given[given.index("-c") + 1] if file == "<string>" and "-c" in given[:-1] else ""
 
 
 @functools.lru_cache(maxsize=64)

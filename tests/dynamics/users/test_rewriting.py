@@ -4,6 +4,8 @@ Reference: the same function as plain Python, on numbers; for derivatives, centr
 """
 
 import math
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -214,3 +216,17 @@ def test_simulations_of_a_batch_go_their_own_ways():
         alone.qpos[0] = start
         alone.step(200)
         assert np.allclose(batch.qpos[k], alone.qpos, atol=1e-12)
+
+
+def test_functions_of_a_program_on_the_command_line_are_rewritten():
+    """`python -c` has no file; a power of a number that is a lane needs the rewriting."""
+    program = (
+        "import saltus\n"
+        "@saltus.controller\n"
+        "def brake(m, d, z):\n"
+        "    d.ctrl[0] = -d.qvel[0] ** 2\n"
+        "batch = saltus.Batch('pendulum', 2, control=brake)\n"
+        "batch.step()\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr

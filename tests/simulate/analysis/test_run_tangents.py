@@ -1,8 +1,8 @@
 """Derivatives of motion through located events.
 
 References: closed forms of a bouncing ball and of a sliding block; central differences of whole runs, extrapolated to
-the fourth order with steps of 1e-4 and 5e-5: errors of 1e-16 times the fifth derivatives, and rounding of 1e-12 over the
-step; 1e-7 relative to the largest entry leaves room for both.
+the fourth order with steps of 1e-4 and 5e-5: errors of 1e-16 times the fifth derivatives, and rounding of 1e-12 over
+the step; 1e-7 relative to the largest entry leaves room for both.
 """
 
 import mujoco
