@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
-BLOCK = re.compile(r"^```([^\n`]*)\n(.*?)^```[ ]*$", re.M | re.S)
+BLOCK = re.compile(r"^(`{3,})([^\n`]*)\n(.*?)^\1[ ]*$", re.M | re.S)
 SHELL = ("", "bash", "sh", "console", "text")
 
 
@@ -29,7 +29,7 @@ def text_of(page):
 
 def blocks(text, *languages):
     """Fenced blocks in one of these languages."""
-    return [body for language, body in BLOCK.findall(text) if language.strip() in languages]
+    return [body for _, language, body in BLOCK.findall(text) if language.strip() in languages]
 
 
 WITH_SAMPLES = [page for page in pages() if blocks(text_of(page), "python")]
