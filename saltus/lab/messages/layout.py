@@ -1,4 +1,4 @@
-"""Where MuJoCo's compiler looks for the files that a model names, if they came without their folders."""
+"""Places in which MuJoCo's compiler looks for the files of a model that came without their folders."""
 
 from __future__ import annotations
 
@@ -145,7 +145,7 @@ class _Layout:
         return place
 
     def _values(self, place: str) -> list[Value]:
-        """What the file at a place names."""
+        """Values in the file at a place that name other files."""
         name = self.found.get(place, place)
         if name not in self.read:
             self.read[name] = list(itertools.islice(values(self.files[name]), MOST_VALUES + 1))

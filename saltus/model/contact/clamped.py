@@ -38,7 +38,7 @@ def warn_of_clamped(m: mujoco.MjModel, name: str, left_out: frozenset[str]) -> N
 
 
 def clamped(solref: NDArray[np.float64], solimp: NDArray[np.float64], shortest: float) -> list[str]:
-    """What acts in place of a solref [2] and a solimp [5], in words; `shortest` time constant (s), 0 for any."""
+    """Replacements that act for a solref [2] and a solimp [5], in words; `shortest` time constant (s), 0 for any."""
     found = []
     first, second = (float(x) for x in solref)
     if (first > 0) != (second > 0):

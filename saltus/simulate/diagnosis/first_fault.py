@@ -1,4 +1,4 @@
-"""What is wrong at a state whose step or acceleration is not finite: the field, joint or actuator to name."""
+"""The fault of a state whose step or acceleration is not finite: the field, joint or actuator to name."""
 
 from collections.abc import Mapping
 

@@ -66,7 +66,7 @@ class Element:
             return None
 
     def extent(self, content: bytes) -> tuple[int, int]:
-        """Where the element begins in its text, and where it ends."""
+        """Places in its text at which the element begins and ends."""
         first = content.index(b">", attribute_places(content, self)[1])
         only = content[first - 1 : first] == b"/"
         return self.place, (first if only else content.index(b">", self.end)) + 1
