@@ -36,6 +36,7 @@ _HOME = {
     "Soft": "saltus.simulate.laws.contact",
     "Compliant": "saltus.simulate.laws.contact",
     "Hard": "saltus.simulate.laws.contact",
+    "run_gradient": "saltus.simulate.gradients.run_gradient",
     "friction_contact": "saltus.simulate.analysis.friction_contact",
     "FrictionContact": "saltus.simulate.analysis.friction_contact",
     "Trajectory": "saltus.record.trajectory",
@@ -105,6 +106,7 @@ __all__ = [
     "page",
     "refine",
     "resume",
+    "run_gradient",
     "simulate",
     "sweep",
 ]
@@ -138,6 +140,7 @@ if TYPE_CHECKING:
     from saltus.simulate.analysis.friction_contact import FrictionContact, friction_contact
     from saltus.simulate.batch import Batch
     from saltus.simulate.function import simulate
+    from saltus.simulate.gradients.run_gradient import run_gradient
     from saltus.simulate.laws.contact import Compliant, Hard, Soft
     from saltus.simulate.laws.control import PID, Controller, controller
     from saltus.simulate.laws.dynamics import Dynamics

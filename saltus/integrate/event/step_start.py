@@ -13,7 +13,7 @@ from saltus.integrate.event.dense_events import go_over
 from saltus.integrate.event.event_functions import event_values, read_values
 from saltus.integrate.event.user_events import EVENTS, first_sides, look, pass_sides, sides_after
 from saltus.model.event_enums import LEFT, RECENT, ROUGHLY, SHARED
-from saltus.number.conditions import has
+from saltus.number.conditions import has, has_tangents
 from saltus.number.functions import sqrt
 from saltus.number.kernels import kernel, only_with
 from saltus.solve.cone.delassus import slips
@@ -46,6 +46,8 @@ def begin(m, d):
         return status
     # known modes: only slopes and event functions
     count_closed(m, d)
+    if has_tangents(d):
+        project(m, d)  # changes of a state in contact that leave the contact are changes that stay, to first order
     if d.dense[LEFT] < 0.5:
         start_step(m, d)
     return status

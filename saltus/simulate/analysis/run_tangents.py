@@ -6,7 +6,7 @@ matrices of hybrid systems (Leine & Nijmeijer, Dynamics and Bifurcations of Non-
 without a case for each kind of event.
 """
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from itertools import pairwise
 from typing import Any
 
@@ -58,8 +58,11 @@ class RunTangents:
         check_tangents(A, B)
         return A, B
 
-    def columns(self) -> Iterator[int]:
-        """First columns of groups of directions; at each, the data is at the present state with their tangents."""
+    def columns(self, groups: Collection[int] | None = None) -> Iterator[int]:
+        """First columns of groups of directions; at each, the data is at the present state with their tangents.
+
+        `groups`: numbers of those wanted; None: all.
+        """
         engine = self._engine
         engine.prepare()
         with peeking(engine):
@@ -67,6 +70,8 @@ class RunTangents:
                 engine.settle()
             start = [engine.d.views[name].copy().reshape(-1) for name in START]
             for column in range(0, max(self.directions, 1), NTANGENT):
+                if groups is not None and column // NTANGENT not in groups:
+                    continue
                 self._take_over()
                 loops.seed_run(engine.step_m, self._d, *start, column)
                 yield column

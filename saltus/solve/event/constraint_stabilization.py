@@ -14,8 +14,11 @@ from saltus.dynamics.tree.factor import factor, solve
 from saltus.dynamics.tree.manifold import displace
 from saltus.model.enums import ROWS
 from saltus.model.event_enums import CLOSED
+from saltus.number.components import tangent_of
+from saltus.number.conditions import has_tangents
 from saltus.number.functions import absolute, maximum
 from saltus.number.kernels import kernel, only_with
+from saltus.number.kinds import NTANGENT
 from saltus.solve.cone.delassus import DRIFT, assemble, clear_forces, row_matrix, spread
 from saltus.solve.event.constrained_acceleration import rows_there
 from saltus.solve.event.redundant_rows import least_forces
@@ -99,11 +102,17 @@ def inverse_inertia(m, d):
 
 @kernel
 def errors(d, rows):
-    """hard_q ← row_pos or row_velocity of the active rows, which should be zero; returns the largest magnitude."""
+    """hard_q ← row_pos or row_velocity of the active rows, which should be zero; returns the largest magnitude.
+
+    Tangents of duals count: they, too, must lie in the constraints.
+    """
     worst = 0.0 * d.time
     for j in range(d.hard_count[ROWS]):
         d.hard_q[j] = rows[d.hard_place[j]]
         worst = maximum(worst, absolute(d.hard_q[j]))
+        if has_tangents(d):
+            for k in range(NTANGENT):
+                worst = maximum(worst, absolute(tangent_of(d.hard_q[j], k)))
     return worst
 
 

@@ -118,7 +118,6 @@ def test_runs_over_impacts_and_slips(model, integrator, restitution, duration, s
 
 
 def test_a_start_in_contact_counts_as_staying_in_it():
-    """A block at rest on the floor: along the floor, friction holds it; x and y stay where they are moved to."""
+    """A block at rest: friction holds it where it is moved to; a small speed is gone after a time ∝ speed."""
     A, _ = simulation(POINT, "dopri5", 0.5, 0.3, [0, 0, 0], [0, 0, 0]).linearize()
-    along = [1, 2, 4, 5]
-    np.testing.assert_allclose(A[np.ix_(along, along)], np.diag([1, 1, 0, 0]), atol=1e-9)
+    np.testing.assert_allclose(A, np.diag([0, 1, 1, 0, 0, 0]), atol=1e-9)

@@ -1,0 +1,1 @@
+"""Gradients of losses of whole runs."""
