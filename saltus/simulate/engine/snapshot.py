@@ -18,10 +18,7 @@ from saltus.errors import OptionError
 from saltus.model.model import Model
 from saltus.simulate.engine.engine import Engine
 
-OPTIONS = (  # of hard contact, beside its coefficients, on which further steps depend
-    *("gap_tolerance", "speed_tolerance", "bounce_height", "impact_law", "impact_treatment"),
-    *("dense", "dense_events", "dense_time", "dense_step", "overlap_depth"),
-)
+LAWS = ("impact_law", "impact_treatment")  # of hard contact; tolerances and dense events are matters of accuracy
 WHOLE = 52  # bits of an integer that a float64 holds exactly
 
 
@@ -88,7 +85,7 @@ def marks(engine: Engine) -> dict[str, float]:
             "contact law": "" if hard is None else engine.law.name,
             "restitution": hard and (hard.restitution, hard.tangential_restitution, hard.limit_restitution),
             "friction of hard contact": hard and hard.friction,
-            "options of hard contact": hard and [getattr(hard, name) for name in OPTIONS],
+            "law of impacts": hard and [getattr(hard, name) for name in LAWS],
         }
         of_model = {"model": mark_of(engine.model, ())}
         engine.memo["marks"] = of_model | {what: _number(repr(value).encode()) for what, value in found.items()}
