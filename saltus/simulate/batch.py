@@ -20,6 +20,7 @@ from saltus.model.vary.fields import MAY_VARY, check_names
 from saltus.number.kinds import LANES
 from saltus.record.batch_recording import BatchRecording
 from saltus.record.table.events import EventTable
+from saltus.simulate.analysis.linearize_each import linearize_each
 from saltus.simulate.attributes import belongs_elsewhere
 from saltus.simulate.batches.by_place import by_name
 from saltus.simulate.batches.fields import READABLE
@@ -143,7 +144,7 @@ class Batch(BatchState, ModelsOfEach):
         """The states and their integrator: side by side in lanes, or one by one if events are located."""
         law, room = self._law, len(self._parameters)
         if isinstance(law, Hard):
-            each = replace(setup, contact=law.of_first())
+            each = replace(setup, contact=law.of_simulation(0))
             first = Engine(each)
             if first.hard is not None:
                 if self.precision != "float64":
@@ -345,10 +346,20 @@ class Batch(BatchState, ModelsOfEach):
         `record`: further fields, as of `Simulation.run`. Rows after a terminal event are nan. A DivergenceError or
         EventError has the recording, in which others went on, as `trajectory`.
         """
-        law = self._law.of_first() if isinstance(self._law, Hard) else self._law
-        return run_batch(
-            self, Engine(replace(self._present(), contact=law)), duration, sample, control, progress, record
-        )
+        return run_batch(self, self._engine_of(0), duration, sample, control, progress, record)
+
+    @in_turn
+    def linearize(self, parameters: Sequence[str] | str | None = None) -> tuple[NDArray[np.float64], ...]:
+        """A, B, with `parameters` also P [n, ...], of a step of each simulation: `Simulation.linearize`, in float64."""
+        names = None if parameters is None else words("parameters", parameters)
+        own = self._vary or isinstance(self._law, Hard)
+        engines = map(self._engine_of, range(self.n if own else 1))
+        return linearize_each(engines, dict(zip(FIELDS, self.read(FIELDS), strict=True)), names)
+
+    def _engine_of(self, i: int) -> Engine:
+        """An engine for simulation i by itself, at its start."""
+        law = self._law.of_simulation(i) if isinstance(self._law, Hard) else self._law
+        return Engine(replace(self._present(), contact=law, model=self._model_of(i) if self._vary else self.shared))
 
     def _check_clock(self, n: int) -> None:
         """Raise OptionError if sample times of delayed controls and sensors would coincide in float32."""

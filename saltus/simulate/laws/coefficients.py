@@ -66,8 +66,9 @@ def column(name: str, value: Any, n: int | None) -> np.ndarray:
     return np.array(value, float)[:, None]
 
 
-def first_of(value: Any) -> Any:
-    return value[0] if np.ndim(value) else value
+def entry_of(value: Any, i: int) -> Any:
+    """The number of simulation i, of an array with one for each or of a number for all."""
+    return value[i] if np.ndim(value) else value
 
 
 def pair_values(pair: Any, value: Any) -> dict[str, float | tuple[float, ...]]:

@@ -21,7 +21,7 @@ from saltus.simulate.laws.coefficients import (
     Coefficients,
     coefficient_of,
     column,
-    first_of,
+    entry_of,
     number_of,
     pair_values,
 )
@@ -194,13 +194,13 @@ class Hard:
         limits = np.broadcast_to(column("limits", self.limits, n), (rows, base.nlimit))
         return Coefficients(restitution, friction, limits, tangential)
 
-    def of_first(self) -> "Hard":
-        """The law of the first simulation."""
-        first = {name: first_of(getattr(self, name)) for name in OF_EACH}
+    def of_simulation(self, i: int) -> "Hard":
+        """The law of simulation i of a batch."""
+        own = {name: entry_of(getattr(self, name), i) for name in OF_EACH}
         pairs = {
-            pair: {name: first_of(x) for name, x in pair_values(pair, v).items()} for pair, v in self.pairs.items()
+            pair: {name: entry_of(x, i) for name, x in pair_values(pair, v).items()} for pair, v in self.pairs.items()
         }
-        return replace(self, **first, pairs=pairs)
+        return replace(self, **own, pairs=pairs)
 
     def differs(self, other: "Hard") -> str:
         """The first option that differs in `other`, except restitution and friction; "" if there is none."""
