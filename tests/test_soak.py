@@ -8,12 +8,12 @@ import random
 import pytest
 from helpers import soak
 from helpers.soaking import scenes, texts
-from helpers.soaking.kinds import KINDS, kind_of
+from helpers.soaking.kinds import KINDS, PLANTED, kind_of
 from helpers.soaking.outcomes import Kind, outcome
 
 #: Kinds of which a few mutants compile nothing.
 QUICK = ("mjcf", "urdf", "netcdf", "zarr", "npz", "policy", "message", "upload")
-PLANTED = {"accept": "accepted", "refuse": "refused", "raw": "raw", "crash": "crash", "hang": "hang"}
+RESULTS = {"accept": "accepted", "refuse": "refused", "raw": "raw", "crash": "crash", "hang": "hang"}
 
 
 @pytest.mark.parametrize("name", QUICK)
@@ -42,9 +42,9 @@ def test_a_seed_gives_the_same_mutant_again():
 
 def test_planted_faults_are_counted(capsys):
     """A worker that crashed or hangs is replaced: what comes after it is tried."""
-    tasks = [(f"planted-{name}", seed) for seed in (0, 1) for name in PLANTED]
+    tasks = [(f"planted-{name}", seed) for seed in (0, 1) for name in RESULTS]
     found = soak.soak(tasks, workers=1, limit=1.0, seconds=600.0)
-    assert found == {(f"planted-{name}", result): 2 for name, result in PLANTED.items()}
+    assert found == {(f"planted-{name}", result): 2 for name, result in RESULTS.items()}
     printed = capsys.readouterr().out
     for name in ("raw", "crash", "hang"):
         assert f"{name}: PYTHONPATH=tests:. python -m helpers.soak planted-{name} 1" in printed
@@ -55,10 +55,10 @@ def test_planted_faults_are_counted(capsys):
 @pytest.mark.parametrize(("name", "status"), [("planted-accept", 0), ("planted-refuse", 0), ("planted-raw", 1)])
 def test_one_mutant_can_be_repeated(name, status, capsys):
     assert soak.main([name, "7"]) == status
-    assert capsys.readouterr().out.startswith(PLANTED[name.removeprefix("planted-")])
+    assert capsys.readouterr().out.startswith(RESULTS[name.removeprefix("planted-")])
 
 
 def test_every_kind_has_its_name():
-    assert all(kind.name == name for name, kind in KINDS.items())
+    assert all(kind_of(name).name == name for name in [*KINDS, *PLANTED])
     with pytest.raises(SystemExit):
         soak.main(["--kinds", "unknown"])
