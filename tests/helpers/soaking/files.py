@@ -22,6 +22,7 @@ from helpers.soaking.values import TEXTS, VALUES, changed_json_text
 from saltus.env import Policy
 from saltus.errors import SaltusWarning
 from saltus.record import Trajectory
+from saltus.record.files.checksum import sealed_size, write_sealed
 from saltus.record.io.sweep_store import Kept
 
 ABOUT = {"model": "pendulum", "step": 0.1}
@@ -120,7 +121,8 @@ def changed_netcdf(source: Path, folder: Path, rng: random.Random) -> Path:
     """A copy with an attribute or a variable that is odd, gone, or by another name."""
     import h5py
 
-    target = _copy(source, folder)
+    target = folder / "mutant.nc"
+    target.write_bytes(_unsealed(source))
     with h5py.File(target, "r+") as file:
         for _ in range(rng.randint(1, 2)):
             holder = rng.choice([file, file[rng.choice(sorted(file))]])
@@ -139,7 +141,15 @@ def changed_netcdf(source: Path, folder: Path, rng: random.Random) -> Path:
                 del file[name]
                 if new.dtype.kind in "fiu":
                     file[name] = new
+    if rng.random() < 0.8:  # as if it had been written so: what is inside is looked at
+        write_sealed(target, target.read_bytes())
     return target
+
+
+def _unsealed(source: Path) -> bytes:
+    """What a file holds before its checksum."""
+    with open(source, "rb") as file:
+        return file.read(sealed_size(file))
 
 
 def can_be_attribute(value: Any) -> bool:
@@ -153,7 +163,7 @@ def changed_zarr(source: Path, folder: Path, rng: random.Random) -> Path:
     file = rng.choice(sorted(target.rglob("zarr.json")))
     file.write_text(changed_json_text(file.read_text(), rng))
     if (seal := target / "checkpoint.npz").exists() and rng.random() < 0.5:
-        shutil.move(changed_npz(seal, folder, rng), seal)
+        write_sealed(seal, changed_npz(seal, folder, rng).read_bytes())
     return target
 
 
