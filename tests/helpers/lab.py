@@ -20,7 +20,7 @@ from saltus.lab.session import LiveSession
 FRAME = 1 / 60
 #: A message of each kind but `upload`.
 MESSAGES = [
-    *({"type": name} for name in ("play", "pause", "toggle", "release", "blur", "video", "take", "model")),
+    *({"type": name} for name in ("play", "pause", "toggle", "release", "blur", "video", "take", "model", "from_here")),
     {"type": "path", "path": "~/robot.xml"},
     {"type": "link", "settings": {"integrator": "rk4", "qpos[theta]": "2"}},
     {"type": "ack", "frame": 4294967295},
