@@ -5,8 +5,8 @@
 
 The first, which `./check --soak MINUTES` calls, tries mutants in one process a core and prints counts by kind. Faults
 are errors that are not of Saltus (raw), processes that end by themselves (crash), and what takes longer than 20 s
-without compiling (hang); each is printed with the command that repeats it, and then the exit status is 1. The second
-tries one mutant in this process, prints its outcome, and leaves its files in a folder.
+without compiling, twice (hang); each is printed with the command that repeats it, and then the exit status is 1. The
+second tries one mutant in this process, prints its outcome, and leaves its files in a folder.
 """
 
 import argparse

@@ -1,6 +1,7 @@
 """Workers, processes that try mutants: one that takes too long, or has crashed, is replaced."""
 
 import contextlib
+import itertools
 import multiprocessing
 import os
 import signal
@@ -82,8 +83,10 @@ def attempts(tasks: Iterator[Task], count: int, limit: float, until: float) -> I
     """Outcomes of mutants in the order in which they end, from `count` workers, until there are no more or time is up.
 
     `limit` (s): longer than that without compiling is a hang. `until`: of `time.monotonic`; what is not done then is
-    given up and not counted.
+    given up and not counted. What hangs is tried once more in a new process: the first may have waited for kernels that
+    are compiled without a report, or by another process.
     """
+    slow: set[Task] = set()
     busy: list[Worker] = []
     idle = [Worker(limit) for _ in range(count)]
     try:
@@ -97,12 +100,17 @@ def attempts(tasks: Iterator[Task], count: int, limit: float, until: float) -> I
             for worker in list(busy):
                 if (found := worker.read()) is None:
                     continue
-                yield worker.task, found
+                task, again = worker.task, found.result == "hang" and worker.task not in slow
                 busy.remove(worker)
                 if found.result in ("crash", "hang") or worker.tried >= MOST:
                     worker.end()
                     worker = Worker(limit)
                 idle.append(worker)
+                if again:
+                    slow.add(task)
+                    tasks = itertools.chain([task], tasks)
+                else:
+                    yield task, found
     finally:
         for worker in busy + idle:
             worker.end()
