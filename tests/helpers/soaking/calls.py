@@ -7,12 +7,13 @@ from pathlib import Path
 from unittest import mock
 
 from helpers import odd_arguments
-from helpers.odd_arguments import ATTRIBUTES, CALLS, GOOD, ODD, called, instead_of_compiling, odd_values, parameters_of
+from helpers.odd_arguments import ATTRIBUTES, GOOD, ODD, PAIRS, called, instead_of_compiling, odd_values, parameters_of
 from helpers.soaking.outcomes import Kind
 
 #: Calls that are drawn more often than others.
 OFTEN = ("Simulation", "Batch", "Simulation.run", "Batch.run", "Simulation.linearize", "Batch.linearize", "simulate")
 SLOW = ("compare", "refine", "derive", "Equations.solve")  # seconds each
+NAMES = sorted({name for name, _ in PAIRS})  # of calls that take arguments
 
 
 @contextlib.contextmanager
@@ -30,8 +31,8 @@ def elsewhere(folder: Path):
 def try_call(rng: random.Random, folder: Path) -> None:
     """Call something with odd arguments."""
     forget()
-    frequent = [name for name in OFTEN if name in CALLS]
-    name = rng.choice(frequent if rng.random() < 0.5 else [n for n in CALLS if n not in SLOW])
+    frequent = [name for name in OFTEN if name in NAMES]
+    name = rng.choice(frequent if rng.random() < 0.5 else [n for n in NAMES if n not in SLOW])
     parameters = parameters_of(name)
     chosen = rng.sample(parameters, min(len(parameters), rng.randint(1, 3)))
     odd = {parameter: rng.choice(sorted(odd_values(name, parameter))) for parameter in chosen}
