@@ -106,6 +106,7 @@ GOOD = {  # what a call needs to be one, by name
     "ButcherTableau": dict(a=[[0]], b=[1]),
     "derive": dict(model="pendulum"),
     "integrate_ode": dict(f=lambda t, y, *params: -y, y0=[1.0], t=1.0),
+    "run_gradient": dict(sim=None, duration=0.02, loss=print, wrt=("qpos",)),
     "simulate": dict(model="pendulum", t0=0.0, tf=0.1, sampling_period=0.02, q0=[0.1], v0=[0.0], progress=False),
     "Model.changed": dict(values={"body_mass[bob]": 1.0}),
     "Model.id": dict(kind="joint", name="theta"),
