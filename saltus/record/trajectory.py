@@ -205,7 +205,8 @@ class Trajectory(HumansNames, NamedColumns):
         """
         from saltus.record.plot.trajectory import plot
 
-        if signals is None and not (others := several("others", others)):
+        others = several("others", others)
+        if signals is None and not others:
             return plot(self, path)
         from saltus.record.plot.signals import plot_signals
 

@@ -18,6 +18,35 @@ from saltus.lab.scene.scenes import scenes
 from saltus.lab.session import LiveSession
 
 FRAME = 1 / 60
+#: A message of each kind but `upload`.
+MESSAGES = [
+    *({"type": name} for name in ("play", "pause", "toggle", "release", "blur", "video", "take", "model", "from_here")),
+    {"type": "path", "path": "~/robot.xml"},
+    {"type": "link", "settings": {"integrator": "rk4", "qpos[theta]": "2"}},
+    {"type": "ack", "frame": 4294967295},
+    {"type": "step", "n": 1},
+    {"type": "step", "n": 1000},
+    {"type": "speed", "value": 0.01},
+    {"type": "reset", "key": None},
+    {"type": "reset", "key": "release"},
+    {"type": "scene", "name": "pendularm"},
+    {"type": "integrator", "name": "rk4"},
+    {"type": "timestep", "value": 0.05},
+    {"type": "contact", "name": "soft"},
+    {"type": "restitution", "value": 0.5},
+    {"type": "friction", "value": None},
+    {"type": "gravity", "value": [0, 0, -9.81]},
+    {"type": "slider", "id": "kp", "value": -1e9},
+    {"type": "keydown", "key": "a"},
+    {"type": "keyup", "key": "a"},
+    {"type": "drag", "body": 1, "point": [0, 0, 0], "target": [1, 2.5, -3]},
+    {"type": "ghosts", "on": True},
+    {"type": "follow", "body": None},
+    {"type": "record", "on": False},
+    {"type": "plot", "signals": ["qpos[hinge]", "energy"]},
+    {"type": "button", "id": "Push"},
+    {"type": "seek", "time": 1.5},
+]
 SLIDE = """
 <mujoco><option timestep="0.01" gravity="0 0 0"/>
   <worldbody><body name="cart"><joint name="x" type="slide" axis="1 0 0"/><geom size=".1" mass="2"/></body></worldbody>

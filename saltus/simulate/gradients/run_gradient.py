@@ -123,7 +123,9 @@ def run_gradient(
         EventError: the motion has no derivatives at an event (grazing), or events are too dense to be located.
         DivergenceError: the motion diverges.
     """
-    engine = sim.engine
+    engine = getattr(sim, "engine", None)
+    if engine is None:
+        raise OptionError(f"sim must be a saltus.Simulation, got a {type(sim).__name__}")
     names = words("wrt", wrt)
     steps = positive("duration", duration) / engine.timestep
     if abs(steps - round(steps)) > WHOLE * steps or round(steps) < 1:

@@ -10,42 +10,13 @@ import struct
 
 import numpy as np
 import pytest
-from helpers.lab import decoded
+from helpers.lab import MESSAGES, decoded
 
 from saltus.lab.messages import protocol
 from saltus.lab.messages.protocol import COMMANDS, Frame, Malformed, parse
 
-GOOD = [
-    *({"type": name} for name in ("play", "pause", "toggle", "release", "blur", "video", "take", "model")),
-    {"type": "path", "path": "~/robot.xml"},
-    {"type": "link", "settings": {"integrator": "rk4", "qpos[theta]": "2"}},
-    {"type": "ack", "frame": 4294967295},
-    {"type": "step", "n": 1},
-    {"type": "step", "n": 1000},
-    {"type": "speed", "value": 0.01},
-    {"type": "reset", "key": None},
-    {"type": "reset", "key": "release"},
-    {"type": "scene", "name": "pendularm"},
-    {"type": "integrator", "name": "rk4"},
-    {"type": "timestep", "value": 0.05},
-    {"type": "contact", "name": "soft"},
-    {"type": "restitution", "value": 0.5},
-    {"type": "friction", "value": None},
-    {"type": "gravity", "value": [0, 0, -9.81]},
-    {"type": "slider", "id": "kp", "value": -1e9},
-    {"type": "keydown", "key": "a"},
-    {"type": "keyup", "key": "a"},
-    {"type": "drag", "body": 1, "point": [0, 0, 0], "target": [1, 2.5, -3]},
-    {"type": "ghosts", "on": True},
-    {"type": "follow", "body": None},
-    {"type": "record", "on": False},
-    {"type": "plot", "signals": ["qpos[hinge]", "energy"]},
-    {"type": "button", "id": "Push"},
-    {"type": "seek", "time": 1.5},
-]
 
-
-@pytest.mark.parametrize("message", GOOD, ids=json.dumps)
+@pytest.mark.parametrize("message", MESSAGES, ids=json.dumps)
 def test_every_message_is_understood(message):
     command = parse(json.dumps(message))
     assert command.type == message["type"]
@@ -59,7 +30,7 @@ def test_pieces_of_files_are_bytes():
 
 
 def test_all_commands_are_among_those():
-    assert {message["type"] for message in GOOD} | {"upload"} == {*COMMANDS, "ack"}
+    assert {message["type"] for message in MESSAGES} | {"upload"} == {*COMMANDS, "ack"}
 
 
 @pytest.mark.parametrize(

@@ -37,5 +37,7 @@ def test_unknown_names_and_others(recorded):
         recorded[0].plot(signals="thetta")
     with pytest.raises(OptionError, match="others must be recordings"):
         recorded[0].plot(others=[1])
+    with pytest.raises(OptionError, match="others"):
+        recorded[0].plot(signals="qpos", others=0)
     with pytest.raises(OptionError, match="1 to 24 names"):
         recorded[0].plot(signals=[])

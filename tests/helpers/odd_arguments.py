@@ -1,0 +1,226 @@
+"""Odd arguments, the public callables of Saltus, and a call of each that works."""
+
+import functools
+import inspect
+
+import numpy as np
+
+import saltus
+from saltus.errors import SaltusError
+
+ODD = {
+    "None": None,
+    "an empty list": [],
+    "an empty dict": {},
+    "an empty string": "",
+    "x": "x",
+    "a string of numbers": "1 2",
+    "-1": -1,
+    "0": 0,
+    "nan": float("nan"),
+    "inf": float("inf"),
+    "1e300": 1e300,
+    "a huge whole number": 10**30,
+    "True": True,
+    "an object": object(),
+    "a wrong shape": np.zeros((3, 2)),
+    "a list of anything": [None, "x"],
+    "a dict of anything": {"x": None},
+}
+
+
+@functools.cache
+def model():
+    return saltus.load("pendulum")
+
+
+@functools.cache
+def simulation():
+    return saltus.Simulation("pendulum", "rk4", timestep=0.01)
+
+
+@functools.cache
+def batch():
+    return saltus.Batch("pendulum", 3, threads=1)
+
+
+@functools.cache
+def trajectory():
+    sim = saltus.Simulation("pendulum", "rk4", timestep=0.01)
+    return sim.run(0.1, 0.02, progress=False, certify=True)
+
+
+@functools.cache
+def comparison():
+    return saltus.compare("pendulum", ["rk4"], duration=0.1, progress=lambda *_: None)
+
+
+@functools.cache
+def swept():
+    return saltus.sweep("pendulum", {"qpos[theta]": [0.1]}, duration=0.1, workers=1, progress=False)
+
+
+@functools.cache
+def equations():
+    return saltus.derive("pendulum")
+
+
+LAW = saltus.contact_law()
+MUSCLE = dict(max_isometric_force=100.0, optimal_fiber_length=0.1, tendon_slack_length=0.2)
+SHORT = dict(duration=0.1, progress=False)
+GOOD = {  # what a call needs to be one, by name
+    "load": dict(source="pendulum"),
+    "n_link": dict(n=2),
+    "HillMuscle": MUSCLE,
+    "Simulation": dict(model="pendulum"),
+    "Batch": dict(model="pendulum", n=2, threads=1),
+    "PID": dict(kp=1.0),
+    "Controller": dict(law=print),
+    "Dynamics": dict(inertia=print, bias=print),
+    "controller": {},
+    "Event": dict(function=lambda sim: 1.0),
+    "Actuation": dict(law=print),
+    "resume": dict(path="nowhere.zarr"),
+    "compare": dict(model="pendulum", integrators=["rk4"], duration=0.1),
+    "sweep": dict(model="pendulum", values={"qpos[theta]": [0.1]}, duration=0.1, workers=1, progress=False),
+    "refine": dict(
+        model="pendulum",
+        ranges={"qpos[theta]": (0.1, 0.2)},
+        measures="energy_drift",
+        duration=0.1,
+        runs=9,
+        workers=1,
+        progress=False,
+    ),
+    "contact_law": {},
+    "contact_parameters": dict(penetration=1e-3, restitution=0.5),
+    "ContactLaw": dict(solref=(0.02, 1.0), solimp=(0.9, 0.95, 0.001, 0.5, 2.0)),
+    "Soft": {},
+    "Compliant": dict(force=print),
+    "Hard": {},
+    "friction_contact": dict(W=np.eye(3), q=np.ones(3), mu=[0.5]),
+    "Trajectory": dict(time=[0.0, 1.0], qpos=np.zeros((2, 1)), qvel=np.zeros((2, 1))),
+    "Trajectory.to_csv": dict(path="samples.csv"),
+    "Trajectory.row_shape": dict(column="qpos"),
+    "Trajectory.load": dict(path="nowhere.nc"),
+    "ButcherTableau": dict(a=[[0]], b=[1]),
+    "derive": dict(model="pendulum"),
+    "integrate_ode": dict(f=lambda t, y, *params: -y, y0=[1.0], t=1.0),
+    "run_gradient": dict(sim=None, duration=0.02, loss=print, wrt=("qpos",)),
+    "simulate": dict(model="pendulum", t0=0.0, tf=0.1, sampling_period=0.02, q0=[0.1], v0=[0.0], progress=False),
+    "Model.changed": dict(values={"body_mass[bob]": 1.0}),
+    "Model.id": dict(kind="joint", name="theta"),
+    "Model.names": dict(kind="joint"),
+    "Simulation.jacobian": dict(body=1),
+    "Simulation.restore": dict(snapshot=None),
+    "Simulation.certify": dict(start=None, trajectory=None, duration=0.1),
+    "Simulation.run": SHORT,
+    "Simulation.sensor": dict(name="x"),
+    "Batch.run": dict(duration=0.02),
+    "Batch.contact_force": dict(on=0),
+    "Batch.read": dict(name="qpos"),
+    "Batch.sensor": dict(name="x"),
+    "Batch.write": dict(name="qpos", values=0.0),
+    "Comparison.label": dict(name="rk4", contact="soft"),
+    "Sweep.label": dict(k=0),
+    "ContactLaw.force": dict(r=-1e-3),
+    "ContactLaw.unclipped_force": dict(r=-1e-3),
+    "ContactLaw.impedance": dict(r=-1e-3),
+    "ContactLaw.shortest_time_at": dict(d=0.9),
+    "page": dict(what="pendulum", path="page.html", integrators=["euler"]),
+    "Model.page": dict(path="page.html", integrators=["euler"]),
+    "Simulation.page": dict(path="page.html", integrators=["euler"]),
+    "Equations.acceleration": dict(q=[0.1], v=[0.0]),
+    "Equations.multipliers": dict(q=[0.1], v=[0.0]),
+    "Equations.from_joint": dict(qpos=[0.1], qvel=[0.0]),
+    "Equations.to_joint": dict(q=[0.1], v=[0.0]),
+    "Equations.generalised_force": dict(body="bob", force=(1, 0, 0)),
+    "Equations.solve": dict(duration=0.1, q=[0.1], v=[0.0]),
+}
+OBJECTS = {
+    "Model": model,
+    "Simulation": simulation,
+    "Batch": batch,
+    "Trajectory": trajectory,
+    "Comparison": comparison,
+    "Sweep": swept,
+    "ContactLaw": lambda: LAW,
+    "Equations": equations,
+    "Certificate": lambda: trajectory().certificate,
+}
+RESULT = "made by Saltus alone: what others are handed, not what they make"
+ERROR = "an error, which Saltus raises"
+INSIDE = "called by a simulation, with its own model"
+WRITES = "draws and writes files: seconds each; its options are those of tests/record and tests/draw"
+EXEMPT = {
+    **dict.fromkeys(
+        ("OdeSolution", "Model", "Comparison", "Sweep", "Certificate", "FrictionContact", "Equations"), RESULT
+    ),
+    "Integrator": "a record of what an integrator promises, made by `saltus.integrators` and tableaus",
+    "Model.struct": "what kernels see, for those who write kernels",
+    "Model.sensing_struct": "what kernels see, for those who write kernels",
+    **dict.fromkeys(("Trajectory.report", "Trajectory.show", "Trajectory.video", "Equations.page"), WRITES),
+    "Equations.simplify": "rewrites formulas for as long as its limit says",
+    **dict.fromkeys(("Equations.latex", "Equations.c"), "formulas of the pendulum as text, seconds"),
+}
+INSIDES = ("parameters", "states_of", "settled", "check", "numbers", "law_timestep", "memory", "data_sizes")
+INSIDES += ("coefficients", "differs", "with_values_of")
+
+
+def public(kind):
+    """Names and values of what a class has in public."""
+    return [(name, value) for name, value in inspect.getmembers(kind) if not name.startswith("_")]
+
+
+def walked():
+    """{name: (callable, parameters)} of all that is public, and {name: (object, attribute)} of what can be set."""
+    calls, attributes = {}, {}
+    for name in saltus.__all__:
+        thing = getattr(saltus, name)
+        if not callable(thing) or (inspect.isclass(thing) and issubclass(thing, SaltusError | Warning)):
+            continue
+        calls[name] = thing
+        for member, value in public(thing) if inspect.isclass(thing) else ():
+            if isinstance(value, property) and value.fset is not None:
+                attributes[f"{name}.{member}"] = (OBJECTS[name], member)
+            elif callable(value) and not isinstance(value, property) and member not in INSIDES:
+                calls[f"{name}.{member}"] = value
+    return {name: call for name, call in calls.items() if name not in EXEMPT}, attributes
+
+
+CALLS, ATTRIBUTES = walked()
+
+
+LONG = {  # what a user may well mean, and what takes its time
+    ("compare", "duration"): ("1e300", "a huge whole number"),
+    ("compare", "integrators"): ("None",),
+    ("sweep", "duration"): ("1e300", "a huge whole number"),
+    ("refine", "duration"): ("1e300", "a huge whole number"),
+    ("simulate", "tf"): ("1e300", "a huge whole number"),
+    ("Simulation.run", "duration"): ("1e300", "a huge whole number"),
+    ("Equations.solve", "duration"): ("1e300", "a huge whole number"),
+}
+
+
+def odd_values(name, parameter):
+    return {odd: value for odd, value in ODD.items() if odd not in LONG.get((name, parameter), ())}
+
+
+def parameters_of(name):
+    found = inspect.signature(CALLS[name]).parameters.values()
+    return [p.name for p in found if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY) and p.name != "self"]
+
+
+def called(name, arguments):
+    call = CALLS[name]
+    kind, _, member = name.partition(".")
+    if member and not isinstance(inspect.getattr_static(getattr(saltus, kind), member), classmethod | staticmethod):
+        call = getattr(OBJECTS[kind](), member)
+    return call(**arguments)
+
+
+PAIRS = [(name, parameter) for name in CALLS for parameter in parameters_of(name)]
+
+
+def instead_of_compiling(*_):
+    raise SaltusError("these arguments would be compiled")

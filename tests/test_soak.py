@@ -1,0 +1,64 @@
+"""A soak counts how mutants end, and each mutant follows from its seed.
+
+Reference: faults that are planted, one of each sort, whose counts are known beforehand.
+"""
+
+import random
+
+import pytest
+from helpers import soak
+from helpers.soaking import scenes, texts
+from helpers.soaking.kinds import KINDS, PLANTED, kind_of
+from helpers.soaking.outcomes import Kind, outcome
+
+#: Kinds of which a few mutants compile nothing.
+QUICK = ("mjcf", "urdf", "netcdf", "zarr", "npz", "policy", "message", "upload")
+RESULTS = {"accept": "accepted", "refuse": "refused", "raw": "raw", "crash": "crash", "hang": "hang"}
+
+
+@pytest.mark.parametrize("name", QUICK)
+def test_mutants_are_accepted_or_refused(name):
+    kind = kind_of(name)
+    kind.prepare()
+    for seed in range(6):
+        ended = outcome(kind, seed)
+        assert ended.result in ("accepted", "refused"), f"{soak.repeating((name, seed))}\n{ended.text}"
+
+
+def test_scenes_are_finite_or_refused():
+    def attempt(rng, folder):
+        scenes.try_scene(rng, folder, ("pendulum",), ("soft",), ("rk4",))
+
+    results = [outcome(Kind("scene", attempt), seed) for seed in range(10)]
+    assert {ended.result for ended in results} <= {"accepted", "refused"}, results
+    assert any(ended.result == "accepted" for ended in results)
+
+
+def test_a_seed_gives_the_same_mutant_again():
+    for roots in (texts.mjcf(), texts.urdf()):
+        first, again, other = (texts.mutant(roots, random.Random(seed)) for seed in (1, 1, 2))
+        assert first == again != other
+
+
+def test_planted_faults_are_counted(capsys):
+    """A worker that crashed or hangs is replaced: what comes after it is tried."""
+    tasks = [(f"planted-{name}", seed) for seed in (0, 1) for name in RESULTS]
+    found = soak.soak(tasks, workers=1, limit=1.0, seconds=600.0)
+    assert found == {(f"planted-{name}", result): 2 for name, result in RESULTS.items()}
+    printed = capsys.readouterr().out
+    for name in ("raw", "crash", "hang"):
+        assert f"{name}: PYTHONPATH=tests:. python -m helpers.soak planted-{name} 1" in printed
+    assert "ZeroDivisionError: planted" in printed
+    assert soak.table(found).splitlines()[-1].split() == ["all", "10", "2", "2", "2", "2", "2"]
+
+
+@pytest.mark.parametrize(("name", "status"), [("planted-accept", 0), ("planted-refuse", 0), ("planted-raw", 1)])
+def test_one_mutant_can_be_repeated(name, status, capsys):
+    assert soak.main([name, "7"]) == status
+    assert capsys.readouterr().out.startswith(RESULTS[name.removeprefix("planted-")])
+
+
+def test_every_kind_has_its_name():
+    assert all(kind_of(name).name == name for name in [*KINDS, *PLANTED])
+    with pytest.raises(SystemExit):
+        soak.main(["--kinds", "unknown"])
