@@ -28,11 +28,46 @@ CONSISTENT = {"geom_rbound", "geom_aabb", "dof_M0", "body_subtreemass", "dof_len
 CONSISTENT |= {"tolerance"}  # how far solvers go
 INPUTS = {"body_mass", "body_inertia"}  # of which mj_setConst makes the constants that MuJoCo's step takes
 # without effect on this model: other flags, contacts of deformable bodies, forces at rest, cameras of other modes
-NOT_HERE = """dof_solref geom_adhesion geom_gap geom_quat geom_rgba pair_adhesion pair_gap pair_solreffriction
-tendon_actfrcrange tendon_solimp_fri tendon_solref_fri actuator_acc0 sensor_delay sensor_interval cam_intrinsic cam_mat0
-cam_pos0 cam_poscom0 cam_sensorsize flex_edgestiffness flex_friction flex_gap flex_margin flex_radius flex_solimp
-flex_solmix flex_solref flex_vert0 flexedge_invweight0 ls_tolerance noslip_tolerance o_friction o_margin o_solimp o_solref
-sleep_tolerance extent meaninertia""".split()
+NOT_HERE = [
+    "dof_solref",
+    "geom_adhesion",
+    "geom_gap",
+    "geom_quat",
+    "geom_rgba",
+    "pair_adhesion",
+    "pair_gap",
+    "pair_solreffriction",
+    "tendon_actfrcrange",
+    "tendon_solimp_fri",
+    "tendon_solref_fri",
+    "actuator_acc0",
+    "sensor_delay",
+    "sensor_interval",
+    "cam_intrinsic",
+    "cam_mat0",
+    "cam_pos0",
+    "cam_poscom0",
+    "cam_sensorsize",
+    "flex_edgestiffness",
+    "flex_friction",
+    "flex_gap",
+    "flex_margin",
+    "flex_radius",
+    "flex_solimp",
+    "flex_solmix",
+    "flex_solref",
+    "flex_vert0",
+    "flexedge_invweight0",
+    "ls_tolerance",
+    "noslip_tolerance",
+    "o_friction",
+    "o_margin",
+    "o_solimp",
+    "o_solref",
+    "sleep_tolerance",
+    "extent",
+    "meaninertia",
+]
 ADDED = re.compile(r"(poly|margin|gap|cutoff|surfacevel)$")  # where numbers that are zero may be another, too
 FLAGS = re.compile(r"_(limited|actfrclimited|actgravcomp|actearly|active0|ctrllimited|forcelimited|actlimited)$")
 
@@ -134,7 +169,25 @@ def difference(found, wanted):
     return max(np.abs(a - b).max() / max(1.0, np.abs(b).max()) for a, b in zip(found, wanted, strict=True))
 
 
-GROUPS = "body jnt dof geom site pair tendon wrap eq actuator sensor cam flex flexedge qpos0 qpos opt".split()
+GROUPS = [
+    "body",
+    "jnt",
+    "dof",
+    "geom",
+    "site",
+    "pair",
+    "tendon",
+    "wrap",
+    "eq",
+    "actuator",
+    "sensor",
+    "cam",
+    "flex",
+    "flexedge",
+    "qpos0",
+    "qpos",
+    "opt",
+]
 
 
 def of_group(group):
