@@ -111,6 +111,7 @@ def test_tables_have_every_field_command_and_integrator():
     assert "| `dopri5` | 5 | adaptive | ✓ |  |  |" in made.integrators()
     assert "| `implicit_midpoint` | 2 | symplectic |  | ✓ | ✓ |" in made.integrators()
     assert set(re.findall(r"^## (\w+)$", made.bundled_models(), re.M)) == set(saltus.models())
+    assert "\n## MjOption\n" in made.mujoco_fields() and "`body_gravcomp`" in made.mujoco_fields()
     commands = made.command_line()
     for name in ("run", "lab", "bench smooth", "contact-law", "page"):
         assert f"\n## saltus {name}\n" in f"\n{commands}"

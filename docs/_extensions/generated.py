@@ -3,8 +3,9 @@
     ```{generated} integrators
     ```
 
-Its argument is one of `integrators`, `bundled-models`, `data-fields`, `model-fields`, `command-line`,
-`bench-commands`. Each is a function here that returns Markdown, whose headings become sections of the page.
+Its argument is one of `integrators`, `bundled-models`, `data-fields`, `model-fields`, `mujoco-fields`,
+`command-line`, `bench-commands`. Each is a function here that returns Markdown, whose headings become sections of the
+page.
 """
 
 from __future__ import annotations
@@ -91,6 +92,12 @@ def model_fields() -> str:
     from saltus.model.model_fields import ModelFields
 
     return _fields(ModelFields)
+
+
+def mujoco_fields() -> str:
+    from saltus.model.source.mujoco_fields.page import document
+
+    return document()
 
 
 def _fields(kind: type) -> str:
@@ -196,6 +203,7 @@ MADE = {
     "bundled-models": bundled_models,
     "data-fields": data_fields,
     "model-fields": model_fields,
+    "mujoco-fields": mujoco_fields,
     "command-line": command_line,
     "bench-commands": bench_commands,
 }

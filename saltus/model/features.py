@@ -15,7 +15,7 @@ from saltus.model.compile.sensors import unfelt
 from saltus.model.compile.sleep import why_awake
 from saltus.model.compile.tendons import parameters
 from saltus.model.contact import collisions, many_pairs
-from saltus.model.enums import SOLVER_PGS, WRAP_CYLINDER, WRAP_SPHERE
+from saltus.model.enums import FREE, SOLVER_PGS, WRAP_CYLINDER, WRAP_SPHERE
 from saltus.model.flex import contacts as flex_contacts
 from saltus.model.flex import flexes
 from saltus.model.sensor_enums import TACTILE
@@ -127,7 +127,7 @@ def _contacts(m) -> list[Feature]:
 def _limits(m) -> list[Feature]:
     if _disabled(m, DISABLE.mjDSBL_LIMIT):
         return []
-    limited = np.flatnonzero(m.jnt_limited)
+    limited = np.flatnonzero(np.logical_and(m.jnt_limited, m.jnt_type != FREE))
     joints = [Feature("limit", "joint", name_of(m, "JOINT", j), "its range", simulated=True) for j in limited]
     tendons = np.flatnonzero(m.tendon_limited) if m.ntendon else []
     return joints + [Feature("limit", "tendon", name_of(m, "TENDON", t), "its range", simulated=True) for t in tendons]

@@ -8,12 +8,13 @@ import numpy as np
 from saltus.model.compile.leading_axes import joined
 from saltus.model.compile.tendons import tendon_dofs
 from saltus.model.contact.contact_parameters import soft_laws
-from saltus.model.enums import BALL
+from saltus.model.enums import BALL, FREE
 
 
 def limits(m, laws, chains, safe, values) -> int:
     """Ranges of joints and tendons; returns the largest number of their rows."""
-    joints = [int(j) for j in np.flatnonzero(m.jnt_limited)]
+    # free joints have no range, also where a compiled model marks them as limited
+    joints = [int(j) for j in np.flatnonzero(np.logical_and(m.jnt_limited, m.jnt_type != FREE))]
     tendons = [int(t) for t in np.flatnonzero(m.tendon_limited) if tendon_dofs(m, t)]
     law = laws.indices(soft_laws(m.jnt_solref[joints], m.jnt_solimp[joints], safe))
     law += laws.indices(soft_laws(m.tendon_solref_lim[tendons], m.tendon_solimp_lim[tendons], safe))
