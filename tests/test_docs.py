@@ -37,10 +37,9 @@ WITH_SAMPLES = [page for page in pages() if blocks(text_of(page), "python")]
 
 def run_samples(page, folder):
     """All samples, one after another in a process of their own, as a reader would try them; no browser is started."""
-    program = folder.with_suffix(".py")
-    program.write_text("\n".join(blocks(text_of(page), "python")), encoding="utf-8")
+    samples = blocks(text_of(page), "python")
     result = subprocess.run(
-        [sys.executable, str(program)],
+        [sys.executable, "-c", "\n".join(samples)],
         capture_output=True,
         text=True,
         cwd=folder,

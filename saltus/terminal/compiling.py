@@ -48,6 +48,7 @@ OTHERS = {
     "impact": "impact report",
     "solve_cones": "forces of frictional contacts",
     "jacobian": "Jacobians of points",
+    **dict.fromkeys(("seed_run", "read_run"), "derivatives of runs"),
     **dict.fromkeys(("displace", "tangent"), "stability of controlled motion"),
     "forward": "forward dynamics",
     **dict.fromkeys(("begin_sleeping", "whole"), "lists of what is awake"),
