@@ -1,5 +1,6 @@
 """Contact laws: `Soft`, `Hard` and `Compliant`."""
 
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, TypeAlias
@@ -201,6 +202,11 @@ class Hard:
             pair: {name: entry_of(x, i) for name, x in pair_values(pair, v).items()} for pair, v in self.pairs.items()
         }
         return replace(self, **own, pairs=pairs)
+
+    def of_first(self) -> "Hard":
+        """Deprecated: `of_simulation(0)`."""
+        warnings.warn("Hard.of_first() is now Hard.of_simulation(0)", DeprecationWarning, stacklevel=2)
+        return self.of_simulation(0)
 
     def differs(self, other: "Hard") -> str:
         """The first option that differs in `other`, except restitution and friction; "" if there is none."""
