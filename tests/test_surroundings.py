@@ -44,7 +44,7 @@ def test_a_wrong_mujoco_gl_is_named(program):
 def test_numba_without_its_compiler_is_named():
     """In place of an intrinsic that is "not usable in pure-python"."""
     error = said("import saltus; saltus.Simulation('pendulum').step()", NUMBA_DISABLE_JIT="1")
-    assert "OptionError: Numba's compiler is switched off (NUMBA_DISABLE_JIT=1)" in error and "unset that" in error
+    assert "OptionError: Numba's compiler is switched off" in error and "unset NUMBA_DISABLE_JIT" in error
 
 
 def test_mujoco_gl_that_mujoco_takes_is_no_matter(monkeypatch):

@@ -39,7 +39,7 @@ from saltus.simulate.engine.batch.states import FIELDS, BatchStates
 from saltus.simulate.engine.engine import Engine
 from saltus.simulate.engine.initial_state import awake, check_discrete, check_sampling, start_state
 from saltus.simulate.engine.threads.turn import Turn, in_turn
-from saltus.simulate.laws.contact import Compliant, ContactChoice, Hard, Law, find_contact_law, hard_numbers
+from saltus.simulate.laws.contact import Compliant, ContactChoice, Hard, Law, find_contact_law, hard_numbers, law_of
 from saltus.simulate.laws.control import Controller, check_control, user_laws
 from saltus.simulate.laws.dynamics import Dynamics, equations_key
 from saltus.simulate.laws.events import Event, UserEvents, start_values
@@ -144,7 +144,7 @@ class Batch(BatchState, ModelsOfEach):
         """The states and their integrator: side by side in lanes, or one by one if events are located."""
         law, room = self._law, len(self._parameters)
         if isinstance(law, Hard):
-            each = replace(setup, contact=law.of_simulation(0))
+            each = replace(setup, contact=law.of_first())
             first = Engine(each)
             if first.hard is not None:
                 if self.precision != "float64":
@@ -358,7 +358,7 @@ class Batch(BatchState, ModelsOfEach):
 
     def _engine_of(self, i: int) -> Engine:
         """An engine for simulation i by itself, at its start."""
-        law = self._law.of_simulation(i) if isinstance(self._law, Hard) else self._law
+        law = law_of(self._law, i) if isinstance(self._law, Hard) else self._law
         return Engine(replace(self._present(), contact=law, model=self._model_of(i) if self._vary else self.shared))
 
     def _check_clock(self, n: int) -> None:

@@ -1,6 +1,5 @@
 """Contact laws: `Soft`, `Hard` and `Compliant`."""
 
-import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, TypeAlias
@@ -195,23 +194,21 @@ class Hard:
         limits = np.broadcast_to(column("limits", self.limits, n), (rows, base.nlimit))
         return Coefficients(restitution, friction, limits, tangential)
 
-    def of_simulation(self, i: int) -> "Hard":
-        """The law of simulation i of a batch."""
-        own = {name: entry_of(getattr(self, name), i) for name in OF_EACH}
-        pairs = {
-            pair: {name: entry_of(x, i) for name, x in pair_values(pair, v).items()} for pair, v in self.pairs.items()
-        }
-        return replace(self, **own, pairs=pairs)
-
     def of_first(self) -> "Hard":
-        """Deprecated: `of_simulation(0)`."""
-        warnings.warn("Hard.of_first() is now Hard.of_simulation(0)", DeprecationWarning, stacklevel=2)
-        return self.of_simulation(0)
+        """The law of the first simulation."""
+        return law_of(self, 0)
 
     def differs(self, other: "Hard") -> str:
         """The first option that differs in `other`, except restitution and friction; "" if there is none."""
         names = [f.name for f in fields(self) if f.name not in (*OF_EACH, "pairs")]
         return next((name for name in names if getattr(self, name) != getattr(other, name)), "")
+
+
+def law_of(law: Hard, i: int) -> Hard:
+    """The law of simulation i of a batch."""
+    own = {name: entry_of(getattr(law, name), i) for name in OF_EACH}
+    pairs = {pair: {name: entry_of(x, i) for name, x in pair_values(pair, v).items()} for pair, v in law.pairs.items()}
+    return replace(law, **own, pairs=pairs)
 
 
 class Compliant:

@@ -93,7 +93,7 @@ def test_numbers_of_each_simulation():
     np.testing.assert_array_equal(found.restitution[:, [at["ball"], at["left"]]], [[0.8, 0.5], [0.9, 0.6]])
     np.testing.assert_array_equal(found.friction[:, [at["left"], at["right"]]], [[0.1, 0.1], [0.2, 0.2]])
     assert np.isnan(found.friction[:, at["ball"]]).all() and found.limits.shape == (2, 0)
-    first = law.of_simulation(0)
+    first = law.of_first()
     assert first.restitution == 0.5 and first.limits == 0.1
     assert first.pairs == {("floor", "ball"): {"restitution": 0.8}, ("b", "floor"): {"friction": 0.1}}
     assert not law.differs(first) and law.differs(saltus.Hard(dense="stop")) == "dense"

@@ -31,7 +31,7 @@ class Field(NamedTuple):
 
 
 class _Words(NamedTuple):
-    """What one file mentions; `parts`: words of strings and names of annotated fields, which may be ends of names."""
+    """Names in one file; `parts`: words of strings and names of annotated fields, which may be ends of names."""
 
     attributes: frozenset[str]
     held: frozenset[str]  # "opt.cone": attributes of holders
@@ -92,7 +92,7 @@ def _builds(file: _Words, name: str) -> bool:
 
 @cache
 def _files() -> dict[str, _Words]:
-    """What each file of Saltus mentions, by its path in the package."""
+    """Names in each file of Saltus, by its path in the package."""
     root = Path(__file__).parents[3]
     paths = {path.relative_to(root).as_posix(): path for path in sorted(root.rglob("*.py"))}
     return {
