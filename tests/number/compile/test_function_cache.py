@@ -232,7 +232,7 @@ def test_a_strangers_temporary_directory_is_not_trusted(tmp_path, monkeypatch):
     monkeypatch.setattr(storage.tempfile, "tempdir", str(tmp_path))
     monkeypatch.setattr(storage.os, "getuid", lambda: 12345, raising=False)
     (tmp_path / "saltus-12345").mkdir()
-    with pytest.warns(saltus.SaltusWarning, match="no files can be made"):
+    with pytest.warns(SaltusWarning, match="no files can be made"):
         place = storage.cache_directory.__wrapped__()
     root = place.parent
     assert place.is_dir() and root.parent == tmp_path and root.name.startswith("saltus-") and "12345" not in root.name
