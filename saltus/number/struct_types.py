@@ -22,6 +22,7 @@ from numba.extending import (
 )
 
 from saltus.number.arithmetic import duals, lanes  # noqa: F401  (their operators)
+from saltus.number.cache.checked import CHECKED
 from saltus.number.internals import AbstractTemplate, AttributeTemplate, cgutils, infer_global, signature, struct_value
 from saltus.number.kinds import LaneType, dual, lane32, lane64
 from saltus.number.structs import LAYOUTS
@@ -97,8 +98,29 @@ def _narrowed(context, builder, fromty, toty, value):
 
 @register_model(FieldType)
 class _FieldModel(models.PrimitiveModel):
+    """A pointer to the first element; in checked builds a pair of it and the number of elements."""
+
     def __init__(self, dmm, fe_type):
-        super().__init__(dmm, fe_type, dmm.lookup(fe_type.element).get_data_type().as_pointer())
+        pointer = dmm.lookup(fe_type.element).get_data_type().as_pointer()
+        super().__init__(dmm, fe_type, ir.LiteralStructType([pointer, INT64]) if CHECKED else pointer)
+
+
+def pointer_of(builder, field):
+    """The pointer to the first element of a field."""
+    return builder.extract_value(field, 0) if CHECKED else field
+
+
+def _check(context, builder, ty, field, inside):
+    """In checked builds, an IndexError that names the field, unless `inside(number of elements)` holds."""
+    if CHECKED:
+        outside = builder.not_(inside(builder.extract_value(field, 1)))
+        with builder.if_then(outside, likely=False):
+            context.call_conv.return_user_exc(builder, IndexError, (f"{ty.alias}: an index is outside of the field",))
+
+
+def _below(builder, at, count):
+    """Whether an index is at least 0 and below a number."""
+    return builder.icmp_unsigned("<", at, count)
 
 
 def _metadata(builder, instruction, alias, frozen):
@@ -143,6 +165,11 @@ def _lower_attribute(context, builder, ty, value, attr):
         struct = cgutils.create_struct_proxy(ty)(context, builder, value=value)
         return _head(context, builder, struct, ty.layout.slot[attr], ty.layout_name)
     pointer = _field_pointer(context, builder, ty, value, attr)
+    if field.shape and CHECKED:
+        struct = cgutils.create_struct_proxy(ty)(context, builder, value=value)
+        pair = ir.Constant(context.get_value_type(ty.field_type(attr)), ir.Undefined)
+        count = _head(context, builder, struct, ty.layout.count_slot(attr), ty.layout_name)
+        return builder.insert_value(builder.insert_value(pair, pointer, 0), count, 1)
     if field.shape:
         return pointer
     return _load(context, builder, ty.element(attr), pointer, f"{ty.layout_name}.{attr}", ty.constant(attr))
@@ -176,14 +203,17 @@ def _alignment(element):
     return element.bitwidth // 8
 
 
-def _element_pointer(context, builder, ty, pointer, index_types, indices):
+def _element_pointer(context, builder, ty, field, index_types, indices):
     """Pointer to the element (or first element of the row) at the indices."""
-    at = context.cast(builder, indices[0], index_types[0], types.int64)
+    indices = [context.cast(builder, *pair, types.int64) for pair in zip(indices, index_types, strict=True)]
+    at, row = indices[0], ir.Constant(INT64, ty.row[0] if ty.row else 1)
+    _check(context, builder, ty, field, lambda count: _below(builder, at, builder.udiv(count, row)))
     if ty.row:
-        at = builder.mul(at, ir.Constant(INT64, ty.row[0]), flags=("nsw",))
+        at = builder.mul(at, row, flags=("nsw",))
     if len(indices) == 2:
-        at = builder.add(at, context.cast(builder, indices[1], index_types[1], types.int64), flags=("nsw",))
-    return builder.gep(pointer, [at])
+        _check(context, builder, ty, field, lambda count: _below(builder, indices[1], row))
+        at = builder.add(at, indices[1], flags=("nsw",))
+    return builder.gep(pointer_of(builder, field), [at])
 
 
 def _indexed_type(ty, index):
@@ -252,9 +282,10 @@ def _set_element(context, builder, sig, args):
     return context.get_dummy_value()
 
 
-def load_entry(context, builder, ty, pointer, place):
+def load_entry(context, builder, ty, field, place):
     """The number at a place (an int64) of a field without further extents, of whose type `ty` is."""
-    return _load(context, builder, ty.element, builder.gep(pointer, [place]), ty.alias, ty.frozen)
+    pointer = _element_pointer(context, builder, ty, field, [types.int64], [place])
+    return _load(context, builder, ty.element, pointer, ty.alias, ty.frozen)
 
 
 def kind_of_buffer(ty):

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from saltus.errors import OptionError
+from saltus.number.cache.checked import CHECKED
 from saltus.number.kinds import NTANGENT, lane32, lane64
 
 #: kind: "real", "int", or "lane" for real numbers of one lane; shape: sizes by name, extents by number.
@@ -64,6 +65,15 @@ class Layout:
             raise ValueError(f"there is another layout with the name {name!r}")
         LAYOUTS[name] = self
 
+    @property
+    def head(self) -> int:
+        """Integers before the first array of them: an offset or value for each field, and in checked builds a count."""
+        return len(self.fields) * (2 if CHECKED else 1)
+
+    def count_slot(self, field: str) -> int:
+        """Place in the head, in checked builds, of the number of a field's elements."""
+        return len(self.fields) + self.slot[field]
+
     def narrowed(self, features):
         """The layout of the same fields with no features but these."""
         return self if self._narrowed is None or features == self.features else self._narrowed(features)
@@ -93,7 +103,7 @@ class Struct:
         self.layout, self.sizes, self.kind = layout, dict(sizes), kind
         self._shapes = {name: layout.shape(name, sizes) + self._lanes(name) for name in layout.fields}
         dtype, element = _ELEMENT_SHAPE[kind]
-        nreal, nint, place = 0, len(layout.fields), {}
+        nreal, nint, place = 0, layout.head, {}
         # what differs from lane to lane comes first, where every register of lanes is aligned
         for name, field in sorted(layout.fields.items(), key=lambda item: item[0] not in layout.varied):
             if field.kind == "int" and not field.shape:
@@ -108,6 +118,8 @@ class Struct:
         self.views = {}
         for name, at in place.items():
             self.ints[layout.slot[name]] = at
+            if CHECKED:
+                self.ints[layout.count_slot(name)] = math.prod(layout.shape(name, sizes))
             self.views[name] = self._view(name, at)
         for name in layout.fields:
             if name not in place:
@@ -158,7 +170,7 @@ class Struct:
         Kernels find fields by offsets from the buffers' starts; those of shared integers lead out of its own buffer.
         """
         other = copy.copy(self)
-        head = len(self.layout.fields)
+        head = self.layout.head
         other.views = dict(self.views)
         whole = [name for name in own if self.layout.fields[name].kind == "int"]
         other.ints = np.zeros(head + sum(self.views[name].size for name in whole), np.int64)

@@ -24,8 +24,12 @@ from saltus.number.kernels import interpret
 
 
 def library_of(*numbers):
-    """SymEngine if any of the numbers is its, else SymPy; both name their functions alike."""
-    return symengine if any(isinstance(x, symengine.Basic) for x in numbers) else sympy
+    """The library that names its functions as SymPy does: that of an expression with a `library`, SymEngine, or SymPy.
+
+    Expressions of further libraries have the attributes `library` and `free_symbols`.
+    """
+    own = next((x.library for x in numbers if hasattr(x, "library")), None)
+    return own or (symengine if any(isinstance(x, symengine.Basic) for x in numbers) else sympy)
 
 
 def sqrt(x):

@@ -27,6 +27,7 @@ import numpy as np
 from numba import config, types
 
 from saltus.errors import OptionError
+from saltus.number.cache.checked import CHECKED
 from saltus.number.features import Choice
 from saltus.number.internals import Dispatcher, Intrinsic, code_options, defined_by
 
@@ -48,23 +49,15 @@ CHOOSING = ("dynamics/user_laws.py",)
 #: Numba's settings (environment variables NUMBA_...) on which machine code depends.
 SETTINGS = ("OPT", "BOUNDSCHECK", "LOOP_VECTORIZE", "SLP_VECTORIZE", "DEBUGINFO_DEFAULT", "USING_SVML")
 PLAIN = (bool, int, float, complex, str, bytes, type(None), type(Ellipsis))
-KNOWN = {
-    "builtins",
-    "math",
-    "cmath",
-    "operator",
-    "numpy",
-    "numba",
-    "llvmlite",
-    "saltus",
-}  # functions told by their names
+KNOWN = {*("builtins", "math", "cmath", "operator", "numpy", "numba", "llvmlite", "saltus")}  # told by their names
 MISSING = object()
 
 
 @functools.cache
 def base_key() -> str:
     """Hash of the sources and settings on which all compiled code depends."""
-    digest = hashlib.sha256(repr([np.__version__, *(getattr(config, name, None) for name in SETTINGS)]).encode())
+    settings = np.__version__, CHECKED, *(getattr(config, name, None) for name in SETTINGS)
+    digest = hashlib.sha256(repr(settings).encode())
     others = [PACKAGE / name for name in (*EXTENSIONS, *CHOOSING)]
     for source in (*sorted((PACKAGE / "number").rglob("*.py")), *others):
         digest.update(str(source.relative_to(PACKAGE)).encode())

@@ -5,6 +5,7 @@ from numba import types
 from numba.extending import intrinsic
 
 from saltus.number.kernels import FASTMATH
+from saltus.number.struct_types import pointer_of
 
 AT_ONCE = 8  # points of a block
 
@@ -36,6 +37,7 @@ def higher_of_block(typingctx, star, block, x, y, z, least):
 
     def codegen(context, builder, sig, args):
         star, block, *u, least = args
+        star = pointer_of(builder, star)
         height = None
         for axis in range(3):
             place = builder.add(builder.mul(block, ir.Constant(INT64, 3 * AT_ONCE)), ir.Constant(INT64, AT_ONCE * axis))

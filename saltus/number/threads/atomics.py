@@ -12,6 +12,7 @@ from numba.extending import intrinsic
 from saltus.number.internals import cgutils
 from saltus.number.kernels import PLAIN
 from saltus.number.processor import ARM, X86, architecture
+from saltus.number.struct_types import pointer_of
 
 INT64, INT32, VOID, BYTES = ir.IntType(64), ir.IntType(32), ir.VoidType(), ir.IntType(8).as_pointer()
 #: LLVM's function by which a processor is told that a thread waits, and its arguments; others need none.
@@ -23,7 +24,7 @@ def load_acquire(typingctx, field, place):
     """field[place]; whatever another thread wrote before it stored this number is seen after the load."""
 
     def codegen(context, builder, sig, args):
-        return builder.load_atomic(builder.gep(args[0], [args[1]]), "acquire", 8)
+        return builder.load_atomic(builder.gep(pointer_of(builder, args[0]), [args[1]]), "acquire", 8)
 
     return types.int64(field, types.int64), codegen
 
@@ -33,7 +34,7 @@ def store_release(typingctx, field, place, value):
     """field[place] ← value, once all that this thread wrote before can be seen."""
 
     def codegen(context, builder, sig, args):
-        builder.store_atomic(args[2], builder.gep(args[0], [args[1]]), "release", 8)
+        builder.store_atomic(args[2], builder.gep(pointer_of(builder, args[0]), [args[1]]), "release", 8)
         return context.get_dummy_value()
 
     return types.none(field, types.int64, types.int64), codegen
@@ -44,7 +45,9 @@ def count_up(typingctx, field, place):
     """field[place] before 1 is added to it; no two threads get the same number."""
 
     def codegen(context, builder, sig, args):
-        return builder.atomic_rmw("add", builder.gep(args[0], [args[1]]), ir.Constant(INT64, 1), "acq_rel")
+        return builder.atomic_rmw(
+            "add", builder.gep(pointer_of(builder, args[0]), [args[1]]), ir.Constant(INT64, 1), "acq_rel"
+        )
 
     return types.int64(field, types.int64), codegen
 
@@ -70,7 +73,7 @@ def fetch(typingctx, field, place):
     def codegen(context, builder, sig, args):
         kind = ir.FunctionType(VOID, [BYTES, INT32, INT32, INT32])
         function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
-        address = builder.bitcast(builder.gep(args[0], [args[1]]), BYTES)
+        address = builder.bitcast(builder.gep(pointer_of(builder, args[0]), [args[1]]), BYTES)
         builder.call(function, [address, *(ir.Constant(INT32, k) for k in (0, 3, 1))])  # to read, keep, data
         return context.get_dummy_value()
 

@@ -1,4 +1,4 @@
-"""Users' kernels after a change: what is called by name, captured or given is what it is now, as with an empty cache.
+"""Users' code after a change: what is called by name, captured or given is what it is now, as with an empty cache.
 
 Reference: the same function as plain Python, on numbers without rounding. Each is computed before the change, with its
 code kept, and after it; in a file that is imported again, and in a notebook, where one cell runs again.

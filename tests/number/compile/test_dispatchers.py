@@ -9,10 +9,12 @@ import threading
 import time
 
 import pytest
+from helpers.schedules import Schedule, ScheduledLock
 from numba import float64, njit
 from numba.core.dispatcher import Dispatcher
 from numba.core.registry import CPUDispatcher
 
+from saltus.number.compile import dispatchers
 from saltus.number.compile.dispatchers import LateDispatcher
 from saltus.number.kernels import kernel
 
@@ -53,6 +55,18 @@ def test_made_when_looked_at(look):
     look(law)
     assert type(law) is CPUDispatcher and law.__name__ == "doubled" and "Twice" in law.__doc__
     assert law.targetoptions["error_model"] == "numpy" and law._can_compile
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_made_once_whichever_of_several_threads_looks_first(seed, monkeypatch):
+    schedule, calls = Schedule(seed, often=0.5, traced=(dispatchers,)), []
+    monkeypatch.setattr(dispatchers, "_making", ScheduledLock(schedule))
+    law = kernel(doubled)
+    make = vars(law)["_make"]
+    vars(law)["_make"] = lambda made: (calls.append(schedule.thread), schedule.switch(), make(made))
+    found = []
+    schedule.run([lambda: found.append(law.targetoptions["error_model"])] * 3)
+    assert found == ["numpy"] * 3 and len(calls) == 1 and type(law) is CPUDispatcher
 
 
 def test_its_name_and_type_are_those_of_a_dispatcher():

@@ -1,4 +1,4 @@
-"""Compiled code for machines that are not here: Linux and macOS on ARM, Windows on x86-64.
+"""Compiled code for other machines than this: Linux and macOS on ARM, Windows on x86-64.
 
 What steps, batches and derivatives of the bundled models call is brought to assembly for each of them, from the same
 intermediate code. Reference: LLVM's code generators take it whole, and functions that it calls and does not hold are in
