@@ -37,6 +37,16 @@ ROTATION_OF_BALL, ROTATION_OF_SITE = 10, 11  # one of three axes of a servo on a
 # angles (0: none), inverse of the gear, 1 if the actuator is controlled, rate of the target (rad/s, m/s)
 PID_KP, PID_KI, PID_KD, PID_TARGET, PID_LIMIT, PID_PERIOD, PID_INVERSE_GEAR, PID_ON, PID_RATE = range(9)
 PID_PARAMETERS = PID_RATE + 1
+# the same under `saltus.computed_torque` and `saltus.gravity_compensation`: gains, target (rad, m) with its rate and
+# acceleration, inverse of gear times gain (0: the actuator is not controlled)
+MBC_KP, MBC_KD, MBC_TARGET, MBC_RATE, MBC_ACCELERATION, MBC_INVERSE = range(6)
+MBC_PARAMETERS = MBC_INVERSE + 1
+# behind those of the actuators under `saltus.operational_space`, for six axes (x, y, z of the position, then rotations
+# about them): gains, target position (m) and quaternion, their rates and accelerations, 1 for each axis that is
+# controlled, and the share of the mean mobility below which an axis is damped
+OSC_KP, OSC_KD, OSC_POSITION, OSC_QUATERNION = 0, 6, 12, 15
+OSC_RATE, OSC_ACCELERATION, OSC_AXES, OSC_DAMPING = 19, 25, 31, 37
+OSC_PARAMETERS = OSC_DAMPING + 1
 
 # places of a motor's or servo's own states in actuator_slot
 SLEW, INTEGRAL, TEMPERATURE, BRISTLE, CURRENT = range(5)

@@ -51,13 +51,13 @@ FEATURES = {
     "flexcell": Feature("deformable bodies interpolated between nodes", ("contact", "dynamics")),
     "flexrod": Feature("rods that bend", ("dynamics",)),
     "tendon": Feature("tendons", ("contact", "dynamics", "integrate", "sense", "solve")),
-    "wrap": Feature("tendons that wrap around geoms", ("dynamics", "sense")),
+    "wrap": Feature("tendons that wrap around geoms", ("dynamics", "integrate", "sense")),
     "tendon_force": Feature("tendons with springs or dampers", ("dynamics", "sense")),
-    "tendon_armature": Feature("tendons with inertia", ("dynamics", "sense")),
+    "tendon_armature": Feature("tendons with inertia", ("dynamics", "integrate", "sense")),
     "actuation": Feature(
-        "actuators beyond motors and affine servos on hinges and slides, or a controller", ("dynamics",)
+        "actuators beyond motors and affine servos on hinges and slides, or a controller", ("dynamics", "integrate")
     ),
-    "transmission": Feature("actuators on other objects than hinges and slides", ("dynamics",)),
+    "transmission": Feature("actuators on other objects than hinges and slides", ("dynamics", "integrate")),
     "act": Feature("actuators or controllers with states", ("dynamics", "integrate")),
     "delay": Feature("controls with a delay", ("dynamics",)),
     "muscle": Feature("MuJoCo's muscles", ("dynamics",)),
@@ -67,7 +67,7 @@ FEATURES = {
     "so3": Feature("servos of orientations", ("dynamics",)),
     "adhere": Feature("adhesion actuators", ("contact", "integrate", "solve")),
     "fluid": Feature("fluid forces", ("dynamics", "integrate")),
-    "mocap": Feature("mocap bodies", ("dynamics",)),
+    "mocap": Feature("mocap bodies", ("dynamics", "integrate")),
     "movers": Feature(
         "mocap bodies under hard contact, which have velocities", ("contact", "dynamics", "integrate", "solve")
     ),

@@ -8,6 +8,10 @@ A key names a number: MuJoCo's field, the element's name, and an index if there 
 sets only the mass, as in MuJoCo. A field of degrees of freedom or of reference positions takes the joint's name, or the
 label of one of its coordinates ("ball.wx", see `Model.dof_names`, `Model.qpos_names`); "#3" is the element with that
 number.
+
+`body_inertial[bob]` are ten numbers of the body's mass distribution: the mass, the mass times the centre of mass and
+the inertia about the origin of the body's frame. `body_pseudo_inertia[bob]` are ten others, of which all values are
+physical (`saltus.model.body_inertia`).
 """
 
 import copy
@@ -20,13 +24,14 @@ import numpy as np
 
 from saltus.arguments import mapping
 from saltus.errors import OptionError
+from saltus.model.body_inertia import INERTIAL, PSEUDO, SCALE_MASS, STORED_IN, distribution, set_distribution
 from saltus.model.enums import FREE
 from saltus.model.features import name_of
 from saltus.model.source.number_checks import check_numbers
 
 # changeable fields: no structure, collision shape or inertial frame was derived from them
 FIELDS = {
-    "body": "mass scale_mass inertia pos quat ipos iquat gravcomp",
+    "body": "mass scale_mass inertial pseudo_inertia inertia pos quat ipos iquat gravcomp",
     "joint": "stiffness stiffnesspoly range margin solref solimp actfrcrange",
     "dof": "damping dampingpoly armature frictionloss solref solimp",
     "qpos": "spring",
@@ -39,7 +44,6 @@ FIELDS = {
 PREFIX = {"joint": "jnt", "equality": "eq"}
 KINDS = {f"{PREFIX.get(kind, kind)}_{name}": kind for kind, names in FIELDS.items() for name in names.split()}
 KINDS = {field: kind for field, kind in KINDS.items() if kind != "opt"}
-SCALE_MASS = "body_scale_mass"
 STORED = {SCALE_MASS: "body_mass"}  # MuJoCo's fields for names defined here
 POSITIVE = ("body_mass", SCALE_MASS, "body_inertia", "opt.timestep", "opt.impratio")
 NOT_NEGATIVE = re.compile(r"(stiffness|damping|armature|frictionloss|friction|density|viscosity|solmix|tolerance)$")
@@ -63,8 +67,10 @@ def changed(original: mujoco.MjModel, values: Mapping[str, Any], labels: Labels)
     values = mapping("values", values)
     m = copy.copy(original)
     # masses first, in the given order, so that given inertias are kept
+    whole = _Distributions(m)
     for key in sorted(values, key=lambda key: not str(key).startswith(("body_mass", SCALE_MASS))):
-        _assign(m, key, values[key], labels)
+        _assign(m, key, values[key], labels, whole)
+    whole.set()
     _check_inertias(m, np.flatnonzero((m.body_inertia != original.body_inertia).any(axis=1)))
     check_numbers(m)
     mujoco.mj_setConst(m, mujoco.MjData(m))
@@ -101,7 +107,37 @@ def flat_place(model: Any, key: str) -> tuple[str, slice]:
     return field, slice(first, first + view.size)
 
 
-def _assign(m: mujoco.MjModel, key: str, value: Any, labels: Labels) -> None:
+class _Distributions:
+    """Mass distributions of bodies that are given by some of their ten numbers, and set all at once."""
+
+    def __init__(self, m: mujoco.MjModel):
+        self._m = m
+        self._found: dict[int, tuple[str, str, np.ndarray]] = {}
+        self._keys: dict[tuple[str, int], str] = {}
+
+    def add(self, key: str, field: str, value: np.ndarray) -> None:
+        """Note what a key says of a body's mass; OptionError if another has said it before."""
+        _, (name, *places) = _parts(key)
+        body = _number(self._m, "body", name, key)
+        self._keys[field, body] = key
+        if field in (INERTIAL, PSEUDO):
+            if body not in self._found:
+                self._found[body] = field, key, distribution(self._m, body, field, key)
+            _inner(self._found[body][2], places, key)[...] = value
+        elif field == SCALE_MASS:
+            set_distribution(self._m, body, field, value, key)
+
+    def set(self) -> None:
+        """Write the distributions into the model; OptionError if one is given twice, or no body has it."""
+        for body, (field, key, numbers) in self._found.items():
+            for other, place in self._keys:
+                if place == body and other != field and {other, *STORED_IN.get(other, ())} & {*STORED_IN[field]}:
+                    both = f"{self._keys[other, body]} and {key}"
+                    raise OptionError(f"{both} are numbers of one mass distribution; give one")
+            set_distribution(self._m, body, field, numbers, key)
+
+
+def _assign(m: mujoco.MjModel, key: str, value: Any, labels: Labels, whole: _Distributions) -> None:
     field, view = _place(m, key, labels)
     try:
         new = np.asarray(value, float)
@@ -117,11 +153,12 @@ def _assign(m: mujoco.MjModel, key: str, value: Any, labels: Labels) -> None:
         raise OptionError(f"{key} must not be negative, got {value}")
     if (new == 0).any() and field in POSITIVE:
         raise OptionError(f"{key} must be positive, got {value}")
-    if field in ("body_mass", SCALE_MASS) and not view:
+    if (field == "body_mass" or field in STORED_IN) and not m.body_mass[_number(m, "body", _parts(key)[1][0], key)]:
         raise OptionError(f"{key}: the body has no mass; set mass and inertia in the model file")
-    if field == SCALE_MASS:
-        m.body_inertia[_number(m, "body", _parts(key)[1][0], key)] *= float(new / view)
-    view[...] = new
+    if KINDS.get(field) == "body":
+        whole.add(key, field, new)
+    if field not in STORED_IN:
+        view[...] = new
 
 
 def _example(view: np.ndarray) -> str:
@@ -160,6 +197,8 @@ def _place(m: mujoco.MjModel, key: str, labels: Labels) -> tuple[str, np.ndarray
         raise OptionError.unknown("field", field, [*KINDS, *(f"opt.{name}" for name in FIELDS["opt"].split())])
     if not places:
         raise OptionError(f"{key}: which {KINDS[field]}? Expected {field}[name]")
+    if field in (INERTIAL, PSEUDO):
+        return field, _inner(distribution(m, _number(m, "body", places[0], key), field, key), places[1:], key)
     values, kind = getattr(m, STORED.get(field, field)), KINDS[field]
     if kind in ("dof", "qpos"):
         view = values[_coordinates(labels[kind], places[0], key)]

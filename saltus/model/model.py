@@ -1,5 +1,7 @@
 """The Model: the constant description of a mechanism."""
 
+from __future__ import annotations
+
 import copy
 import os
 from collections.abc import Mapping
@@ -190,7 +192,7 @@ class Model(ModelFields):
         self._copies.look()
         self._copies.warn(self)
 
-    def changed(self, values: Mapping[str, ArrayLike]) -> "Model":
+    def changed(self, values: Mapping[str, ArrayLike]) -> Model:
         """A copy with other values, {"body_mass[bob]": 3.0, "opt.gravity[2]": -1.62}; see `field_overrides`.
 
         The copy's `changes` are all changes since the file was loaded.
@@ -203,7 +205,7 @@ class Model(ModelFields):
         m = changed(self.mj_model, values, self._labels())
         return self.with_values_of(m, {key: np.asarray(value, float).tolist() for key, value in values.items()})
 
-    def with_values_of(self, m: MjModel, changes: Mapping[str, ArrayLike]) -> "Model":
+    def with_values_of(self, m: MjModel, changes: Mapping[str, ArrayLike]) -> Model:
         """Copy of this model with the values of another MjModel of the same structure, recorded as `changes`."""
         check_inertia(m)
         return type(self)(

@@ -12,6 +12,7 @@ import pytest
 
 import saltus
 from saltus.errors import OptionError
+from saltus.model.field_overrides import value_of
 
 TEXT = """
 <mujoco>
@@ -135,6 +136,11 @@ def test_features_that_appear_are_simulated():
         ("body_mass[world]", 1.0, "has no mass"),
         ("body_scale_mass[world]", 1.0, "has no mass"),
         ("body_scale_mass[trunk]", 0.0, "must be positive"),
+        ("body_inertial[trunk][0]", -1.0, "the mass of a body must be positive"),
+        ("body_inertial[trunk][4]", 9.0, "no rigid body has principal inertias"),
+        ("body_inertial[world]", [0.0] * 10, "has no mass"),
+        ("body_inertial[trunk][10]", 1.0, r"index \[10\] is out of range; it has 10"),
+        ("body_pseudo_inertia[trunk]", 1.0, "takes 10 numbers"),
         ("body_mass[trunk]", float("nan"), "must be finite"),
         ("body_mass[trunk]", "heavy", "must be a number"),
         ("body_mass[trunk]", [1.0, 2.0], "takes one number, not 2"),
@@ -159,6 +165,27 @@ def test_features_that_appear_are_simulated():
 def test_errors_name_what_is_wrong(key, value, message):
     with pytest.raises(OptionError, match=message):
         saltus.load(text()).changed({key: value})
+
+
+def test_mass_distributions():
+    """exp(2 α) is the mass, with which all moments scale."""
+    model = saltus.load(text())
+    key = "body_pseudo_inertia[trunk]"
+    alpha = float(np.log(model.body_mass[model.id("body", "trunk")])) / 2
+    heavier = model.changed({f"{key}[0]": alpha + 0.5 * np.log(3.0)})
+    scaled = model.changed({"body_scale_mass[trunk]": 3.0 * model.body_mass[model.id("body", "trunk")]})
+    for name in ("body_mass", "body_inertia", "body_ipos", "body_iquat", "body_subtreemass", "dof_invweight0"):
+        np.testing.assert_allclose(
+            getattr(heavier.mj_model, name), getattr(scaled.mj_model, name), rtol=1e-12, err_msg=name
+        )
+    for other in ("body_mass[trunk]", "body_inertial[trunk][0]", "body_ipos[trunk][0]"):
+        with pytest.raises(OptionError, match="numbers of one mass distribution; give one"):
+            model.changed({f"{key}[0]": 0.1, other: 2.0})
+    assert model.changed({f"{key}[0]": 0.1, "body_mass[arm]": 2.0}).body_mass[model.id("body", "arm")] == 2.0
+    assert heavier.changes == {f"{key}[0]": alpha + 0.5 * np.log(3.0)}
+    values = value_of(heavier.mj_model, "body_inertial[trunk]", {})
+    again = model.changed({f"body_inertial[trunk][{k}]": value for k, value in enumerate(values)})
+    np.testing.assert_allclose(again.body_inertia, heavier.body_inertia, rtol=1e-12)
 
 
 def test_a_changed_pendulum_swings_as_it_should():

@@ -1,4 +1,4 @@
-"""Models with something changed at random end in an error of Saltus that names it, or in finite numbers.
+"""Models with a random mutation end in an error of Saltus that names it, or in finite numbers.
 
 `python tests/helpers/mutation.py 10000` runs ten thousand of them, `... 10000 0 odd` as many with odd numbers.
 """

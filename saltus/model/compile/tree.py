@@ -10,6 +10,7 @@ import mujoco
 import numpy as np
 
 from saltus.model.actuator_enums import TRN_JOINT, TRN_JOINTINPARENT
+from saltus.model.body_inertia import PRODUCTS
 from saltus.model.compile.leading_axes import widened
 from saltus.model.enums import FREE, JOINT_DOFS
 from saltus.model.tree.particles import particles
@@ -130,9 +131,19 @@ def rotation_matrices(quats: np.ndarray) -> np.ndarray:
 
 def _body_inertia(m, quats):
     """Inertia about each centre of mass in body axes, xx yy zz xy xz yz [..., nbody, 6], for principal axes `quats`."""
+    return inertia_matrices(m, quats)[..., [0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]]
+
+
+def inertia_matrices(m, quats):
+    """Inertia about each centre of mass in body axes [..., nbody, 3, 3] (kg m²), for principal axes `quats`."""
     r = rotation_matrices(quats).reshape(*quats.shape[:-1], 3, 3)
     full = (r * m.body_inertia[..., None, :]) @ np.swapaxes(r, -1, -2)
-    return full[..., [0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]]
+    products = getattr(m, PRODUCTS, None)
+    if products is not None:
+        for k, (i, j) in enumerate(((0, 1), (0, 2), (1, 2))):
+            one = r[..., :, i, None] * r[..., None, :, j]
+            full = full + products[..., k, None, None] * (one + np.swapaxes(one, -1, -2))
+    return full
 
 
 def _free_body_dofs(m):

@@ -7,6 +7,8 @@ T the time constant, z the damping ratio and w = solimp[1], the reference accele
     K = -solref[0] / w²,  B = -solref[1] / w    for solref = (-stiffness, -damping).
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any

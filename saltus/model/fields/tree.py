@@ -192,12 +192,12 @@ READ_BY = {
     "STEP": ("contact", "dynamics", "integrate", "sense", "solve"),
     "POSITION": ("contact", "dynamics", "integrate", "sense", "solve"),
     "VELOCITY": ("contact", "dynamics", "integrate", "sense", "solve"),
-    "SCRATCH": ("dynamics",),
+    "SCRATCH": ("dynamics", "integrate"),
 }
 WRITTEN_BY = {
     "STATE": ("dynamics", "integrate", "solve"),
     "POSES": ("dynamics",),
     "POSITION": ("contact", "dynamics", "integrate", "solve"),
     "VELOCITY": ("dynamics", "integrate", "solve"),
-    "SCRATCH": ("dynamics",),
+    "SCRATCH": ("dynamics", "integrate"),
 }

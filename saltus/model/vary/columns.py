@@ -4,6 +4,9 @@ A name is a field of MuJoCo's model, whole ("dof_damping": each of its numbers, 
 ("body_inertia[link]": three numbers), or one number ("geom_friction[ball][0]", "opt.gravity[2]"). Objects have their
 names, or "#3" for the fourth; degrees of freedom and coordinates have the labels of `Model.dof_names` and
 `Model.qpos_names`, or a joint's name for all of them.
+
+Besides, "body_scale_mass[link]" is the mass with which the inertia scales, and "body_inertial[link]" and
+"body_pseudo_inertia[link]" are ten numbers of the body's mass distribution (`saltus.model.body_inertia`).
 """
 
 import re
@@ -13,10 +16,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from saltus.errors import OptionError
+from saltus.model.body_inertia import COUNT, PSEUDO, SCALE_MASS, STORED_IN, inertial, pseudo_inertia
 from saltus.model.vary.fields import MAY_VARY, PREFIXES, value_of
 
 _NAME = re.compile(r"(?P<field>opt\.\w+|\w+)(?P<places>(\[[^\[\]]*\])*)$")
 _KINDS = {prefix: kind for kind, prefixes in PREFIXES.items() for prefix in prefixes}
+
+
+#: Names of fields by whose numbers derivatives are taken.
+PARAMETERS = (*MAY_VARY, *STORED_IN)
 
 
 class Column(NamedTuple):
@@ -25,6 +33,11 @@ class Column(NamedTuple):
     name: str
     field: str
     place: int
+
+    @property
+    def stored_in(self) -> tuple[str, ...]:
+        """MuJoCo's fields that the number is in."""
+        return STORED_IN.get(self.field, (self.field,))
 
 
 def columns(model: Any, names: Iterable[str]) -> list[Column]:
@@ -38,8 +51,10 @@ def columns(model: Any, names: Iterable[str]) -> list[Column]:
 
 def _columns(model: Any, name: str) -> list[Column]:
     field, places = parsed(name)
-    if field not in MAY_VARY:
-        raise OptionError.unknown("parameter", field, MAY_VARY)
+    if field not in PARAMETERS:
+        raise OptionError.unknown("parameter", field, PARAMETERS)
+    if field in STORED_IN:
+        return _of_mass(model, name, field, places)
     value = np.asarray(value_of(model.mj_model, field))
     if not value.size:
         raise OptionError(f"{name}: the model has no {field}")
@@ -51,6 +66,22 @@ def _columns(model: Any, name: str) -> list[Column]:
         return [c for k, label in enumerate(labels) for c in _entries(field, name, f"{field}[{label}]", numbers[k], [])]
     rows = _rows(model, field, labels, places[0], name)
     return [c for k in rows for c in _entries(field, name, f"{field}[{labels[k]}]", numbers[k], places[1:])]
+
+
+def _of_mass(model: Any, name: str, field: str, places: list[str]) -> list[Column]:
+    """Columns of mass distributions; OptionError for bodies without mass or extent."""
+    labels, m = model.names("body"), model.mj_model
+    rows = _rows(model, field, labels, places[0], name) if places else list(range(1, m.nbody))
+    found = []
+    for b in rows:
+        label = f"{field}[{labels[b]}]"
+        if not m.body_mass[b] > 0:
+            raise OptionError(f"{label}: the body has no mass")
+        if field == PSEUDO:
+            pseudo_inertia(inertial(m, b), label)
+        numbers = np.asarray(b) if field == SCALE_MASS else COUNT * b + np.arange(COUNT)
+        found += _entries(field, name, label, numbers, places[1:])
+    return found
 
 
 def parsed(name: str) -> tuple[str, list[str]]:

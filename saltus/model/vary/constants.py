@@ -11,7 +11,7 @@ import numpy as np
 
 from saltus.model.actuator_enums import BIAS_MUSCLE, GAIN_MUSCLE, TRN_JOINT, TRN_JOINTINPARENT, TRN_TENDON
 from saltus.model.compile.tendons import parameters, path_elements
-from saltus.model.compile.tree import dof_parameters, rotation_matrices
+from saltus.model.compile.tree import dof_parameters, inertia_matrices, rotation_matrices
 from saltus.model.enums import (
     BALL,
     CONNECT,
@@ -154,14 +154,13 @@ def _rotation(at: Reference, body: int) -> np.ndarray:
 def _inverse_inertia(m: Any, at: Reference, tendons: np.ndarray) -> np.ndarray:
     """The inverse [..., nv, nv] of the joint-space inertia: of bodies, and the armature of joints and tendons."""
     inertia = dof_parameters(m)[0][..., None] * np.eye(m.nv)
-    principal = _square(rotation_matrices(m.body_iquat))
+    bodies = inertia_matrices(m, m.body_iquat)
     for b in range(1, m.nbody):
         if at.moves[b].any():
             along, about = _jacobian(at, b, at.xipos[..., b, :]), _rotation(at, b)
-            # in principal axes
-            about = np.swapaxes(at.xmat[..., b, :, :] @ principal[..., b, :, :], -1, -2) @ about
+            about = np.swapaxes(at.xmat[..., b, :, :], -1, -2) @ about  # in the body's axes
             inertia = inertia + m.body_mass[..., b, None, None] * (np.swapaxes(along, -1, -2) @ along)
-            inertia = inertia + np.swapaxes(about, -1, -2) @ (m.body_inertia[..., b, :, None] * about)
+            inertia = inertia + np.swapaxes(about, -1, -2) @ bodies[..., b, :, :] @ about
     armature = parameters(m)["tendon_armature"]
     for t in np.flatnonzero((armature != 0).any(axis=tuple(range(armature.ndim - 1)))):
         row = tendons[..., t, :]

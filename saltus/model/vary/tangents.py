@@ -12,12 +12,14 @@ from typing import Any
 import mujoco
 import numpy as np
 
+from saltus.model.body_inertia import STORED_IN
 from saltus.model.compile.actuators import setpoint_periods
 from saltus.model.compile.constraints.constraints import safe_timestep
 from saltus.model.layout import VARIED
 from saltus.model.vary.columns import Column
 from saltus.model.vary.constants import reference_constants
 from saltus.model.vary.fields import needs_constants, value_of
+from saltus.model.vary.inertia_steps import step_inertias, turned_axes
 from saltus.model.vary.stack import Stack
 from saltus.model.vary.values import kernel_values
 from saltus.number.structs import Struct
@@ -51,6 +53,9 @@ def _imaginary(
             arrays[name] = np.broadcast_to(value, (len(columns), *np.shape(getattr(m, name)))).astype(complex)
     stack = Stack(m, arrays)
     values = kernel_values(stack, struct, model.left_out, safe_timestep(m, timestep), _FIELDS)
+    turned = turned_axes(m, columns)
+    if turned.any():
+        values["body_iquat"] = np.asarray(values.get("body_iquat", m.body_iquat)) + 1j * step * turned
     periods = setpoint_periods(stack)
     if periods.ndim > 1:
         values["actuator_period"] = periods
@@ -61,6 +66,8 @@ def _stepped(m: mujoco.MjModel, columns: Sequence[Column], step: float) -> dict[
     """The columns' fields [columns, ...], each with an imaginary step in its own number."""
     arrays: dict[str, np.ndarray] = {}
     for row, (_, field, place) in enumerate(columns):
+        if field in STORED_IN:
+            continue
         if field not in arrays:
             value = np.asarray(value_of(m, field), complex)
             arrays[field] = np.broadcast_to(value, (len(columns), *value.shape)).copy()
@@ -68,7 +75,7 @@ def _stepped(m: mujoco.MjModel, columns: Sequence[Column], step: float) -> dict[
     for field, values in arrays.items():
         if field.endswith(("quat", "axis")):
             arrays[field] = values / np.sqrt((values * values).sum(axis=-1, keepdims=True))
-    return arrays
+    return arrays | step_inertias(m, columns, step, arrays)
 
 
 def _differ(a: np.ndarray, b: np.ndarray) -> np.ndarray:

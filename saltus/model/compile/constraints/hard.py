@@ -4,6 +4,8 @@ If events are located in time, contact points have an identity: each pair of geo
 of which is open or closed independently of the others.
 """
 
+from __future__ import annotations
+
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -119,7 +121,7 @@ def carried(base: Struct) -> np.ndarray:
 
 def _laws(base: Struct, law: HardLaw) -> dict[str, np.ndarray]:
     """Laws of the model, then one for each pair of geoms, then one for each limit."""
-    order, first, last = _order(base)
+    order, first, last = law_order(base)
     values = {name: base.views[name][order] for name in base.views if name.startswith("law_")}
     turning = law.tangential_restitution or 0.0
     values |= law_numbers(base, law.restitution, law.friction, law.limit_restitution, law.event, turning)
@@ -129,7 +131,7 @@ def _laws(base: Struct, law: HardLaw) -> dict[str, np.ndarray]:
     return values
 
 
-def _order(base: Struct) -> tuple[np.ndarray, int, int]:
+def law_order(base: Struct) -> tuple[np.ndarray, int, int]:
     """The model's law from which each law here is made; first law of pairs of geoms, first law of limits."""
     pair, limit = base.views["collision_law"], base.views["limit_law"]
     return np.concatenate([np.arange(base.nlaw), pair, limit]).astype(int), base.nlaw, base.nlaw + len(pair)
@@ -148,7 +150,7 @@ def law_numbers(
     Values of many simulations have a leading axis of simulations, and so have the fields.
     """
     given = np.asarray(friction, float)
-    order, first, last = _order(base)
+    order, first, last = law_order(base)
     names = ("law_restitution", "law_tangential", "law_friction", "law_dim")
     many = given.shape[:-1]
     values = {name: np.broadcast_to(base.views[name][order], many + base.views[name][order].shape) for name in names}

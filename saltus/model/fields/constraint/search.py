@@ -13,7 +13,7 @@ SCRATCH = {  # scratch
     **reals("clear_until", shape=("nclear",)),
     **reals("clear_seen", shape=("nclear", 6)),
     # evaluations in the step; the item violated in it; steps in which some pair could not be proved apart within the
-    # limit on evaluations
+    # limit on evaluations, counted from call to call
     **ints("clear_looks", "clear_item", "unproved", shape=("nsearch",)),
 }
 

@@ -62,7 +62,8 @@ SCRATCH = {  # scratch
     **ints("hessian_chain", shape=("nblockmax",)),
     # worlds of many trees (see `saltus.solve.soft.trees.tree_pairs`): first pair of each upper tree, and one past
     # the last; lower tree of each pair and address of its block; for each block of rows: its pair, the number of its
-    # degrees of freedom in the lower tree, its trees; counts and orders for sorting; changes since the last assembly
+    # degrees of freedom in the lower tree, its trees; counts and orders for sorting; marks of changes since the last
+    # assembly, which last from solve to solve and begin with zeros
     **ints("near_adr", "near_count", shape=("nsolvertree_end",)),
     **ints("near_tree", "near_place", "pair_fresh", shape=("ntreepair",)),
     **ints("tree_fresh", shape=("nsolvertree",)),

@@ -227,7 +227,7 @@ SENSOR_FIELDS = (
         READ,
         "readings; sensors do not affect motion",
     ),
-    _model("sensor_", "needstage", DERIVED, "when MuJoCo computes a reading"),
+    _model("sensor_", "needstage", READ, "whether derivatives of a reading are those of forces, too"),
     _model("sensor_", "noise", UNUSED, "noise is not added, as in MuJoCo"),
     _model("sensor_", "plugin", DERIVED, f"{PLUGINS}, which are refused"),
     _model("sensor_", "user", UNUSED, NAMED),

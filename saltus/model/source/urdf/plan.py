@@ -29,7 +29,7 @@ CONVERT = "save it as .obj or .stl, under the same name beside it"
 
 #: Actuators of a URDF's joints; see `saltus.load`.
 Actuators = Literal["torque", "position", "none"]
-#: Which links may touch each other; see `saltus.load`.
+#: Links that may touch each other; see `saltus.load`.
 SelfCollision = bool | Literal["not overlapping"]
 
 

@@ -1,4 +1,4 @@
-"""Fields that are said to be read act as in MuJoCo; those that are not, do not act in MuJoCo either.
+"""Values of fields that are said to be read act as in MuJoCo; others do not act in MuJoCo either.
 
 Reference: MuJoCo 4.0's mj_step and mj_forward, on the model that holds every element, with one field of the compiled
 model changed.
