@@ -1,10 +1,14 @@
 """Barycentric coordinates of the point of a segment, triangle or tetrahedron nearest to a given point."""
 
-from saltus.number.functions import clip, maximum, where
+from saltus.number.components import epsilon_of
+from saltus.number.functions import any_lane, clip, maximum, minimum, rarely, where
 from saltus.number.kernels import kernel
 from saltus.spatial.vectors import add_scaled3, cross, dot3, scale3, sub3, where3
 
 TINY = 1e-15
+FAR = 1e30  # more than any squared distance (m²)
+# squared sine of an angle below which a triangle is thin: its width and what rounding makes of weights are alike there
+THIN, THIN_SINGLE = 4e-11, 2.4e-5
 
 
 @kernel
@@ -43,7 +47,28 @@ def triangle_weights(p, a, b, c):
     t = a1 / where(on_ab & (a1 - b1 > 0.0), a1 - b1, one)
     w = where3(on_ab, (1.0 - t, t, zero), w)
     w = where3((b1 >= 0.0) & (b2 <= b1), (zero, one, zero), w)
-    return where3((a1 <= 0.0) & (a2 <= 0.0), (one, zero, zero), w)
+    w = where3((a1 <= 0.0) & (a2 <= 0.0), (one, zero, zero), w)
+    # the signs of areas near zero are those of rounding: such a triangle is one of its edges
+    normal = cross(ab, ac)
+    least = THIN if epsilon_of(zero) < 1e-10 else THIN_SINGLE
+    thin = dot3(normal, normal) <= least * (dot3(ab, ab) * dot3(ac, ac))
+    if rarely(any_lane(thin)):
+        w = where3(thin, edge_weights(p, a, b, c), w)
+    return w
+
+
+@kernel
+def edge_weights(p, a, b, c):
+    """Weights of the corners a, b, c for the point of their triangle's edges nearest to p."""
+    zero = 0.0 * p[0]
+    best, least = (zero, zero, zero), zero + FAR
+    for k in range(3):
+        start, end = (a, b) if k == 0 else (b, c) if k == 1 else (c, a)
+        s, t = segment_weights(p, start, end)
+        w = (s, t, zero) if k == 0 else (zero, s, t) if k == 1 else (t, zero, s)
+        square = _square(p, weighted3(w, a, b, c))
+        best, least = where3(square < least, w, best), minimum(square, least)
+    return best
 
 
 @kernel(inline=True)

@@ -78,6 +78,22 @@ def collide(m, d):
     d.count[NCON] = n
 
 
+@kernel
+def collide_again(m, d):
+    """Contacts of the pairs that `collide` has found at the same positions, for duals with other tangents.
+
+    Reads and writes as `collide`, but for pairs without contacts, lists of pairs found at run time, flexible bodies.
+    """
+    n = 0
+    while n < d.count[NCON]:
+        c = d.contact_collision[n]
+        found = collide_pair(m, d, n, c, m.law_reach[pair_law(m, d, c)])
+        if found == n:
+            break
+        n = found
+    d.count[NCON] = n
+
+
 @only_with("broad")
 @kernel
 def collide_found(m, d):

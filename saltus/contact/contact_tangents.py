@@ -5,6 +5,7 @@ from numba.extending import overload
 from saltus.model.enums import PLANE
 from saltus.number.components import chain, frozen, value_of
 from saltus.number.features import looks_at
+from saltus.number.functions import absolute
 from saltus.number.kernels import kernel
 from saltus.number.kinds import dual
 from saltus.spatial.vectors import (
@@ -16,6 +17,9 @@ from saltus.spatial.vectors import (
     sub3,
     transpose_times_vector,
 )
+
+COINCIDE = 1e-9  # m: the direction from point to point is right to 1e-7 above it
+NAN = float("nan")
 
 
 @kernel
@@ -59,3 +63,29 @@ def carried_dual(m, d, g1, g2, dist, pos, normal):
     moved = dot3(normal, sub3(p2, p1))
     middle = scale3(0.5, add3(p1, p2))
     return chain(value_of(dist), 1.0, moved), with_tangents(pos, middle), normal
+
+
+@looks_at()
+def carried_distance(d, g1, g2, dist, p1, p2):
+    """The distance of the points p1 and p2, nearest of geoms g1 and g2, with their motion's tangents if a dual."""
+    return dist
+
+
+@overload(carried_distance)
+def _carried_distance(d, g1, g2, dist, p1, p2):
+    if dist == dual:
+        return lambda d, g1, g2, dist, p1, p2: dual_distance(d, g1, g2, dist, p1, p2)
+    return lambda d, g1, g2, dist, p1, p2: dist
+
+
+@kernel
+def dual_distance(d, g1, g2, dist, p1, p2):
+    """dist (m), negative for overlap, with the tangents of |p2 - p1|, each point fixed to its geom.
+
+    Exact: sliding of nearest points on their surfaces changes the distance to second order only. NaN where the points
+    coincide, so that rounding decides their direction.
+    """
+    apart = sub3(fixed_to(d, g2, p2), fixed_to(d, g1, p1))
+    value = value_of(dist)
+    slope = 0.5 / value if absolute(value) > COINCIDE else NAN
+    return chain(value, slope, dot3(apart, apart))

@@ -22,13 +22,14 @@ def add_body_force(m, d, qfrc, b, force, torque):
 
 
 @kernel
-def add_power(m, d, row, dofs, first, count, b, force, moment, stop):
+def add_power(m, d, row, dofs, span, b, force, moment, stop):
     """Add to a sparse row the generalised forces of a force and moment on body b: row += s · (moment, force).
 
-    Only degrees of freedom s that move the body and come after `stop` on the path from the root are used. Entries
-    first, first + 1, ... of the fields `row` and `dofs` are used, with degrees of freedom in ascending order; those
+    Only degrees of freedom s that move the body and come after `stop` on the path from the root are used. A `span`
+    (first entry, count) of the fields `row` and `dofs` is used, with degrees of freedom in ascending order; those
     without an entry are skipped. The force (N) and moment (N m) are about the tree's centre of mass, in world axes.
     """
+    first, count = span
     i = m.body_lastdof[b]
     k = first + count - 1
     while i > stop:

@@ -41,6 +41,8 @@ class Integrator:
     needs: dict[str, object] = field(default_factory=dict, repr=False, compare=False)  # arguments of `data_sizes`
     # two kernels for derivatives, see `euler`
     tangent_step: tuple[Kernel, ...] | None = field(default=None, repr=False, compare=False)
+    # two kernels for gradients by many parameters, and by state and controls, see `euler`
+    adjoints: tuple[Kernel, ...] | None = field(default=None, repr=False, compare=False)
     adaptive: bool = field(default=False, repr=False)
     leaves: str = field(default="", repr=False, compare=False)
     # soft constraints are stable at any step size, so that their time constants need no bound

@@ -28,8 +28,6 @@ class TrajectoryBuilder(SampleBuffer):
         self,
         nq: int,
         nv: int,
-        na: int = 0,
-        nu: int = 0,
         *,
         expected: int = 64,
         names: Mapping[str, Sequence[str]] | None = None,
@@ -40,12 +38,12 @@ class TrajectoryBuilder(SampleBuffer):
     ) -> None:
         """Reserve room for `expected` samples; more are taken, at a growing step. Other arguments go to `Trajectory`.
 
-        `sizes`: further ones of `saltus.record.table.columns.row_shapes`.
+        `sizes`: further ones, such as na and nu, of `saltus.record.table.columns.row_shapes`.
 
         Raises:
             OptionError: a size is unknown or negative.
         """
-        sizes |= {"nq": nq, "nv": nv, "na": na, "nu": nu}
+        sizes |= {"nq": nq, "nv": nv}
         for name, size in {**sizes, "expected": expected}.items():
             if size < 0:
                 raise OptionError(f"{name} cannot have a negative size, got {size}")

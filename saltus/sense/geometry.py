@@ -4,6 +4,7 @@ Readings are those of MuJoCo (XML reference, sensor/rangefinder, camprojection, 
 """
 
 from saltus.contact.contact_list import unit_or_x
+from saltus.contact.contact_tangents import carried_distance
 from saltus.contact.mujoco.rays import foreign_distance
 from saltus.model.enums import BOX, CAPSULE, CYLINDER, ELLIPSOID, PLANE, SPHERE
 from saltus.model.sensor_enums import (
@@ -169,6 +170,7 @@ def distance_sensor(m, d, s):
         for g2 in range(other, other + others):
             found, a, b = foreign_distance(m, d, g1, g2, most)
             closer = found < x
+            found = carried_distance(d, g1, g2, found, a, b)
             x, start, end = where(closer, found, x), where3(closer, a, start), where3(closer, b, end)
     # distance, segment or unit direction
     if kind == GEOMDIST:

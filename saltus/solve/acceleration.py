@@ -9,7 +9,7 @@ from saltus.dynamics.motions import prescribe
 from saltus.dynamics.smooth import force_stage, free_forward, position_stage, solve_stage
 from saltus.dynamics.tree.guided.prescribed import prescribed_forces, solve_hybrid
 from saltus.model.event_enums import LEFT
-from saltus.number.conditions import has
+from saltus.number.conditions import has, has_tangents
 from saltus.number.kernels import kernel, only_with
 from saltus.solve.constrain import constrain, grip
 from saltus.solve.event.constrained_acceleration import held_motion, row_drifts
@@ -78,7 +78,7 @@ def forward_of_all(m, d):
     # under the hard law of time stepping, means over a step; with located events only while these are dense
     if has(m, "stepping"):
         return accelerate(m, d, d.timestep, TOLERANCE)
-    if has(m, "event") and d.dense[LEFT] > 0.0:
+    if has(m, "event") and not has_tangents(d) and d.dense[LEFT] > 0.0:  # which have no derivatives
         return accelerate(m, d, m.opt_dense_step, TOLERANCE)
     return constrained_forward(m, d)
 

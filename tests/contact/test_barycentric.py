@@ -7,10 +7,18 @@ Tolerance: rounding of numbers of order 10, times the condition of thin shapes.
 
 import numpy as np
 import pytest
+from helpers.cases import Cases
 
 from saltus.contact import barycentric
-from saltus.number.kernels import interpret
+from saltus.number.kernels import interpret, kernel
 
+
+@kernel
+def weights_of_twelve(x):
+    return barycentric.triangle_weights(x[0:3], x[3:6], x[6:9], x[9:12])
+
+
+NEAREST = Cases(weights_of_twelve, 12, 3)
 KINDS = {2: barycentric.segment_weights, 3: barycentric.triangle_weights, 4: barycentric.tetrahedron_weights}
 
 
@@ -29,3 +37,20 @@ def test_the_nearest_point_is_nearest(count):
 
 def test_a_segment_without_length():
     assert sum(interpret(barycentric.segment_weights)((1.0, 2.0, 3.0), (0.5,) * 3, (0.5,) * 3)) == 1.0
+
+
+@pytest.mark.parametrize("kind", ["float64", "lane64", "lane32"])
+def test_triangles_without_area(kind):
+    """Corners that coincide or lie in one line, in compiled code, whose rounding gives them areas of either sign."""
+    rng = np.random.default_rng(5)
+    x = rng.normal(size=(200, 4, 3))
+    x[:100, 3] = x[:100, 2]
+    x[100:, 3] = x[100:, 1] + rng.uniform(-1, 2, (100, 1)) * (x[100:, 2] - x[100:, 1])
+    x = x.astype(np.float32).astype(float)
+    w = NEAREST(kind, x.reshape(200, 12)).astype(float)
+    corners, p = x[:, 1:], x[:, 0]
+    near = np.einsum("ij,ijk->ik", w, corners)
+    # up to the width of a triangle that counts as thin, in lengths of some units
+    tolerance = {"float64": 1e-4, "lane64": 1e-4, "lane32": 0.1}[kind]
+    assert np.abs(w.sum(axis=1) - 1).max() < 1e-5 and w.min() >= 0
+    assert np.max(np.einsum("ijk,ik->ij", corners - near[:, None], p - near)) < tolerance

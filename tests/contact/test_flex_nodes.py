@@ -1,4 +1,4 @@
-"""Rows of contacts of deformable bodies whose vertices are between nodes.
+"""Rows of contacts of deformable bodies (flexes) whose vertices are between nodes.
 
 Law: a point of an element moves as its place at rest does, by shape functions of that place. Reference: MuJoCo 4.0 at
 random deformations; tolerances in `helpers.constraints`.

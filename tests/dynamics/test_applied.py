@@ -30,7 +30,7 @@ def test_power_goes_to_the_joints_that_have_an_entry():
     dofs, row = np.r_[-9, np.arange(0, nv, 2), -9], np.zeros(nv)
     count = len(dofs) - 2
     stop = int(np.flatnonzero(expected)[0])
-    interpret(add_power)(case.m, case.d, row, dofs, 1, count, b, tuple(force), tuple(moment), stop)
+    interpret(add_power)(case.m, case.d, row, dofs, (1, count), b, tuple(force), tuple(moment), stop)
     wanted = np.where(np.arange(nv) > stop, expected, 0.0)[dofs[1:-1]]
     np.testing.assert_allclose(row[1 : count + 1], wanted, atol=1e-13)
     assert row[0] == 0.0 and not row[count + 1 :].any() and np.count_nonzero(wanted)

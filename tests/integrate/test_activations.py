@@ -1,4 +1,4 @@
-"""States of actuators under every integrator.
+"""Activations, states of actuators, under every integrator.
 
 Laws: MuJoCo 4.0's own steps; the declared order of a method holds for d(act)/dt too. Tolerance against MuJoCo: its
 integrators over 200 steps, 1e-9; orders within 0.2. In steps of several stages MuJoCo treats some states differently,

@@ -1,4 +1,4 @@
-"""`implicit` and `implicitfast` take all damping of deformable bodies implicitly, which MuJoCo 4.0 refuses to.
+"""`implicit` and `implicitfast` take all damping of flexes implicitly, which MuJoCo 4.0 refuses to.
 
 Law: (M - h D) a = f with D = df/dv of the whole force, edges' dampers and Rayleigh's damping of elements and bending
 included, also where sheets hang on a body that turns.

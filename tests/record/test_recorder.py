@@ -17,7 +17,7 @@ def fill(builder, count):
 
 @pytest.mark.parametrize("expected", [0, 1, 4, 17, 100])
 def test_all_samples_come_out_whatever_was_expected(expected):
-    builder = TrajectoryBuilder(3, 2, 1, 1, ncontact=4, expected=expected)
+    builder = TrajectoryBuilder(3, 2, na=1, nu=1, ncontact=4, expected=expected)
     columns = fill(builder, 17)
     t = builder.finish()
     assert len(builder) == len(t) == 17

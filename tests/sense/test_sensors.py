@@ -16,54 +16,18 @@ import pytest
 from helpers import constraints
 from helpers.cases import same_bits
 from helpers.files import packaged
-from helpers.sensors import every_sensor, laboratory, worst
+from helpers.sensors import CONES, STATE, compiled, every_sensor, put, states, worst
 
 import saltus
 from saltus.number.kinds import lane64
 
 TOLERANCE = 1e-9
-CONES = {"pyramidal": mujoco.mjtCone.mjCONE_PYRAMIDAL, "elliptic": mujoco.mjtCone.mjCONE_ELLIPTIC}
 STATES = 12
-STATE = ("qpos", "qvel", "act", "ctrl", "mocap_pos", "mocap_quat", "qfrc_applied", "xfrc_applied", "time")
 BODIES = ("cacc", "cfrc_ext", "cfrc_int", "subtree_linvel", "subtree_angmom")
 SUITE = {
     p.stem: p for name, p in packaged("dm_control").items() if name.startswith("suite/") and p.parent.name == "suite"
 }
 SENSING = ("finger", "hopper")  # with kernels of their own; all models with shared ones: tests/model
-
-
-def compiled(sensors, cone="pyramidal"):
-    """The laboratory with elements of <sensor>, solved to the end."""
-    m = constraints.tight(mujoco.MjModel.from_xml_string(laboratory(sensors)))
-    m.opt.cone = CONES[cone]
-    return m
-
-
-def states(m, count, seed=0):
-    """MuJoCo's data at random states about qpos0, under random inputs; in none does rounding decide what acts."""
-    rng = np.random.default_rng(seed)
-    found = []
-    while len(found) < count:
-        d = mujoco.MjData(m)
-        for name, value in constraints.near(m, rng).items():
-            getattr(d, name)[:] = value
-        d.time = rng.uniform()
-        d.act[:] = rng.normal(size=m.na)
-        d.qfrc_applied[:] = rng.normal(size=m.nv)
-        d.xfrc_applied[1:] = rng.normal(size=(m.nbody - 1, 6))
-        d.mocap_pos[:] += 0.1 * rng.normal(size=(m.nmocap, 3))
-        d.mocap_quat[:] = rng.normal(size=(m.nmocap, 4))  # of any length
-        mujoco.mj_forward(m, d)
-        if not constraints.undecided(d):
-            found.append(d)
-    return found
-
-
-def put(sim, d):
-    """MuJoCo's state and inputs into a simulation."""
-    for name in STATE:
-        if name == "time" or np.size(getattr(d, name)):
-            setattr(sim, name, getattr(d, name))
 
 
 def put_all(batch, data):

@@ -1,4 +1,4 @@
-"""Contacts, constraint rows, forces and accelerations of whole models are MuJoCo's.
+"""Contacts, constraint rows, forces and accelerations of whole models against MuJoCo's.
 
 Law: MuJoCo 4.0's soft constraints (its documentation, Computation: Constraint model): the accelerations minimise a
 strictly convex cost, so that forces and accelerations are unique and do not depend on the solver.

@@ -1,4 +1,4 @@
-"""Constrained simulations side by side: none feels the others, and each is the single simulation.
+"""Constrained simulations side by side, in lanes: none feels the others, and each is the single simulation.
 
 Law: what touches, how long the solver goes on and which entries its matrix has is decided for all lanes together; what
 each lane gets from it depends on its own state alone, to the bit: not on its neighbours, its place, the size of the

@@ -1,4 +1,4 @@
-"""The derivatives of a step are exact through contacts, limits, dry friction and equalities too.
+"""Linearized steps are exact through contacts, limits, dry friction and equalities too.
 
 Law: where no row changes its state, accelerations under soft constraints are differentiable functions of the state, by
 the implicit function theorem on the gradient of the cost.

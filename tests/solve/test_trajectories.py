@@ -1,4 +1,4 @@
-"""Constrained motions are MuJoCo's, step by step: with each of its integrators, through impacts, stops and slip.
+"""Constrained trajectories are MuJoCo's, step by step: with each of its integrators, through impacts, stops and slip.
 
 Law: MuJoCo 4.0's Euler, implicit, implicitfast and RK4 (documentation, Computation: Numerical integration) with soft
 constraints.

@@ -137,9 +137,9 @@ def points_within(m, p, field, reach, same, found):
             for half in range(2 if near else 0):
                 if triangle_top(m, field, r, j + 1, half) + reach >= -low[2]:
                     if not under:
-                        count = face_points(m, p, field, r, j, half, reach, same, found, count)
+                        count = face_points(m, p, (field, r, j, half), reach, same, found, count)
                     if under or is_ridged(m, field, r, j, half):
-                        count = nearest_point(m, p, v, prism, field, r, j, half, reach, same, found, count)
+                        count = nearest_point(m, p, v, prism, (field, r, j, half), reach, same, found, count)
     return count
 
 
@@ -147,8 +147,9 @@ def points_within(m, p, field, reach, same, found):
 
 
 @kernel
-def face_points(m, p, field, r, j, half, reach, same, found, count):
-    """Add the lowest points of the shape over a triangle; returns the new number of points."""
+def face_points(m, p, triangle, reach, same, found, count):
+    """Add the lowest points of the shape over a triangle (field, row, column, half); returns the new number."""
+    field, r, j, half = triangle
     normal = triangle_normal(m, field, r, j, half)
     where = (r, j, half, same)
     kind, shift, rot, size = get_int(p, KIND2), get3(p, SHIFT), get9(p, ROT), get3(p, SIZE2)
@@ -213,8 +214,9 @@ def face_point(m, field, where, normal, x, reach, found, count):
 
 
 @kernel
-def nearest_point(m, p, v, prism, field, r, j, half, reach, same, found, count):
+def nearest_point(m, p, v, prism, triangle, reach, same, found, count):
     """Add the shape's point nearest to the prism under a triangle, unless it is on the face; returns the number."""
+    field, r, j, half = triangle
     write_corner(m, field, prism, 0, r + 1 - half, j)
     write_corner(m, field, prism, 1, r + half, j + half)
     write_corner(m, field, prism, 2, r + 1 - half, j + 1)

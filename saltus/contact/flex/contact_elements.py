@@ -8,12 +8,13 @@ from saltus.number.kernels import kernel
 
 
 @kernel
-def add_flex_contact(m, d, n, c, reach, dist, pos, normal, elem1, elem2, vert):
-    """Append contact n of pair c (see `add_contact`) with the elements of its two objects and its vertex.
+def add_flex_contact(m, d, n, c, reach, dist, pos, normal, parts):
+    """Append contact n of pair c (see `add_contact`) with its `parts`: the elements of its two objects, its vertex.
 
     Elements and vertex are numbered among all elements and all vertices, -1 for none. Returns the new number of
     contacts.
     """
+    elem1, elem2, vert = parts
     after = add_contact(m, d, n, c, reach, dist, pos, normal, no_vector(dist))
     mark(d, n, after, elem1, elem2, vert)
     return after

@@ -41,7 +41,7 @@ def sphere_triangle(m, d, n, c, reach, centre, radius, triangle, thick):
     """
     none = no_vector(centre[0])
     nearest = nearest_on_triangle(centre, triangle)
-    return add_spheres(m, d, n, c, reach, centre, radius, none, nearest, thick, none)
+    return add_spheres(m, d, n, c, reach, (centre, radius, none), (nearest, thick, none))
 
 
 @kernel
@@ -69,7 +69,7 @@ def capsule_corner(m, d, n, c, reach, capsule, corner, thick):
     # other lanes: a point out of reach
     away = 2.0 * (radius + thick + absolute(reach)) + 1.0
     corner = where3(beside, corner, (nearest[0] + away, nearest[1], nearest[2]))
-    return add_spheres(m, d, n, c, reach, nearest, radius, none, corner, thick, none)
+    return add_spheres(m, d, n, c, reach, (nearest, radius, none), (corner, thick, none))
 
 
 @kernel

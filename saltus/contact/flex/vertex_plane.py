@@ -21,5 +21,5 @@ def plane_flex(m, d, n, c, reach):
         dist = height - thick
         if any_lane(dist <= reach):
             pos = add_scaled3(vertex, -(0.5 * dist + thick), normal)
-            n = add_flex_contact(m, d, n, c, reach, dist, pos, normal, -1, -1, v)
+            n = add_flex_contact(m, d, n, c, reach, dist, pos, normal, (-1, -1, v))
     return n

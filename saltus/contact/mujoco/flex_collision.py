@@ -246,7 +246,7 @@ def add_from_lanes(m, d, n, c, reach, key):
     elements = key // (m.nflexvert + 1)
     elem1, elem2 = elements // (m.nflexelem + 1) - 1, elements % (m.nflexelem + 1) - 1
     dist, pos = carried(m, d, c, elem1, elem2, vert, dist, (x, y, z), (nx, ny, nz))
-    return add_flex_contact(m, d, n, c, reach, dist, pos, (nx, ny, nz), elem1, elem2, vert)
+    return add_flex_contact(m, d, n, c, reach, dist, pos, (nx, ny, nz), (elem1, elem2, vert))
 
 
 @looks_at()

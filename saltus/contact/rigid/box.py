@@ -37,16 +37,17 @@ def sphere_box(m, d, n, c, reach):
     """The contact of a sphere with a box; appends contacts of pair c from number n on, returns the new number."""
     g1, g2 = pair_geom1(m, d, c), pair_geom2(m, d, c)
     centre = transpose_times_vector(d.geom_xmat[g2], sub3(d.geom_xpos[g1], d.geom_xpos[g2]))
-    return sphere_on_box(m, d, n, c, reach, centre, m.geom_size[g1, 0], g2, 1.0, centre[0] == centre[0])
+    return sphere_on_box(m, d, n, c, reach, (centre, m.geom_size[g1, 0]), g2, 1.0, centre[0] == centre[0])
 
 
 @kernel
-def sphere_on_box(m, d, n, c, reach, centre, radius, box, sign, there):
-    """The contact of a sphere about `centre` (m, in the box's axes) with the geom `box`, as one of pair c.
+def sphere_on_box(m, d, n, c, reach, sphere, box, sign, there):
+    """The contact of a sphere (centre in the box's axes (m), radius (m)) with the geom `box`, as one of pair c.
 
     Lanes that are not `there` have no contact. The normal is `sign` times the direction from the centre to the nearest
     point of the box or, for a centre inside, times the inward normal of the nearest face.
     """
+    centre, radius = sphere
     size = m.geom_size[box]
     zero = 0.0 * centre[0]
     # nearest point of the box: the centre, clamped
@@ -138,9 +139,9 @@ def capsule_on_box(m, d, n, c, reach, capsule, box, sign):
     second = where(on_face, there1, where(on_corner, there2, there3)) > 0.5
     # spheres at both points
     at = add_scaled3(centre, s, half)
-    n = sphere_on_box(m, d, n, c, reach, at, radius, box, sign, zero == zero)
+    n = sphere_on_box(m, d, n, c, reach, (at, radius), box, sign, zero == zero)
     at = add_scaled3(centre, s + where(second, step, zero), half)
-    return sphere_on_box(m, d, n, c, reach, at, radius, box, sign, second)
+    return sphere_on_box(m, d, n, c, reach, (at, radius), box, sign, second)
 
 
 @kernel

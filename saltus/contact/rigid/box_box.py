@@ -77,7 +77,7 @@ def box_box(m, d, n, c, reach):
         d.contact_pos[n + q] = (zero, zero, zero)
     count, normal = zero, (zero, zero, zero + 1.0)
     if any_lane(on_face):
-        count, normal = face_contacts(m, d, n, c, reach, on_face, face, rot, offset, back)
+        count, normal = face_contacts(m, d, n, c, reach, on_face, face, (rot, offset, back))
     if any_lane(on_edge):
         dist, pos, axis = edge_contact(rot, offset, size1, size2, i, j)
         touches = on_edge & (dist <= slack)

@@ -33,16 +33,17 @@ LEAST = 1e-30  # replaces zero in a divisor
 
 
 @kernel
-def face_contacts(m, d, n, c, reach, wanted, face, rot, offset, back):
+def face_contacts(m, d, n, c, reach, wanted, face, pose):
     """Contacts of pair c on a face, in lanes where they are `wanted`.
 
-    face: 0 to 2 for the first box's axes, 3 to 5 for the second's. rot [9]: the second's axes in the first's, as
-    columns; offset (m): the second's centre in the first's axes; back (m): the first's centre in the second's axes.
+    face: 0 to 2 for the first box's axes, 3 to 5 for the second's. pose: the second's axes in the first's, as columns
+    [9]; the second's centre in the first's axes (m); the first's centre in the second's axes (m).
 
     Writes contact_dist (m), contact_pos (m, world axes) from place n on; returns (number of contacts, normal in world
     axes). A contact is a corner of the intersection that lies less than `reach` (m) over the reference face: its
     distance is that height, its position midway between.
     """
+    rot, offset, back = pose
     g1, g2 = pair_geom1(m, d, c), pair_geom2(m, d, c)
     zero = 0.0 * face
     one = zero + 1.0
@@ -66,7 +67,7 @@ def face_contacts(m, d, n, c, reach, wanted, face, rot, offset, back):
     )
     u = (other[1] * rot[4], other[1] * rot[7], up * other[1] * rot[1])
     v = (other[2] * rot[5], other[2] * rot[8], up * other[2] * rot[2])
-    count = common_corners(m, d, n, reach, wanted, centre, u, v, size[1], size[2])
+    count = common_corners(m, d, n, reach, wanted, (centre, u, v), (size[1], size[2]))
     # to world axes
     frame = cycled_columns(axis, where9(own, d.geom_xmat[g1], d.geom_xmat[g2]))
     origin = where3(own, d.geom_xpos[g1], d.geom_xpos[g2])
@@ -83,11 +84,13 @@ def face_contacts(m, d, n, c, reach, wanted, face, rot, offset, back):
 
 
 @kernel
-def common_corners(m, d, n, reach, wanted, centre, u, v, width, depth):
+def common_corners(m, d, n, reach, wanted, parallelogram, rectangle):
     """Corners (x, y, height) of the intersection of parallelogram and rectangle, from place n on.
 
-    Writes contact_pos; returns their number.
+    parallelogram: centre and half sides; rectangle: width and depth. Writes contact_pos; returns their number.
     """
+    centre, u, v = parallelogram
+    width, depth = rectangle
     zero = 0.0 * width
     one = zero + 1.0
     # tolerances: rounding of the coordinates, and of s and t

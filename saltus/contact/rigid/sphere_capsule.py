@@ -21,7 +21,7 @@ def sphere_sphere(m, d, n, c, reach):
     g1, g2 = pair_geom1(m, d, c), pair_geom2(m, d, c)
     axis1, axis2 = z_axis(d.geom_xmat[g1]), z_axis(d.geom_xmat[g2])
     radius1, radius2 = m.geom_size[g1, 0], m.geom_size[g2, 0]
-    return add_spheres(m, d, n, c, reach, d.geom_xpos[g1], radius1, axis1, d.geom_xpos[g2], radius2, axis2)
+    return add_spheres(m, d, n, c, reach, (d.geom_xpos[g1], radius1, axis1), (d.geom_xpos[g2], radius2, axis2))
 
 
 @kernel
@@ -46,15 +46,17 @@ def sphere_to_capsule(m, d, n, c, reach, centre, radius, axis, capsule):
     """
     p2, a2, half, radius2 = capsule
     along = clip(dot3(a2, sub3(centre, p2)), -half, half)
-    return add_spheres(m, d, n, c, reach, centre, radius, axis, add_scaled3(p2, along, a2), radius2, a2)
+    return add_spheres(m, d, n, c, reach, (centre, radius, axis), (add_scaled3(p2, along, a2), radius2, a2))
 
 
 @kernel
-def add_spheres(m, d, n, c, reach, q1, radius1, axis1, q2, radius2, axis2):
-    """Contact of the spheres with these radii (m) around the points q1 and q2 (m), as one of pair c.
+def add_spheres(m, d, n, c, reach, first, second):
+    """Contact of two spheres (centre (m), radius (m), axis), as one of pair c.
 
-    Where the points coincide, the normal is axis1 × axis2, or x if that is zero.
+    Where the centres coincide, the normal is the product of the axes, or x if that is zero.
     """
+    q1, radius1, axis1 = first
+    q2, radius2, axis2 = second
     bound = radius1 + radius2 + reach
     offset = sub3(q2, q1)
     square = dot3(offset, offset)
@@ -104,18 +106,19 @@ def capsule_to_capsule(m, d, n, c, reach, first, second):
     s = where(t == wanted, s, clip(u + b * t, -half1, half1))
     q1, q2 = add_scaled3(p1, s, a1), add_scaled3(p2, t, a2)
     if any_lane(parallel):
-        return add_parallel(m, d, n, c, reach, first, second, q1, q2, parallel)
-    return add_spheres(m, d, n, c, reach, q1, radius1, a1, q2, radius2, a2)
+        return add_parallel(m, d, n, c, reach, first, second, (q1, q2), parallel)
+    return add_spheres(m, d, n, c, reach, (q1, radius1, a1), (q2, radius2, a2))
 
 
 @kernel
-def add_parallel(m, d, n, c, reach, first, second, q1, q2, parallel):
+def add_parallel(m, d, n, c, reach, first, second, nearest, parallel):
     """Contacts of two capsules that are parallel in some lanes: there at both ends of the segments' overlap.
 
     An end is that of the second segment where it lies beside the first, else that of the first; the lower one on the
-    first comes first. Segments without overlap have two contacts at the same place. q1 and q2 (m) are the nearest
+    first comes first. Segments without overlap have two contacts at the same place. `nearest` (m): the two nearest
     points in the other lanes.
     """
+    q1, q2 = nearest
     p1, a1, half1, radius1 = first
     p2, a2, half2, radius2 = second
     offset = sub3(p2, p1)
@@ -128,11 +131,11 @@ def add_parallel(m, d, n, c, reach, first, second, q1, q2, parallel):
     s, t = side_by_side(b, u, v, -lower, half1, half2)
     last1, last2 = add_scaled3(p1, s, a1), add_scaled3(p2, t, a2)
     first1, first2 = where3(parallel, first1, q1), where3(parallel, first2, q2)
-    n = add_spheres(m, d, n, c, reach, first1, radius1, a1, first2, radius2, a2)
+    n = add_spheres(m, d, n, c, reach, (first1, radius1, a1), (first2, radius2, a2))
     # no second contact in the other lanes: points out of reach
     away = zero + 2.0 * (radius1 + radius2 + absolute(reach)) + 1.0
     last2 = where3(parallel, last2, (last1[0] + away, last1[1], last1[2]))
-    return add_spheres(m, d, n, c, reach, last1, radius1, a1, last2, radius2, a2)
+    return add_spheres(m, d, n, c, reach, (last1, radius1, a1), (last2, radius2, a2))
 
 
 @kernel(inline=True)

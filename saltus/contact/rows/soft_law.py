@@ -28,8 +28,8 @@ def impedance(curve, r):
     exponent = value_of(exponent)  # has no tangents
     zero = 0.0 * r
     constant = zero + 0.5 * (first + full)
-    rise = where(width > MINVAL, full - first, 0.0 * width)
-    if not any_lane(rise != 0.0):
+    wide = width > MINVAL
+    if not any_lane(wide):
         return constant
     # power sigmoid of |r| / width
     x = minimum(absolute(r) / maximum(width, MINVAL), zero + 1.0)
@@ -42,7 +42,8 @@ def impedance(curve, r):
         below = power(maximum(x, zero + TINY), exponent) / power(midpoint, exponent - 1.0)
         above = 1.0 - power(maximum(1.0 - x, zero + TINY), exponent) / power(1.0 - midpoint, exponent - 1.0)
         y = where(other_power(exponent) > 0.0, where(x <= midpoint, below, above), y)
-    return where(rise != 0.0, first + y * (full - first), constant)
+    # where both impedances are equal, each still has a tangent of its own
+    return where(wide, first + y * (full - first), constant)
 
 
 @kernel(inline=True)

@@ -171,7 +171,7 @@ def add_moment_arm(m, d, o, b, point, force, torque):
     """Add to the moment arms of output o those of a force at a point of body b and a torque on b, in world axes."""
     moment = add3(torque, cross(sub3(point, d.subtree_com[m.body_rootid[b]]), force))
     # degrees of freedom that move both ends alike have no entry in moment_dof and are skipped
-    add_power(m, d, d.moment, m.moment_dof, m.moment_adr[o], m.moment_num[o], b, force, moment, -1)
+    add_power(m, d, d.moment, m.moment_dof, (m.moment_adr[o], m.moment_num[o]), b, force, moment, -1)
 
 
 @kernel

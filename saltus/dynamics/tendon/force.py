@@ -43,10 +43,13 @@ def spring_and_damper(m, d, t):
 
 @kernel(inline=True)
 def stretch(m, d, t):
-    """Stretch (m, rad) of tendon t beyond its slack range; negative below it, zero within."""
+    """Stretch (m, rad) of tendon t beyond its slack range; negative below it, zero within.
+
+    Without slack, duals have the slope 1 at rest, too.
+    """
     over = d.ten_length[t] - m.tendon_lengthspring[t, 1]
     under = d.ten_length[t] - m.tendon_lengthspring[t, 0]
-    return where(over > 0.0, over, where(under < 0.0, under, 0.0 * under))
+    return where(over >= 0.0, over, where(under < 0.0, under, 0.0 * under))
 
 
 @kernel(inline=True)

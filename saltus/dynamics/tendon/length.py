@@ -146,4 +146,4 @@ def _add_to_jacobian(m, d, t, b, force, moment):
     """Add to the Jacobian of tendon t a force and moment (about the tree's centre of mass) on body b."""
     # degrees of freedom up to tendon_common move the whole tendon and leave its length unchanged
     first, count = m.tendon_Jadr[t], m.tendon_Jnum[t]
-    add_power(m, d, d.ten_J, m.tendon_dof, first, count, b, force, moment, m.tendon_common[t])
+    add_power(m, d, d.ten_J, m.tendon_dof, (first, count), b, force, moment, m.tendon_common[t])

@@ -10,7 +10,7 @@ import numpy as np
 from saltus.number import functions
 from saltus.number.python import local_arrays, numbers, selection
 
-#: What stands for a function of one or more numbers; the arguments stay.
+#: Kernels in place of functions of one or more numbers; the arguments stay.
 DIRECT: list[tuple[Any, Any]] = [
     (builtins.abs, numbers.magnitude),
     (builtins.float, numbers.number),
@@ -97,7 +97,7 @@ DIRECT += [(np.linalg.norm, local_arrays.norm), (np.dot, local_arrays.dot), (np.
 DIRECT += [(builtins.sum, local_arrays.total), (np.array, local_arrays.array_of), (np.asarray, local_arrays.array_of)]
 #: Functions that make arrays of one number.
 FILLED = {np.zeros: 0.0, np.ones: 1.0, np.empty: 0.0}
-#: What functions are called on the arguments two by two.
+#: Functions that are called on the arguments two by two.
 PAIRWISE = [(builtins.min, numbers.lesser), (builtins.max, numbers.larger)]
 
 #: Variables of rewritten functions for what stands for operators and functions.

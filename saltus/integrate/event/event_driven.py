@@ -29,6 +29,7 @@ from saltus.integrate.event.event_location import first_event, watch
 from saltus.integrate.event.event_roots import NONE
 from saltus.integrate.event.step_start import begin, go_behind_break, go_on, start_step
 from saltus.integrate.event.user_events import EVENTS, act, look, mark_passed, sides_after
+from saltus.integrate.fixed.runge_kutta import stage_state
 from saltus.integrate.integrator import Integrator
 from saltus.integrate.status import bad_state
 from saltus.model.event_enums import CLOSED, LEFT, LOCATE, RECENT, UNDONE
@@ -68,25 +69,54 @@ def step(m, d, h, *method):
         end, worst = d.event_end[0], d.event_count[UNDONE] - 1
         d.event_count[UNDONE] = 0
     worst = max(worst, begin(m, d))
+    if has_tangents(d):
+        land(m, d, end, method)
     # from event to event
     for _ in range(dopri5.ATTEMPTS):
         if worst > UNSOLVED or not is_left(m, d, end, method):
             break
         if log_is_full(m, d):
-            d.event_end[0] = end
-            d.event_count[UNDONE] = 1 + worst
-            return EVENTS_FULL
+            return suspend(d, end, worst)
         worst = max(worst, go_towards(m, d, end, method))
     # land on the end exactly
     if worst <= UNSOLVED:
         if is_left(m, d, end, method):
             worst = STEP_TOO_SMALL
         else:
+            if has_tangents(d):  # noqa: SIM102 (decided when the kernel is compiled: `land` has waited for the log)
+                if log_is_full(m, d):
+                    return suspend(d, end, worst)
             d.time = end
     # slopes stored by `leave_slopes` are not those of this state
     if not has(m, FIXED):
         d.memory[GOING] = 0.0
     return worst
+
+
+@kernel
+def suspend(d, end, worst):
+    """Leave the rest of a step, up to the time `end` (s), to the next call; `worst`: its status so far."""
+    d.event_end[0] = end
+    d.event_count[UNDONE] = 1 + worst
+    return EVENTS_FULL
+
+
+@kernel
+def land(m, d, end, method):
+    """Move the derivatives of a state that is at the time `end` (s) but for rounding from its own time to that one.
+
+    The time of an event has derivatives, that of a step's end has none: their difference is the length of a last step
+    from the present slopes, whose value is rounding. Only for duals; elsewhere nothing happens.
+    """
+    if not is_left(m, d, end, method):
+        start = d.time
+        if has(m, FIXED):
+            state_at(m, d, end - start, start, 1.0, method)
+        else:
+            # stage 1 moves along the slopes of stage 0 alone, by the fraction c of its length
+            tableau = method[0]
+            stage_state(m, d, (end - start) / tableau[1, 0], tableau, 1, 1)
+        d.time = end
 
 
 @kernel
@@ -170,7 +200,11 @@ def take(m, d, start, size, place, end, method):
         if has(m, EVENTS):
             event_values(m, d)  # for comparison with the values after user actions
         record_controls(m, d, start)
-        return max(status, happen(m, d, start, place * size))
+        status = max(status, happen(m, d, start, place * size))
+        if has_tangents(d):  # noqa: SIM102 (decided when the kernel is compiled)
+            if status <= UNSOLVED and not log_is_full(m, d):
+                land(m, d, end, method)
+        return status
     # no event: the whole step
     status = finish(m, d, start, size, method)
     if status >= DIVERGED or (has(m, FIXED) and fails(m, d, status)):

@@ -237,7 +237,7 @@ def dip(m, d, h, start, method, part):
             # slope bound from the neighbouring samples
             slope = STEEPER * maximum(absolute(high - low), maximum(before - low, after - high))
             if low + high < slope:
-                place = deepest(m, d, h, start, method, e, part / PARTS, low, (part + 1.0) / PARTS, high)
+                place = deepest(m, d, h, start, method, e, (part / PARTS, low), ((part + 1.0) / PARTS, high))
                 found = minimum(found, place)
     return found
 

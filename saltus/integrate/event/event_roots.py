@@ -92,14 +92,14 @@ def zero_of(m, d, h, start, method, e, lower, upper, high):
     low = level(m, d, e, d.event_before[e])
     least = resolution(m, e)
     if low > least:
-        return located(m, d, h, start, method, e, bracket(m, d, h, start, method, e, 0.0, lower, low, upper, high))
+        return located(m, d, h, start, method, e, bracket(m, d, h, start, method, e, 0.0, (lower, low), (upper, high)))
     # zero at the start: bisect towards it until the function is positive
     place = full = upper
     for _ in range(NEARER):
         place = lower + SHORTER * (place - lower)
         value = level(m, d, e, value_at(m, d, h, start, place, method, e))
         if value > least:
-            place = bracket(m, d, h, start, method, e, 0.0, place, value, upper, high)
+            place = bracket(m, d, h, start, method, e, 0.0, (place, value), (upper, high))
             return located(m, d, h, start, method, e, place)
         upper, high = place, value
     # it never became positive: its zero is shifted down by twice the resolution
@@ -108,7 +108,8 @@ def zero_of(m, d, h, start, method, e, lower, upper, high):
         return NONE
     if low + 2.0 * least <= 0.0:
         return lower
-    place = bracket(m, d, h, start, method, e, 2.0 * least, lower, low + 2.0 * least, full, high + 2.0 * least)
+    first, last = (lower, low + 2.0 * least), (full, high + 2.0 * least)
+    place = bracket(m, d, h, start, method, e, 2.0 * least, first, last)
     return located(m, d, h, start, method, e, place)
 
 
@@ -129,11 +130,13 @@ def located(m, d, h, start, method, e, place):
 
 
 @kernel
-def bracket(m, d, h, start, method, e, shift, a, fa, b, fb):
-    """The zero between a, where event function e plus `shift` is fa > 0, and b, where it is fb < 0, to rounding.
+def bracket(m, d, h, start, method, e, shift, first, last):
+    """The zero of event function e plus `shift` between two (place, value), values > 0 and < 0, to rounding.
 
     Chandrupatla's method. Returns the end of the last bracket at which the function is not positive.
     """
+    a, fa = first
+    b, fb = last
     share = 0.5
     c, fc = a, fa
     for _ in range(ITERATIONS):
@@ -164,11 +167,10 @@ def bracket(m, d, h, start, method, e, shift, a, fa, b, fb):
 
 
 @kernel
-def deepest(m, d, h, start, method, e, a, fa, b, fb):
-    """A place between a and b where event function e is negative, by golden-section search; NONE if it stays positive.
-
-    fa and fb are its values at a and b.
-    """
+def deepest(m, d, h, start, method, e, first, last):
+    """A place between two (place, value) where event function e is negative, by golden-section search; NONE without."""
+    a, fa = first
+    b, fb = last
     x, y = b - GOLDEN * (b - a), a + GOLDEN * (b - a)
     fx, fy = level_at(m, d, h, start, method, e, x), level_at(m, d, h, start, method, e, y)
     for _ in range(SECTIONS):

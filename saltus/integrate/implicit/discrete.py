@@ -27,6 +27,7 @@ from saltus.number.kernels import kernel, only_with
 from saltus.solve.constrain import add_touch, find_rows, grip, user_contact_forces
 from saltus.solve.implicit.implicit_newton import balance_change
 from saltus.solve.implicit.implicit_operator import metric_times
+from saltus.solve.inverse import take_off_constraints
 from saltus.solve.soft.discrete_rows import fold_rows
 from saltus.solve.status import CONTACTS_FULL, NOT_CONVERGED, OK
 
@@ -38,16 +39,8 @@ TOLERANCE = 1e-13  # tolerance of an iteration's change of velocity, relative to
 @kernel
 def step(m, d, h):
     """One step of h seconds; returns a status."""
-    # forces f(q, v) and inertia
-    position_stage(m, d, 1)
-    grip(m, d)
-    force_stage(m, d, 1)
-    user_contact_forces(m, d)
-    add_touch(m, d, d.qfrc_tau)
-    joint_inertia(m, d)
-    bias_force(m, d, d)
+    assemble(m, d, h)
     # implicit solve for a, warm-started
-    metric_of_step(m, d, h)
     begin_balance(m, d)
     status = solve_step(m, d, h)
     # v' and q', with gyroscopic terms of free bodies
@@ -55,6 +48,35 @@ def step(m, d, h):
     turn_free_bodies(m, d, h)
     advance(m, d, h)
     return CONTACTS_FULL if d.count[NLOST] > 0 else status
+
+
+@kernel
+def assemble(m, d, h):
+    """Forces f(q, v), inertia, and the metric and rows of a step of h seconds."""
+    position_stage(m, d, 1)
+    grip(m, d)
+    force_stage(m, d, 1)
+    user_contact_forces(m, d)
+    add_touch(m, d, d.qfrc_tau)
+    joint_inertia(m, d)
+    bias_force(m, d, d)
+    metric_of_step(m, d, h)
+
+
+@kernel
+def inverse_of_step(m, d, h):
+    """qfrc_inverse [nv] ← actuator and applied forces (N, N m) under which a step has the accelerations qacc [nv].
+
+    For models without lone free bodies, whose gyroscopic terms come after the solve.
+    """
+    assemble(m, d, h)
+    # (M + h D + h² K) a - f + h K v, with the actuator and applied forces taken out of f
+    metric_times(m, d, d.qacc, d.metric_force)
+    for i in range(m.nv):
+        driving = d.qfrc_tau[i] - d.qfrc_passive[i]
+        d.qfrc_inverse[i] = d.metric_force[i] - d.qfrc_smooth[i] + driving
+    # contact forces of a user's law, counted among the driving ones so far, and those of rows
+    take_off_constraints(m, d)
 
 
 @kernel

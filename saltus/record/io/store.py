@@ -45,6 +45,7 @@ CHECKED = "checksums"  # key in the header of stores whose checkpoints hold chec
 UNVERIFIED = "was written before recordings had checksums: it cannot be verified; saving it again adds them"
 GROUP = ""  # key of the group itself among the checksums of metadata
 ATTRIBUTE = "trajectory"
+HEADER = ("rows", "format", "shapes", "model", "attrs", "names", "units")  # entries of its header that readers need
 CHECKPOINT = "checkpoint.npz"
 MJB = "model_mjb"
 
@@ -126,7 +127,8 @@ class Store:
             self.group = opened_group(self.path, mode)
             self.header = json.loads(str(self.group.attrs[ATTRIBUTE]))
             self.checkpoint = Checkpoint.read(self.path)
-            self.rows: int = self.header["rows"]
+            rows, layout, *_ = (self.header[key] for key in HEADER)
+            self.rows: int = rows
             # columns that older recordings lack are empty
             self.shapes = row_shapes() | {name: tuple(shape) for name, shape in self.header["shapes"].items()}
         except FileNotFoundError as error:
@@ -137,8 +139,8 @@ class Store:
         except Exception as error:
             # the exceptions of readers on broken files are open-ended
             raise RecordError(path, f"damaged recording ({reason_of(error)})", action="read") from error
-        if self.header["format"] > FORMAT:
-            reason = f"written by a newer Saltus (layout {self.header['format']}, known {FORMAT})"
+        if layout > FORMAT:
+            reason = f"written by a newer Saltus (layout {layout}, known {FORMAT})"
             raise RecordError(path, reason, action="read")
         if CHECKED in self.header and not self.verified:
             raise RecordError(path, "damaged recording (its checksums are missing)", action="read")

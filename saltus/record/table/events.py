@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from saltus.errors import OptionError
+from saltus.record.table.event_sensitivity import EventSensitivity
 from saltus.terminal.display import notebook_html
 
 #: Fields of an event; unknown numbers are nan, unknown names "".
@@ -166,6 +167,28 @@ TextField: TypeAlias = Literal["kind", "name", "other"]
 
 class EventTable(np.ndarray[tuple[int, ...], np.dtype[np.void]]):
     """Events as a structured array, which notebooks show as a table; a field of it is a plain array."""
+
+    _sensitivity: EventSensitivity | None = None
+
+    @property
+    def sensitivity(self) -> EventSensitivity:
+        """Derivatives of the events of a run that was asked for them, `sim.run(..., sensitivity=("qpos", "qvel"))`.
+
+        Those of `trajectory.events` itself: parts and copies of the table, and files, have none.
+
+        Raises:
+            OptionError: there are none.
+        """
+        if self._sensitivity is None:
+            raise OptionError(
+                'events: these have no derivatives; ask for them, sim.run(..., sensitivity=("qpos", "qvel")), and read '
+                "those of trajectory.events, as parts of it, copies and files leave them out"
+            )
+        return self._sensitivity
+
+    def attach(self, sensitivity: EventSensitivity) -> None:
+        """Give the table the derivatives of its events."""
+        self._sensitivity = sensitivity
 
     @property
     def __array_priority__(self) -> float:

@@ -32,3 +32,32 @@ def test_products_are_numpys():
     found = x.copy()
     interpret(add_transpose_rows)(m, d, f, found)
     np.testing.assert_allclose(found, x + J.T @ f, atol=1e-14)
+
+
+def test_products_with_lengths_of_edges_are_numpys():
+    """Their rows stand between other blocks; an edge has three degrees of freedom at each end that moves, else -1."""
+    rng, edges = np.random.default_rng(1), np.array([[0, 3], [-1, 6], [3, -1], [6, 0]])
+    J, count, entries, places = np.zeros((7, 9)), np.zeros(16, int), [], []
+    chains = [
+        (0, 2, [1, 4]),
+        *((2 + r, 1, [i + k for i in ends if i >= 0 for k in range(3)]) for r, ends in enumerate(edges)),
+    ]
+    chains.append((6, 1, [8]))
+    for row, dim, chain in chains:
+        part = rng.normal(size=(dim, len(chain)))
+        J[row : row + dim, chain] = part
+        places.append(len(entries))
+        entries += list(part.T.ravel())
+    count[NBLOCK], count[NEDGE] = len(chains), 1
+    dofs = [chain for *_, chain in chains]
+    m = SimpleNamespace(nchaindof=99, chain_dof=np.concatenate(dofs), nv=9, layout=SimpleNamespace(features=set()))
+    m.nedgerow, m.edgerow_dof, m.edgerow_J = len(edges), edges, np.array(places[1:5]) - places[1]
+    d = SimpleNamespace(count=count, block_dim=[dim for _, dim, _ in chains], block_row=[row for row, *_ in chains])
+    d.block_J, d.block_num, d.time, d.row_J = places, [len(x) for x in dofs], 0.0, entries
+    d.block_dofs = np.cumsum(d.block_num) - d.block_num
+    x, f, y = rng.normal(size=9), rng.normal(size=7), np.zeros(7)
+    interpret(times_rows)(m, d, x, y)
+    np.testing.assert_allclose(y, J @ x, atol=1e-14)
+    found = x.copy()
+    interpret(add_transpose_rows)(m, d, f, found)
+    np.testing.assert_allclose(found, x + J.T @ f, atol=1e-14)

@@ -1,4 +1,4 @@
-"""Rows that keep the edges of deformable bodies at their lengths.
+"""Rows of equalities that keep the edges of deformable bodies at their lengths.
 
 Law: L - L₀ = 0 with MuJoCo's soft law, in the order of the edges. Reference: MuJoCo 4.0 at random deformations;
 tolerances in `helpers.constraints`.

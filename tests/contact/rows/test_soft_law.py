@@ -146,6 +146,22 @@ def test_tangents_where_the_powers_vanish():
         assert np.isfinite(Cases(cubic, 1, 1)(kind, width * points[:, None])).all()
 
 
+@kernel
+def between_impedances(x):
+    return (impedance((x[0], x[1], 0.2, 0.5, 2.0), x[2]),)
+
+
+def test_tangents_of_equal_impedances():
+    """d = first + y (full - first): its slopes are 1 - y and y, also where both impedances are equal."""
+    place = np.array([0.0, 0.1, 0.4, 0.6, 0.9, 1.0, 2.0])
+    x = np.stack([np.full(7, 0.7), np.full(7, 0.7), 0.2 * place], axis=1)
+    seeds = np.broadcast_to(np.eye(3, 8), (7, 3, 8))
+    found, slopes = Cases(between_impedances, 3, 1)("dual", x, seeds)
+    y = np.where(place <= 0.5, 2 * place**2, np.where(place < 1, 1 - 2 * (1 - place) ** 2, 1.0))
+    np.testing.assert_allclose(found[:, 0], 0.7, rtol=1e-15)
+    np.testing.assert_allclose(slopes[:, 0, :3], np.stack([1 - y, y, 0 * y], axis=1), rtol=0, atol=1e-14)
+
+
 # ------------------------------------------------------------ bodies on a plane
 
 

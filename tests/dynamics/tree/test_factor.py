@@ -1,5 +1,7 @@
 """Factors of the inertia. Reference: NumPy's solution with MuJoCo's M. Tolerance: rounding times the condition of M."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from helpers.tree_matrices import pattern, tree_matrix
@@ -29,3 +31,21 @@ def test_products_and_solutions_are_numpys(seed):
     interpret(factor.solve_half)(m, d, halves, 1)
     interpret(factor.solve_rest)(m, d, halves[1:])
     np.testing.assert_array_equal(halves, np.r_[7.0, x])
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_prescribed_degrees_of_freedom_are_uncoupled(seed):
+    """Their accelerations are given: the others solve their own part of M x = b, and those given get nothing."""
+    m, d, dense = tree_matrix(seed)
+    rng = np.random.default_rng(seed)
+    given = np.sort(rng.choice(m.nv, size=3, replace=False))
+    free = np.setdiff1d(np.arange(m.nv), given)
+    m.layout = SimpleNamespace(features={"prescribed"})
+    m.dof_prescribed, m.nmotion, m.motion_dofadr = np.isin(np.arange(m.nv), given), len(given), given
+    b = rng.normal(size=m.nv)
+    x = b.copy()
+    interpret(factor.factor)(m, d)
+    interpret(factor.solve)(m, d, x)
+    expected, part = np.zeros(m.nv), dense[np.ix_(free, free)]
+    expected[free] = np.linalg.solve(part, b[free])
+    np.testing.assert_allclose(x, expected, atol=1e-15 * np.linalg.cond(part) * np.abs(expected).max())

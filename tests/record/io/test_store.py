@@ -10,7 +10,7 @@ from helpers.streams import assert_rows, commit, create, fill
 from saltus.errors import RecordError
 from saltus.record import Trajectory
 from saltus.record.io import stream
-from saltus.record.io.store import CHECKPOINT, COMPLETE, INTERRUPTED, Checkpoint, Store
+from saltus.record.io.store import CHECKPOINT, COMPLETE, HEADER, INTERRUPTED, Checkpoint, Store
 
 
 @pytest.fixture(autouse=True)
@@ -48,6 +48,21 @@ def test_damaged_stores(tmp_path):
     attributes.write_text(json.dumps(text))
     with pytest.raises(RecordError, match=r"written by a newer Saltus \(layout 2, known 1\)"):
         Trajectory.load(tmp_path / "c.zarr")
+
+
+@pytest.mark.parametrize("entry", HEADER)
+def test_a_header_without_an_entry(tmp_path, entry):
+    sink = create(tmp_path / "a.zarr")
+    fill(sink, 0, 20)
+    sink.finish()
+    metadata = tmp_path / "a.zarr" / "zarr.json"
+    text = json.loads(metadata.read_text())
+    header = json.loads(text["attributes"]["trajectory"])
+    del header[entry]
+    text["attributes"]["trajectory"] = json.dumps(header)
+    metadata.write_text(json.dumps(text))
+    with pytest.raises(RecordError, match=f"not a recording of Saltus .there is no '{entry}'."):
+        Trajectory.load(tmp_path / "a.zarr")
 
 
 def test_checkpoints_are_replaced_as_a_whole(tmp_path, monkeypatch):

@@ -10,6 +10,7 @@ from collections import Counter
 import numpy as np
 import pytest
 from helpers.damage import STRANGE, damage, make_strange, no_waiting
+from helpers.schedules import Schedule, ScheduledLock
 
 from saltus.errors import OptionError, RecordError, SaltusWarning
 from saltus.record.io import sweep_store
@@ -45,6 +46,19 @@ def test_a_row_is_written_soon_whether_or_not_another_comes(tmp_path):
         kept.add({"a": 3}, {"height": 0.7})
     time.sleep(1.5 * LEAST)
     assert len(json.loads(path.read_text())["rows"]) == 2  # nothing is written once the file is somebody else's
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_rows_of_several_threads_are_all_kept_in_any_order(seed, tmp_path, monkeypatch):
+    """A thread that waits for the store is let in when the one that writes has ended, wherever a seed stops it."""
+    monkeypatch.setattr(sweep_store, "LEAST", 0.0)
+    schedule, path = Schedule(seed, often=1.0, traced=(sweep_store,)), tmp_path / "s.json"
+    with Kept(path, {}) as kept:
+        kept._guard = ScheduledLock(schedule)
+        schedule.run([lambda k=k: [kept.add({"a": 10 * k + i}, {"height": i / 3}) for i in range(2)] for k in range(3)])
+        kept.write()
+    with Kept(path, {}) as again:
+        assert again.rows == kept.rows and len(again.rows) == 6
 
 
 def test_values_are_plain_and_their_kinds_do_not_matter():

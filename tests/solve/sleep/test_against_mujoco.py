@@ -1,4 +1,4 @@
-"""Who sleeps, step by step, in worlds of a few trees.
+"""Sleep against MuJoCo's: which trees sleep, step by step, in worlds of a few trees.
 
 Law: MuJoCo's rules for sleeping islands (documentation, Simulation: Sleeping islands), with its velocities zeroed when
 trees fall asleep. Source: MuJoCo 4.0, stepped beside, with the same changes from outside. tree_asleep is the same after

@@ -1,4 +1,4 @@
-"""Accelerations of solvers that stop before they have converged, beside MuJoCo's under the same limits.
+"""Limits of iterations: accelerations of solvers that stop before they have converged, beside MuJoCo's.
 
 References: MuJoCo 4.0 under the same limit, and its accelerations at the minimum. The table of
 docs/reference/reliability.md holds the figures; here they are measured again. States are few and errors spread over

@@ -1,4 +1,4 @@
-"""Where users' functions are compiled: derivatives, batches in both precisions, events, contact laws, environments.
+"""Users' functions compiled for derivatives, batches in both precisions, events, contact laws, environments.
 
 Reference: a simulation of one pendulum or ball under the same law written without branches, or central differences.
 """

@@ -1,4 +1,4 @@
-"""Deformable bodies against closed forms of the theory of elasticity.
+"""Deformable bodies (flexes) against closed forms of the theory of elasticity.
 
 Law: linear elements of Saint Venant and Kirchhoff's law with plane stress in sheets, discrete rods, cells of nodes.
 Reference: what textbooks have for strips, membranes, cantilevers (Timoshenko & Goodier, Theory of Elasticity (1970);

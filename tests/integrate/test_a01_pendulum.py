@@ -1,4 +1,4 @@
-"""The pendulum A01 of IFToMM's library from its MJCF file; `tests/verify` has it and others as models of their own.
+"""The benchmark A01 of IFToMM's library, a pendulum, from its MJCF file; `tests/verify` has it as a model of its own.
 
 Tolerance: the error of rk4 in steps of 1 ms, 2e-8, as MuJoCo's.
 """
