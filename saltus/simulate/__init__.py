@@ -4,6 +4,8 @@ The package can be called, with the arguments of `saltus.simulate.function.simul
 of the state between steps.
 """
 
+from __future__ import annotations
+
 import inspect
 import sys
 from types import ModuleType
@@ -34,7 +36,7 @@ class _Callable(ModuleType):
         q0: ArrayLike,
         v0: ArrayLike,
         **options: Any,
-    ) -> "Trajectory":
+    ) -> Trajectory:
         """Simulate a model from t0 to tf (s) from positions q0 [nq] and velocities v0 [nv], with hard contact.
 
         Options, errors and what comes back: see `saltus.simulate.function.simulate`.

@@ -3,6 +3,8 @@
 The class that uses them must have an `engine`, and a `_turn` for `in_turn`.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, overload
 
@@ -35,7 +37,7 @@ class ArrayProperty(property, Generic[Number]):
         def __get__(self, instance: None, owner: type, /) -> Self: ...
         @overload
         def __get__(self, instance: object, owner: type | None = None, /) -> NDArray[Number]: ...
-        def __get__(self, instance: object, owner: type | None = None, /) -> "Self | NDArray[Number]": ...
+        def __get__(self, instance: object, owner: type | None = None, /) -> Self | NDArray[Number]: ...
 
         def __set__(self, instance: object, value: ArrayLike, /) -> None: ...
 

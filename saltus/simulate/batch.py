@@ -4,6 +4,8 @@ Under hard contact, and where events are located, each simulation takes its own 
 by one on the threads, in the compiled loop of `saltus.Simulation`.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -20,7 +22,6 @@ from saltus.model.vary.fields import MAY_VARY, check_names
 from saltus.number.kinds import LANES
 from saltus.record.batch_recording import BatchRecording
 from saltus.record.table.events import EventTable
-from saltus.simulate.analysis.linearize_each import linearize_each
 from saltus.simulate.attributes import belongs_elsewhere
 from saltus.simulate.batches.by_place import by_name
 from saltus.simulate.batches.fields import READABLE
@@ -30,6 +31,9 @@ from saltus.simulate.batches.singly import SingleReader
 from saltus.simulate.batches.state import BatchState, Ids, indices, simulation_index
 from saltus.simulate.batches.views import Views
 from saltus.simulate.batches.writing import write
+from saltus.simulate.derivatives.linearize_all import linearize_all, workers_for
+from saltus.simulate.derivatives.linearize_each import KeptEngines, linearize_each, of_each
+from saltus.simulate.derivatives.linearize_sensors import linearize_sensors
 from saltus.simulate.diagnosis.batch_faults import Faults
 from saltus.simulate.diagnosis.divergence import RELAXED
 from saltus.simulate.engine.batch.alone import go_on_in
@@ -135,6 +139,7 @@ class Batch(BatchState, ModelsOfEach):
         self._reader = SingleReader(self.shared, lanes) if single else Reader(self.shared, lanes)
         self._views = Views(self.lanes)
         self._faults = Faults(self.shared, self.lanes, dynamics is not None)
+        self._engines = KeptEngines()
         self._delays = delays and precision == "float32"  # whether times that float32 may round are compared
         self.unconverged = 0  # steps of a group of lanes in which some iteration did not reach its tolerance
         self.reset()
@@ -335,7 +340,7 @@ class Batch(BatchState, ModelsOfEach):
         self,
         duration: float,
         sample: float | None = None,
-        control: Callable[["Batch"], ArrayLike | None] | None = None,
+        control: Callable[[Batch], ArrayLike | None] | None = None,
         progress: ProgressChoice = None,
         *,
         record: str | Iterable[str] = (),
@@ -346,18 +351,41 @@ class Batch(BatchState, ModelsOfEach):
         `record`: further fields, as of `Simulation.run`. Rows after a terminal event are nan. A DivergenceError or
         EventError has the recording, in which others went on, as `trajectory`.
         """
-        return run_batch(self, self._engine_of(0), duration, sample, control, progress, record)
+        return run_batch(self, self.engine_of(0), duration, sample, control, progress, record)
 
     @in_turn
     def linearize(self, parameters: Sequence[str] | str | None = None) -> tuple[NDArray[np.float64], ...]:
-        """A, B, with `parameters` also P [n, ...], of a step of each simulation: `Simulation.linearize`, in float64."""
+        """A, B, with `parameters` also P [n, ...], of a step of each simulation: `Simulation.linearize`, in float64.
+
+        On all threads for fixed steps, without parameters, of simulations that share their model; else one after the
+        other.
+        """
         names = None if parameters is None else words("parameters", parameters)
         own = self._vary or isinstance(self._law, Hard)
-        engines = map(self._engine_of, range(self.n if own else 1))
-        return linearize_each(engines, dict(zip(FIELDS, self.read(FIELDS), strict=True)), names)
+        fields = dict(zip(FIELDS, self.read(FIELDS), strict=True))
+        if not own and names is None:
+            found = linearize_all([*self._engines.of(self, workers_for(self.lanes))], self.lanes, fields)
+            if found is not None:
+                return found
+        return linearize_each(self._engines.of(self, self.n if own else 1), fields, names)
 
-    def _engine_of(self, i: int) -> Engine:
-        """An engine for simulation i by itself, at its start."""
+    @in_turn
+    def linearize_sensors(
+        self, sensors: Sequence[str] | str | None = None, *, parameters: Sequence[str] | str | None = None
+    ) -> tuple[NDArray[np.float64], ...]:
+        """C, D, with `parameters` also P [n, ...], of readings: `Simulation.linearize_sensors`, in float64.
+
+        One simulation after the other, each at its present state.
+        """
+        chosen = None if sensors is None else words("sensors", sensors)
+        names = None if parameters is None else words("parameters", parameters)
+        own = self._vary or isinstance(self._law, Hard)
+        fields = dict(zip(FIELDS, self.read(FIELDS), strict=True))
+        engines = self._engines.of(self, self.n if own else 1)
+        return of_each(engines, fields, lambda engine: linearize_sensors(engine, chosen, names))
+
+    def engine_of(self, i: int) -> Engine:
+        """A new engine for simulation i by itself, at its start."""
         law = law_of(self._law, i) if isinstance(self._law, Hard) else self._law
         return Engine(replace(self._present(), contact=law, model=self._model_of(i) if self._vary else self.shared))
 

@@ -1,5 +1,7 @@
 """`saltus.simulate`: a run with the interface of the HuMAnS toolbox."""
 
+from __future__ import annotations
+
 import math
 import os
 from collections.abc import Iterable
@@ -44,7 +46,7 @@ def simulate(
     certify: bool = False,
     save: str | os.PathLike[str] | None = None,
     record: str | Iterable[str] = (),
-) -> "Trajectory":
+) -> Trajectory:
     """Simulate a model from t0 to tf and record at t0, t0 + sampling_period, ... up to tf.
 
     The recording has T, Q, QDOT, Z, ACTUATIONSTATE, CONTACTSTATE and LAMBDA like the results of the function

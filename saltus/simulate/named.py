@@ -3,6 +3,8 @@
 Attributes are those of MuJoCo's named access: `data.body("hand").xpos`, `model.body("hand").mass`.
 """
 
+from __future__ import annotations
+
 from weakref import WeakKeyDictionary
 
 import mujoco

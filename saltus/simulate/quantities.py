@@ -3,13 +3,15 @@
 The class that uses them must have an `engine`, and a `_turn` for `in_turn`.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from saltus.arguments import words
+from saltus.arguments import flag, words
 from saltus.simulate import stepping
 from saltus.simulate.diagnosis import divergence
 from saltus.simulate.engine.engine import Engine
@@ -17,7 +19,9 @@ from saltus.simulate.engine.sensing import sensor_place, sensordata
 from saltus.simulate.engine.threads.turn import Turn, in_turn
 
 if TYPE_CHECKING:
-    from saltus.simulate.analysis.linearize import Linearization
+    from saltus.simulate.derivatives.linearize import Linearization
+    from saltus.simulate.derivatives.linearize_inverse import InverseLinearization
+    from saltus.simulate.derivatives.linearize_sensors import SensorLinearization
 
 
 class Quantities:
@@ -63,16 +67,52 @@ class Quantities:
         stepping.refresh(self.engine, "cdof")
         return jacobian(self.engine, body, point)
 
+    @in_turn
+    def inverse(self, qacc: ArrayLike, *, discrete: bool = False) -> NDArray[np.float64]:
+        """Sum of actuator and applied forces [nv] (N, N m) under which the present state accelerates by qacc [nv].
+
+        Inverse dynamics with constraints and contacts, as `mj_inverse`: M qacc + bias - passive forces - constraint
+        forces, which under the soft law are a function of qacc (rad/s², m/s²). With `discrete`, qacc is the change of
+        velocity over a step, divided by the step, for the integrators `euler` and `discrete`.
+
+        Raises:
+            OptionError: hard contact, prescribed motions; an integrator or shape of qacc that does not go with it.
+        """
+        from saltus.simulate.analysis.inverse_forces import inverse
+
+        divergence.check_given(self.engine)
+        return inverse(self.engine, qacc, flag("discrete", discrete))
+
+    @in_turn
+    def linearize_inverse(self, qacc: ArrayLike | None = None, *, discrete: bool = False) -> InverseLinearization:
+        """Exact derivatives [nv, nv] of `inverse` by positions, velocities and accelerations, at the present state.
+
+        At accelerations qacc [nv] (rad/s², m/s²); None: those of the present state, `data.qacc`. By dual numbers,
+        constraints and soft contacts included, with their present set of contacts and zones of friction. The result
+        unpacks as `dqfrc_dqpos, dqfrc_dqvel, dqfrc_dqacc`; the last is the inertia matrix with armature where no
+        constraint acts. `discrete`: as of `inverse`.
+
+        Raises:
+            OptionError: what `inverse` does not support, bodies that sleep, contacts with searched normals.
+        """
+        from saltus.simulate.derivatives.linearize_inverse import linearize_inverse
+
+        divergence.check_given(self.engine)
+        if qacc is None:
+            stepping.refresh(self.engine, "qacc")
+            qacc = self.engine.d.views["qacc"].copy()
+        return linearize_inverse(self.engine, qacc, flag("discrete", discrete))
+
     @overload
     def linearize(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
 
     @overload
-    def linearize(self, parameters: Sequence[str] | str) -> "Linearization": ...
+    def linearize(self, parameters: Sequence[str] | str) -> Linearization: ...
 
     @in_turn
     def linearize(
         self, parameters: Sequence[str] | str | None = None
-    ) -> "tuple[NDArray[np.float64], NDArray[np.float64]] | Linearization":
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]] | Linearization:
         """Exact derivatives A [2 nv + na, 2 nv + na], B [2 nv + na, nu] of one step at the present state.
 
         In the tangent space, (dq, dv, dw)' = A (dq, dv, dw) + B du with w the states of actuators, and of a controller,
@@ -82,11 +122,78 @@ class Quantities:
 
         `parameters`: names of numbers of the model, "body_mass[link]", "opt.gravity[2]", or of whole fields,
         "dof_damping", a column for each number; with `saltus.PID` "PID.kp[actuator]", with any controller
-        "control_prm[3]". Then the result also has P [2 nv + na, k], the derivatives by them, with all else held,
-        constants that MuJoCo derives from the model recomputed; it unpacks as A, B, P and has the columns' `names`.
-        Fields are those that may vary in a `Batch`. OptionError names a parameter without derivatives, and why.
+        "control_prm[3]", under hard contact "Hard.restitution". Then the result also has P [2 nv + na, k], the
+        derivatives by them, with all else held, constants that MuJoCo derives from the model recomputed; it unpacks as
+        A, B, P and has the columns' `names`. Fields are those that may vary in a `Batch`. OptionError names a parameter
+        without derivatives, and why.
         """
-        from saltus.simulate.analysis.linearize import linearize
+        from saltus.simulate.derivatives.linearize import linearize
 
         divergence.check_given(self.engine)
         return linearize(self.engine, None if parameters is None else words("parameters", parameters))
+
+    @overload
+    def linearize_sensors(
+        self, sensors: Sequence[str] | str | None = None
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
+
+    @overload
+    def linearize_sensors(
+        self, sensors: Sequence[str] | str | None = None, *, parameters: Sequence[str] | str
+    ) -> SensorLinearization: ...
+
+    @in_turn
+    def linearize_sensors(
+        self, sensors: Sequence[str] | str | None = None, *, parameters: Sequence[str] | str | None = None
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]] | SensorLinearization:
+        """Exact derivatives C [r, 2 nv + na], D [r, nu] of sensor readings at the present state, as `sensordata`.
+
+        dy = C (dq, dv, dw) + D du, in the tangent space of `linearize`, with y [r] the readings of the sensors named,
+        one after the other; None: of all, in the order of the file. With A, B of `linearize`, the system in discrete
+        time is (dq, dv, dw)' = A (dq, dv, dw) + B du, dy = C (dq, dv, dw) + D du: readings are those before the step,
+        as MuJoCo's `mjd_transitionFD` has them. By dual numbers, accelerations and contact forces included, with the
+        present set of contacts and zones of friction; a quaternion has its four numbers, and a reading at its cutoff
+        has zeros. The position of a site, `framepos`, has its Jacobian.
+
+        `parameters`: as of `linearize`; then the result also has P [r, k], `names` of the parameters and `readings`,
+        the names of the rows, and unpacks as C, D, P.
+
+        Raises:
+            OptionError: a sensor's readings have no derivatives (delays, intervals, searched nearest points, sensors of
+                users), contacts have searched normals and a sensor reads forces, time stepping, noslip, bodies that
+                sleep, prescribed motions; a parameter has none.
+            EventError: a reading has a kink at this state.
+        """
+        from saltus.simulate.derivatives.linearize_sensors import linearize_sensors
+
+        divergence.check_given(self.engine)
+        chosen = None if sensors is None else words("sensors", sensors)
+        return linearize_sensors(self.engine, chosen, None if parameters is None else words("parameters", parameters))
+
+    @overload
+    def linearize_data(self, fields: Sequence[str] | str) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
+
+    @overload
+    def linearize_data(
+        self, fields: Sequence[str] | str, *, parameters: Sequence[str] | str
+    ) -> SensorLinearization: ...
+
+    @in_turn
+    def linearize_data(
+        self, fields: Sequence[str] | str, *, parameters: Sequence[str] | str | None = None
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]] | SensorLinearization:
+        """Exact derivatives C [r, 2 nv + na], D [r, nu] of fields of `data` at the present state.
+
+        `fields`: names as of `record` of `run`, "qacc", "xpos[hand]", "qfrc_constraint[knee]", "energy",
+        "cfrc_int[foot]", and "efc_force", the forces of the present constraint rows [nefc]: with elliptic cones those
+        of contacts in their frames. Numbers of a field are in the order of its memory, one field after the other.
+        `parameters`: as of `linearize_sensors`.
+
+        Raises:
+            As `linearize_sensors`; OptionError for a field without derivatives.
+        """
+        from saltus.simulate.derivatives.linearize_sensors import linearize_data
+
+        divergence.check_given(self.engine)
+        chosen = words("fields", fields)
+        return linearize_data(self.engine, chosen, None if parameters is None else words("parameters", parameters))

@@ -1,5 +1,7 @@
 """Resuming a streamed run that was interrupted."""
 
+from __future__ import annotations
+
 import os
 from collections.abc import Sequence
 from typing import Any

@@ -1,5 +1,7 @@
 """`saltus.Simulation`: one mechanism, its state, and an integrator."""
 
+from __future__ import annotations
+
 import os
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias, Unpack
@@ -7,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, Unpack
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from saltus.arguments import positive, whole_number
+from saltus.arguments import positive, whole_number, words
 from saltus.integrate.integrator import Integrator
 from saltus.integrate.registry import IntegratorChoice
 from saltus.model.load import ModelSource
@@ -248,7 +250,8 @@ class Simulation(StateAttributes, NamedParts, Quantities):
         save: str | os.PathLike[str] | None = None,
         ledger: bool = False,
         record: str | Iterable[str] = (),
-    ) -> "Trajectory":
+        sensitivity: str | Sequence[str] = (),
+    ) -> Trajectory:
         """Simulate `duration` seconds from the present state and record every `sample` seconds.
 
         Samples are at exact times whatever the step: a sample inside a step is the state after a shorter step of the
@@ -275,25 +278,39 @@ class Simulation(StateAttributes, NamedParts, Quantities):
         "site_xpos[tip]", "xpos[hand][2]"), at the states of the samples; `trajectory["xpos[hand]"]` is one. Sensor
         readings, `sensordata`, are in every recording of a model with sensors. OptionError lists what there is.
 
+        `sensitivity`: what to differentiate the located events by, names as of `saltus.run_gradient`: "qpos", "qvel",
+        "act" at the start, "ctrl", "body_mass[link]", "Hard.restitution". `trajectory.events.sensitivity["qvel"]` has
+        the derivatives of each event's time, of the state at it and of its impulse, exact to rounding, from a second
+        run with dual numbers. OptionError where events are not located, or a control is a function; EventError where an
+        event has no derivatives: one that grazes, or several contacts that meet at once only here.
+
         Ctrl-C ends the run early and returns the recording up to there. DivergenceError has it as `trajectory`.
         """
         from saltus.simulate.running.run import run
 
         stepping.refuse_in_control(self.engine, "run")
+        names, differentiated = words("sensitivity", sensitivity), None
+        if names:
+            from saltus.simulate.derivatives.event_derivatives import EventRun
+
+            differentiated = EventRun(self.engine, names, duration, control)
         again = self._again
         how: dict[str, Any] = dict(certify=certify, save=save, ledger=ledger, record=record)
-        return run(self.engine, self, again, duration, sample, control, progress, **how)
+        trajectory = run(self.engine, self, again, duration, sample, control, progress, **how)
+        if differentiated is not None and "interrupted_at" not in trajectory.attrs:
+            differentiated.attach_to(trajectory)
+        return trajectory
 
     @in_turn
     def certify(
         self,
         start: NDArray[np.float64],
-        trajectory: "Trajectory",
+        trajectory: Trajectory,
         duration: float,
         sample: float = 1 / 60,
         control: RunControl = None,
         progress: ProgressChoice = None,
-    ) -> "Certificate | None":
+    ) -> Certificate | None:
         """Accuracy of a run that began at the snapshot `start`, from repeating it with finer steps.
 
         `duration`, `sample`, `control`, `progress`: the arguments of `run`; `run(..., certify=True)` does both. The
@@ -303,7 +320,7 @@ class Simulation(StateAttributes, NamedParts, Quantities):
 
         return certify_run(self.engine, self._again, start, trajectory, duration, sample, control, progress)
 
-    def _again(self, **changes: Any) -> "Simulation":
+    def _again(self, **changes: Any) -> Simulation:
         """A copy of this simulation at its start, with some options changed."""
         states = None if isinstance(self.control, Actuation) else self.engine.start_values
         present = {"timestep": self.timestep, "control": self.control, "actuation_states": states}
@@ -316,8 +333,8 @@ class Simulation(StateAttributes, NamedParts, Quantities):
         *,
         renderer: str = "saltus",
         text: str = "",
-        **view: Unpack["ViewOptions"],
-    ) -> "Image":
+        **view: Unpack[ViewOptions],
+    ) -> Image:
         """Draw the present state: a Pillow image, which notebooks show; also written to `path` (.png, .jpg, .webp).
 
         `renderer`: "saltus", or "mujoco" for MuJoCo's, which needs OpenGL. `text`: written into the picture. `view`:
@@ -334,7 +351,7 @@ class Simulation(StateAttributes, NamedParts, Quantities):
         return offered("make_page")(self, path, height, options)
 
     @in_turn
-    def impact_report(self, within: float = 10.0) -> "ImpactReport":
+    def impact_report(self, within: float = 10.0) -> ImpactReport:
         """Outcomes of the next impact, at most `within` s ahead, under all laws and treatments: an `ImpactReport`.
 
         The report's text tells where Newton's and Poisson's law, and simultaneous, sequential and Moreau's treatment

@@ -1,4 +1,4 @@
-"""What steps under contact make of numbers that are none, in every field of the state and the inputs.
+"""Divergence under contact: steps with numbers that are none, in every field of the state and the inputs.
 
 Laws: as in `test_divergence`. Infinite controls are numbers to actuators that limit them.
 """

@@ -1,4 +1,4 @@
-"""Attributes of simulations, batches, models and data: a name that is not there cannot be assigned to.
+"""Known attributes of simulations, batches, models and data: a name that is not there cannot be assigned to.
 
 Reference: the documentation, "bad input is an error that names it and the remedy".
 """

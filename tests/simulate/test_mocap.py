@@ -1,4 +1,4 @@
-"""Bodies that are moved from outside, in single runs and batches.
+"""Mocap bodies, moved from outside, in single runs and batches.
 
 Law: MuJoCo 4.0's step with the same poses. Tolerance: its own integrators over 200 steps with constraints, 1e-9.
 """

@@ -1,4 +1,4 @@
-"""Whatever falls onto whatever rests on it under located hard contact: no pair of shapes is without a gap function.
+"""Heights at which whatever falls rests under located hard contact: no pair of shapes is without a gap function.
 
 Law: a body that has fallen 0.05 m without restitution rests with its lowest point at the highest of what is below it.
 What carries it stands still, or lies on a plane itself; pairs are found by the geoms, or named by `<pair>`. Tolerance:

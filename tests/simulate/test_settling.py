@@ -1,4 +1,4 @@
-"""Bodies that come to rest under located hard contact, though their impacts are without end.
+"""Settling: bodies come to rest under located hard contact, though their impacts are without end.
 
 Laws: Signorini, Coulomb, Newton's restitution at impacts. References: a rocking block's impacts shrink by Housner's
 ratio 1 - 3/2 sin² α, so that infinitely many are over at a time that quadrature of the nonlinear equation gives to

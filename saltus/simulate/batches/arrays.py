@@ -1,5 +1,7 @@
 """Arrays of other libraries as NumPy's, without copies: by DLPack, the array interface or the buffer protocol."""
 
+from __future__ import annotations
+
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np

@@ -1,5 +1,7 @@
 """The model of a batch whose simulations differ in some of its fields."""
 
+from __future__ import annotations
+
 from typing import Any, Protocol
 
 import numpy as np
@@ -78,14 +80,14 @@ class NamedFields:
     `xpos` are read as by `read`; parts of the state and the inputs are set as by `write`.
     """
 
-    _batch: "_HasFields"
+    _batch: _HasFields
     _model: Model
     _varied: VariedModel | None
     _kind: str
     _name: str
     _number: int
 
-    def __init__(self, batch: "_HasFields", varied: VariedModel | None, kind: str, name: str):
+    def __init__(self, batch: _HasFields, varied: VariedModel | None, kind: str, name: str):
         model = batch.shared
         number = model.id(kind, name)
         self.__dict__.update(_batch=batch, _varied=varied, _kind=kind, _name=name, _number=number, _model=model)
@@ -161,7 +163,7 @@ class ModelsOfEach:
     _turn: Turn
 
     @property
-    def model(self) -> "Model | BatchModel":
+    def model(self) -> Model | BatchModel:
         """The common Model, or a `BatchModel` if fields vary."""
         varied = self._varied_model
         return self.shared if varied is None else BatchModel(self.shared, varied)

@@ -1,5 +1,7 @@
 """Access of users to a batch: state, inputs, computed quantities, contacts."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import Any, Literal, TypeAlias, overload
 
@@ -30,10 +32,10 @@ Ids: TypeAlias = int | Sequence[int] | NDArray[np.integer | np.bool_] | None
 def _field(name: str, unit: str) -> ArrayProperty[np.floating]:
     """Attribute for a field of all simulations: reading copies it out, assigning to it or to a part sets it."""
 
-    def read(self: "BatchState") -> NDArray[np.floating]:
+    def read(self: BatchState) -> NDArray[np.floating]:
         return WriteThrough.copy_of(lambda: self.read(name), lambda values: self.write(name, values))
 
-    def write(self: "BatchState", values: ArrayLike | SupportsDLPack) -> None:
+    def write(self: BatchState, values: ArrayLike | SupportsDLPack) -> None:
         self.write(name, values)
 
     return ArrayProperty(

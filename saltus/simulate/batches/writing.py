@@ -1,5 +1,7 @@
 """Setting states and inputs of simulations of a batch from arrays of any strides."""
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 

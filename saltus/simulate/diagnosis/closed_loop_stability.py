@@ -1,5 +1,7 @@
 """Stability of a controlled or deformable mechanism with an integrator and timestep: growth of small deviations."""
 
+import time
+
 import numpy as np
 
 from saltus.contact.counts import NROW
@@ -12,6 +14,7 @@ PERTURBATION = 1e-6  # rad, m, and rates: size of the deviations whose growth is
 GROWS = 1e-3  # per step: less growth than this counts as none
 MARGINAL = 2e-5  # per step: the same for a step that is proposed; differences of steps leave less than this
 ITERATIONS = 60  # of one deviation in systems of many freedoms; growth is measured over the second half
+PATIENCE = 3.0  # s: a diagnosis takes little longer than this
 CLEARLY = 1e-2  # per step: growth that so many iterations can establish
 
 
@@ -96,36 +99,43 @@ def stable_step(engine: Engine, h: float) -> float | None:
 
 
 def stable_step_at_start(engine: Engine) -> float:
-    """The largest step (s) at which no deviation of a deformable body grows at the model's start; the state is kept.
+    """The largest step (s), to 5 %, at which no deviation of a deformable body grows at the model's start; state kept.
 
-    inf if the simulation's own step is stable, is chosen by the integrator, or steps over events.
+    inf if the simulation's own step is stable, is chosen by the integrator, or steps over events. After `PATIENCE` the
+    largest step that is known to be stable, inf if there is none.
     """
     if engine.integrator.adaptive or engine.event_reader is not None or not engine.model.nflex:
         return np.inf
-    low, high = engine.timestep, np.inf
+    low, high, stable = engine.timestep, np.inf, 0.0
+    until = time.monotonic() + PATIENCE
     with peeking(engine):
         engine.place(None)
-        while _fastest_growth(engine, low) > 1.0 + CLEARLY:
+        while (grown := _fastest_growth(engine, low, until)) > 1.0 + CLEARLY:
             low, high = low / 2.0, low
             if low < PERTURBATION * engine.timestep:
                 return 0.0
-        while np.isfinite(high) and high - low > 0.01 * low:
-            middle = 0.5 * (low + high)
-            low, high = (low, middle) if _fastest_growth(engine, middle) > 1.0 + CLEARLY else (middle, high)
+        while grown > 0.0 and np.isfinite(high) and high - low > 0.05 * low:
+            stable, middle = low, 0.5 * (low + high)
+            grown = _fastest_growth(engine, middle, until)
+            low, high = (low, middle) if grown > 1.0 + CLEARLY else (middle, high)
+    if grown == 0.0:  # time was up
+        return stable or np.inf
     return low if np.isfinite(high) else np.inf
 
 
-def _fastest_growth(engine: Engine, h: float) -> float:
+def _fastest_growth(engine: Engine, h: float, until: float) -> float:
     """Mean growth per step of a deviation in the fastest-growing direction, by iterating on one deviation.
 
     An estimate of `growth` for systems of many freedoms (Golub & Van Loan, Matrix Computations (2013), 7.3.1). inf if
-    a step fails.
+    a step fails; 0 if the clock passes `until` (s).
     """
     here = engine.state.copy()
     base = _stepped(engine, here, np.zeros(2 * engine.model.nv), h)
     deviation = np.random.default_rng(0).normal(size=2 * engine.model.nv)
     sizes = []
     for _ in range(ITERATIONS):
+        if time.monotonic() > until:
+            return 0.0
         deviation *= PERTURBATION / np.linalg.norm(deviation)
         end = _stepped(engine, here, deviation, h)
         if end is None or base is None:

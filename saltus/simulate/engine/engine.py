@@ -29,6 +29,7 @@ from saltus.simulate.engine.events.start import check_start
 from saltus.simulate.engine.events.stepped import StepEventReader
 from saltus.simulate.engine.guidance import Guidance
 from saltus.simulate.engine.initial_state import check_discrete, check_sampling, check_sleep, start_asleep, start_state
+from saltus.simulate.engine.poison import poison
 from saltus.simulate.engine.sensing import BODY_FIELDS, compute_bodies
 from saltus.simulate.engine.switches import check_actions, check_switches
 from saltus.simulate.engine.threads.team import Team, room, threads_for
@@ -36,7 +37,7 @@ from saltus.simulate.laws.contact import Compliant, find_contact_law, hard_numbe
 from saltus.simulate.laws.control import Controller, check_control, fits, room_of, user_laws
 from saltus.simulate.laws.dynamics import equations_key, full_inertia
 from saltus.simulate.laws.events import Actuation, UserEvents, start_values
-from saltus.simulate.laws.motions import MotionLaws, check_motions
+from saltus.simulate.laws.motions import MotionLaws, check_bases, check_motions
 from saltus.simulate.laws.step_bounds import check_bounds, laws_of_time
 from saltus.simulate.setup import Setup
 from saltus.solve.status import DIVERGED, EVENTS_FULL
@@ -143,6 +144,7 @@ class Engine:
     def set_control(self, control: Controller | None) -> None:
         """Set the controller, with its states as `act` has them; OptionError if there is no room for it."""
         check_control(control)
+        check_bases(control, self.motions, self.model)
         if control is not None and not fits(self.d.sizes, room_of(self.model, control)):
             raise OptionError("no room for this controller; pass it to Simulation(..., control=...)")
         if isinstance(control, Actuation) and control.events != self.user_events.all[: len(control.events)]:
@@ -247,6 +249,7 @@ class Engine:
     def advance(self, n: int, h: float) -> tuple[int, int]:
         """Take n steps of h seconds; returns the number taken, and a status."""
         self.computed = None
+        poison(self.d)
         if not self.integrator.adaptive:
             self.d.views["timestep"][...] = h
         if self.other_loop is not None:
@@ -343,14 +346,18 @@ class Engine:
             known[:] = 0.0
         return bool(known[0])
 
-    def settle(self) -> None:
-        """Find unknown contact modes of the present state, to read it; the next step finds them again."""
+    def settle(self) -> np.ndarray:
+        """Find unknown contact modes of the present state, to read it; the next step finds them again.
+
+        Returns the kinds of the events there.
+        """
         if self.modes_are_known():
-            return
+            return np.empty(0, np.str_)
         check_start(self.model, self.m, self.d, self.guidance.said)
         loops.settle(self.step_m, self.d)
-        if self.event_reader is not None:
-            self.event_reader.read(len(self.events))  # events of that search
+        if self.event_reader is None:
+            return np.empty(0, np.str_)
+        return self.event_reader.read(len(self.events))["kind"]
 
     # ------------------------------------------------------------ quantities
 
@@ -362,6 +369,7 @@ class Engine:
         before = self.state.copy()
         if self.locates_events:
             self.settle()
+        poison(self.d)
         status = loops.forward(self.m, self.d)
         if self.control is not None and not self.control.hold:
             before[self.rows_of("ctrl")] = self.state[self.rows_of("ctrl")]

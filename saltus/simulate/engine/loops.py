@@ -16,8 +16,10 @@ from saltus.dynamics.smooth import position_stage
 from saltus.dynamics.zero_order_hold import hold_control
 from saltus.integrate import work
 from saltus.integrate.adaptive import dopri5
+from saltus.integrate.adjoints import position_adjoint, velocity_adjoint
 from saltus.integrate.event import event_functions, free_steps, step_start
 from saltus.integrate.event.event_driven import goes_on
+from saltus.integrate.implicit import discrete
 from saltus.integrate.integrator import Integrator
 from saltus.integrate.passing import may_pass, note_passing
 from saltus.integrate.status import bad_start, bad_state
@@ -30,6 +32,7 @@ from saltus.number.kinds import NTANGENT
 from saltus.sense.delay import sample_sensors
 from saltus.sense.point_columns import point_columns
 from saltus.solve import acceleration
+from saltus.solve import inverse as inverse_forces
 from saltus.solve.constrain import detect_contacts
 from saltus.solve.event import overlap
 from saltus.solve.event.constrained_acceleration import rows_there
@@ -41,6 +44,8 @@ TIME = 0  # place of the time, the first number of Data
 
 _accelerations, _energy_of_state, _begin = acceleration.forward, smooth.energy_of_state, step_start.begin
 _record_events = free_steps.record
+_constrained_inverse, _damped_inverse = inverse_forces.constrained_inverse, inverse_forces.damped_inverse
+_inverse_of_step = discrete.inverse_of_step
 _begin_sleeping, _energies_of_state = calls.begin_sleeping, smooth.energies_of_state
 
 
@@ -77,6 +82,27 @@ def inverse(m, d):
     see_everything(m, d)
     position_stage(m, d, 0)
     inverse_dynamics(m, d)
+
+
+@entry
+def driving_forces(m, d):
+    """Compute constrained inverse dynamics from positions, velocities and accelerations of continuous time."""
+    see_everything(m, d)
+    _constrained_inverse(m, d)
+
+
+@entry
+def driving_forces_of_damped_step(m, d, h):
+    """Compute constrained inverse dynamics from the accelerations of an Euler step of h seconds."""
+    see_everything(m, d)
+    _damped_inverse(m, d, h)
+
+
+@entry
+def driving_forces_of_discrete_step(m, d, h):
+    """Compute constrained inverse dynamics from the accelerations of a step of `discrete` of h seconds."""
+    see_everything(m, d)
+    _inverse_of_step(m, d, h)
 
 
 @entry
@@ -275,28 +301,28 @@ def seed_run(m, d, qpos, qvel, act, ctrl, column):
 
 
 @entry
-def read_run(m, d, qpos, A, B, column):
-    """Columns column, column + 1, ... of A and B from the tangents of a dual Data, at the positions qpos [nq]."""
-    store_tangents(m, d, qpos, A, B, column)
+def read_run(m, d, qpos, out, column):
+    """Columns column, ... of `out` [2 nv + nact, directions] from tangents of a dual Data at positions qpos [nq]."""
+    store_parameter_tangents(m, d, qpos, out, column)
 
 
-def linearize(integrator: Integrator, free: bool) -> Entry:
+def linearize(integrator: Integrator, own: bool) -> Entry:
     """Derivatives of one step of the float data, which is taken, into A [2 nv + nact]² and B [2 nv + nact, nu].
 
-    (model, data, dual data, qpos, qvel, act, ctrl, nmemory, nwarm, h, A, B, *parameters, *parameters for the tangents).
-    The integrator's memory, nmemory numbers, is cleared first. nwarm: size of the constraint solver's warm start.
-    `free`: the model has at most free motion with motors on hinges and slides, and tendons, for which integrators have
-    tangents of their own.
+    (model, data, dual data, state, sizes, h, A, B, *parameters, *parameters for the tangents). state: qpos, qvel, act,
+    ctrl. sizes: how many numbers the integrator's memory has, which is cleared first, and the solver's warm start.
+    `own`: the model has only features for which integrators have tangents of their own.
     """
     count, label = len(integrator.parameters), _label(integrator)
-    if free and integrator.tangent_step is not None:
+    if own and integrator.tangent_step is not None:
         return _linearize_by_tangents(integrator.step, *integrator.tangent_step, label, count)
     return _linearize(integrator.step, label, count)
 
 
 @functools.cache
 def _linearize(step, label: str, count: int) -> Entry:
-    def linearize(m, f, d, qpos, qvel, act, ctrl, nmemory, nwarm, h, A, B, parameters):
+    def linearize(m, f, d, state, sizes, h, A, B, parameters):
+        qpos, qvel, act, ctrl = state
         start = f.time
         hold_control(m, f, h)
         step(m, f, h, *parameters[:count])
@@ -304,9 +330,9 @@ def _linearize(step, label: str, count: int) -> Entry:
             seed_state(m, d, qpos, qvel, act, ctrl, column)
             d.time = d.time * 0.0 + start
             hold_control(m, d, h)
-            for k in range(nmemory):
+            for k in range(sizes[0]):
                 d.memory[k] = 0.0 * d.time
-            for i in range(nwarm):
+            for i in range(sizes[1]):
                 d.qacc_warmstart[i] = 0.0 * d.time + f.qacc_warmstart[i]
             step(m, d, h, *parameters[count:])
             store_tangents(m, d, f.qpos, A, B, column)
@@ -317,22 +343,23 @@ def _linearize(step, label: str, count: int) -> Entry:
 def parameter_tangents(integrator: Integrator) -> Entry:
     """Derivatives of one step by parameters of a dual model into columns column, ... of P [2 nv + nact, parameters].
 
-    (dual model, data, dual data, qpos, qvel, act, ctrl, start, nmemory, nwarm, h, P, column, *parameters for the
-    tangents). The data are floats, after the same step from the time `start` (s); the other arguments are as for
-    `linearize`. Tangents of the model, and of parameters of a controller in the dual data, are along the parameters.
+    (dual model, data, dual data, state, sizes, h, P, column, *parameters for the tangents). The data are floats, after
+    the same step from the time (s) that ends the state; the other arguments are as for `linearize`. Tangents of the
+    model, and of parameters of a controller in the dual data, are along the parameters.
     """
     return _parameter_tangents(integrator.step, _label(integrator), len(integrator.parameters))
 
 
 @functools.cache
 def _parameter_tangents(step, label: str, count: int) -> Entry:
-    def parameter_tangents(m, f, d, qpos, qvel, act, ctrl, start, nmemory, nwarm, h, P, column, parameters):
+    def parameter_tangents(m, f, d, state, sizes, h, P, column, parameters):
+        qpos, qvel, act, ctrl, start = state
         seed_state(m, d, qpos, qvel, act, ctrl, 2 * m.nv + m.nact + m.nu)  # without tangents
         d.time = d.time * 0.0 + start
         hold_control(m, d, h)
-        for k in range(nmemory):
+        for k in range(sizes[0]):
             d.memory[k] = 0.0 * d.time
-        for i in range(nwarm):
+        for i in range(sizes[1]):
             d.qacc_warmstart[i] = 0.0 * d.time + f.qacc_warmstart[i]
         step(m, d, h, *parameters)
         store_parameter_tangents(m, d, f.qpos, P, column)
@@ -342,11 +369,14 @@ def _parameter_tangents(step, label: str, count: int) -> Entry:
 
 @functools.cache
 def _linearize_by_tangents(step, tangent_step, keep, label: str, count: int) -> Entry:
-    def linearize(m, f, d, qpos, qvel, act, ctrl, nmemory, nwarm, h, A, B, parameters):
+    def linearize(m, f, d, state, sizes, h, A, B, parameters):
+        qpos, qvel, act, ctrl = state
         start = f.time
         step(m, f, h, *parameters[:count])
+        columns = 2 * m.nv + m.nact + m.nu
+        seed_state(m, d, qpos, qvel, act, ctrl, columns)  # without tangents
+        d.time = d.time * 0.0 + start
         keep(m, f, d)
-        columns = 2 * m.nv + m.nu
         # controls first, then velocities, while quantities that do not depend on them have no tangents
         for column in range((columns - 1) // NTANGENT * NTANGENT, -1, -NTANGENT):
             seed_state(m, d, qpos, qvel, act, ctrl, column)
@@ -355,3 +385,53 @@ def _linearize_by_tangents(step, tangent_step, keep, label: str, count: int) -> 
             store_tangents(m, d, f.qpos, A, B, column)
 
     return entry(linearize, name=f"linearize_{label}", structs=("m", "f", "d"), parameters=2 * count)
+
+
+def run_adjoint(integrator: Integrator) -> Entry | None:
+    """Gradients by the start of steps, controls and parameters, back from their end; None if the integrator has none.
+
+    (model, data, three dual models, dual data, steps, state, ctrl, turns, solved, found, arrays, parts, h,
+    *parameters). steps: (states [T, rows], spans [4, 2], at_samples [T, 2 nv], (first, last)), with spans those of
+    qpos, qvel, act and ctrl in a state of the data. state [2 nv], the gradient by the end of step last - 1, becomes
+    that by the start of step first; ctrl [nu], the gradient by controls, grows. turns: (Jᵀ, R) [T, rotations, 3, 3] and
+    the degrees of freedom that they turn [rotations, 3]. parts: whether to go through parameters, and through state and
+    controls; without the latter state is left as it is. Dual models: along both groups of parameters, and along places.
+    See `saltus.integrate.fixed.euler_adjoints` and `euler_state_adjoints`.
+    """
+    if integrator.adjoints is None:
+        return None
+    return _run_adjoint(integrator.step, integrator.adjoints, _label(integrator), len(integrator.parameters))
+
+
+@functools.cache
+def _run_adjoint(step, kernels, label: str, count: int) -> Entry:
+    of_parameters, of_state = kernels
+
+    def run_adjoint(
+        m, f, g, k, r, d, f_real, steps, state, ctrl, turns, solved, found, arrays, parts, h, parameters
+    ):  # fmt: skip
+        states, spans, at_samples, (first, last) = steps
+        weight, by_end = arrays[5], arrays[6]
+        for n in range(last - 1, first - 1, -1):
+            row = states[n]
+            for i in range(len(row)):
+                f_real[i] = row[i]
+            velocity_adjoint(m, h, state, turns, n, by_end)
+            for i in range(m.nv):
+                weight[i] = h * by_end[i]
+            start = (
+                row[spans[0, 0] : spans[0, 1]],
+                row[spans[1, 0] : spans[1, 1]],
+                row[spans[2, 0] : spans[2, 1]],
+                row[spans[3, 0] : spans[3, 1]],
+                row[TIME],
+            )
+            step(m, f, h, *parameters)
+            of_parameters((m, f), (g, k, r, d), h, start, weight, solved, found, parts)
+            if parts[1]:
+                of_state((m, f), (r, d), start[1], solved, arrays)
+                position_adjoint(m, state, turns, n, by_end, arrays[3], at_samples)
+                for c in range(m.nu):
+                    ctrl[c] += arrays[4][c]
+
+    return entry(run_adjoint, name=f"adjoint_{label}", structs=("m", "f", "g", "k", "r", "d"), parameters=count)

@@ -8,8 +8,7 @@ checkpoint holds all that further steps depend on, for engines that are known to
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 
 import numpy as np
 
@@ -37,17 +36,26 @@ def go_to(engine: Engine, checkpoint: dict[str, np.ndarray]) -> None:
     engine.computed = None
 
 
-@contextmanager
-def peeking(engine: Engine) -> Iterator[None]:
+def peeking(engine: Engine) -> AbstractContextManager[None]:
     """Restore the state, the log of events and the count of failed solves after a block that may change them."""
-    state, left, events = engine.state.copy(), engine.left, engine.events
-    count = engine.d.views["count"]
-    unsolved = int(count[NUNSOLVED])
-    try:
-        yield
-    finally:
-        engine.state[:], engine.left, engine.events = state, left, events
-        count[NUNSOLVED] = unsolved
+    return _Peek(engine)
+
+
+class _Peek:
+    """The context of `peeking`: a class, since one of a generator costs more than a small model's step."""
+
+    __slots__ = ("_engine", "_kept")
+
+    def __init__(self, engine: Engine):
+        self._engine = engine
+
+    def __enter__(self) -> None:
+        engine = self._engine
+        self._kept = engine.state.copy(), engine.left, engine.events, int(engine.d.views["count"][NUNSOLVED])
+
+    def __exit__(self, *error: object) -> None:
+        engine = self._engine
+        engine.state[:], engine.left, engine.events, engine.d.views["count"][NUNSOLVED] = self._kept
         engine.computed = None
 
 

@@ -1,5 +1,7 @@
 """Contact laws: `Soft`, `Hard` and `Compliant`."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, TypeAlias
@@ -140,7 +142,7 @@ class Hard:
         own = [pair_values(pair, value).get(TANGENTIAL, 0.0) for pair, value in self.pairs.items()]
         return any(np.any(np.asarray(number) > 0.0) for number in (self.tangential_restitution, *own))
 
-    def numbers(self, model: "Model", *, event: bool) -> HardLaw:
+    def numbers(self, model: Model, *, event: bool) -> HardLaw:
         """The law for a model; OptionError if `pairs` names objects that the model lacks."""
         check_hard_contact(model, event=event)
         if self.turns and not event:
@@ -167,7 +169,7 @@ class Hard:
             tangential_restitution=tuple(own.tangential[0].tolist()),
         )
 
-    def coefficients(self, model: "Model", n: int | None = None) -> Coefficients:
+    def coefficients(self, model: Model, n: int | None = None) -> Coefficients:
         """Restitution and friction in n simulations of a model, or in the only one there is.
 
         OptionError if `pairs` names objects that the model lacks, or a coefficient is neither a number nor n numbers.
@@ -194,11 +196,11 @@ class Hard:
         limits = np.broadcast_to(column("limits", self.limits, n), (rows, base.nlimit))
         return Coefficients(restitution, friction, limits, tangential)
 
-    def of_first(self) -> "Hard":
+    def of_first(self) -> Hard:
         """The law of the first simulation."""
         return law_of(self, 0)
 
-    def differs(self, other: "Hard") -> str:
+    def differs(self, other: Hard) -> str:
         """The first option that differs in `other`, except restitution and friction; "" if there is none."""
         names = [f.name for f in fields(self) if f.name not in (*OF_EACH, "pairs")]
         return next((name for name in names if getattr(self, name) != getattr(other, name)), "")
@@ -250,7 +252,7 @@ Law: TypeAlias = Soft | Hard | Compliant
 ContactChoice: TypeAlias = str | Law | None
 
 
-def _geoms(model: "Model", name: str) -> list[int]:
+def _geoms(model: Model, name: str) -> list[int]:
     """Numbers of the geom with a name, or of all geoms of the body with that name."""
     geoms, bodies = model.names("geom"), model.names("body")
     if name in geoms:
@@ -260,7 +262,7 @@ def _geoms(model: "Model", name: str) -> list[int]:
     raise OptionError.unknown("geom or body in Hard's pairs", name, [*geoms, *bodies])
 
 
-def find_contact_law(contact: ContactChoice, with_events: "Model | None" = None) -> Law:
+def find_contact_law(contact: ContactChoice, with_events: Model | None = None) -> Law:
     """Return the contact law for a name or a law; None is the soft law.
 
     `with_events`: a model whose events are to be located. The soft law is then an OptionError, unless nothing touches
@@ -297,7 +299,7 @@ def _find_contact_law(contact: ContactChoice) -> Law:
     raise OptionError.unknown("contact law", contact, ["soft", "hard"])
 
 
-def refuse_adhesion(model: "Model", law: Law) -> None:
+def refuse_adhesion(model: Model, law: Law) -> None:
     """Raise OptionError if geoms of a model adhere, which only the soft law supports."""
     if not isinstance(law, Soft) and "adhesive" in model.struct().layout.features:
         raise OptionError(
@@ -306,13 +308,13 @@ def refuse_adhesion(model: "Model", law: Law) -> None:
         )
 
 
-def suits_soft(integrator: "Integrator", model: "Model") -> bool:
+def suits_soft(integrator: Integrator, model: Model) -> bool:
     """Whether an integrator can step a model under the soft law; any can if there are no constraints."""
     return integrator.kind != "time-stepping" or "constraint" not in model.struct().layout.features
 
 
 def hard_numbers(
-    model: "Model", law: Law, integrator: "Integrator", events: "UserEvents", states: tuple[float, ...]
+    model: Model, law: Law, integrator: Integrator, events: UserEvents, states: tuple[float, ...]
 ) -> HardLaw | None:
     """The hard law for a model under an integrator; None for another law. OptionError for an unsuitable law.
 

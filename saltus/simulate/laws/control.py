@@ -1,5 +1,7 @@
 """Controllers that run inside the time loop; the integrator integrates their states."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
@@ -62,8 +64,14 @@ class Controller:
     Numbers, tuples, NumPy arrays and kernels that the law refers to by name become part of its code and must not change
     once a simulation has used it; other references are an OptionError. Use parameters for values that change.
 
-    Create one with `saltus.controller` or `saltus.PID`.
+    Create one with `saltus.controller`, `saltus.PID`, `saltus.computed_torque`, `saltus.operational_space` or
+    `saltus.gravity_compensation`.
     """
+
+    needs_bodies = False  # whether the law is wrong where a user's equations of motion replace the bodies'
+    inverts_dynamics = False  # whether it takes accelerations of all joints for free, and the base for at rest
+    reads: frozenset[str] = frozenset()  # features for fields that steps compute only for laws that read them
+    title = "the controller"
 
     def __init__(self, law: Kernel, *, states: int = 0, parameters: ArrayLike = (), hold: bool = False):
         self._word = ""
@@ -81,19 +89,21 @@ class Controller:
         self._word = register((self.law,), self._word)  # on first use: kernels that it calls may be defined after it
         return (AT_STEPS if self.hold else AT_STAGES) + self._word
 
-    def states_of(self, model: "Model") -> int:
+    def states_of(self, model: Model) -> int:
         """Number of the controller's states for a model."""
         return self.states
 
-    def parameters(self, model: "Model") -> NDArray[np.float64]:
+    def parameters(self, model: Model) -> NDArray[np.float64]:
         """Parameters of the law for a model, as the law reads them."""
         return self.given
 
 
-def user_laws(model: "Model", control: Controller | None, equations: str) -> UserLaws:
+def user_laws(model: Model, control: Controller | None, equations: str) -> UserLaws:
     """The user's laws that the kernels' Model is compiled with: a controller, and the key of equations of motion."""
     if control is None:
         return UserLaws(equations=equations)
+    if equations and control.needs_bodies:
+        raise OptionError(f"{control.title} computes with the model's bodies, which equations of your own replace")
     return UserLaws(control.feature_key, control.states_of(model), equations, reads=_reads(control, model))
 
 
@@ -103,12 +113,12 @@ def check_reads(kernel: Any, what: str, names: Collection[str]) -> None:
         raise OptionError(f"{what} {kernel.py_func.__name__} reads d.{name}, which steps do not compute")
 
 
-def _reads(control: Controller, model: "Model") -> frozenset[str]:
+def _reads(control: Controller, model: Model) -> frozenset[str]:
     """Features for the fields that a controller reads and steps do not compute; OptionError for unsupported ones."""
     sampled = {"sensordata"} if "sensor_delay" in model.struct().layout.features else set()
     check_reads(control.law, "the controller", NOT_IN_STEPS - sampled)
     names = names_in(control.law.py_func)
-    return frozenset(word for word, fields in READS.items() if names & fields)
+    return control.reads | frozenset(word for word, fields in READS.items() if names & fields)
 
 
 @overload
@@ -176,11 +186,11 @@ class PID(Controller):
     def __repr__(self) -> str:
         return "PID(" + ", ".join(f"{name}={value}" for name, value in self.gains.items()) + f", wrap={self.wrap})"
 
-    def states_of(self, model: "Model") -> int:
+    def states_of(self, model: Model) -> int:
         """Number of states: one integral for each actuator."""
         return model.nactuator
 
-    def parameters(self, model: "Model") -> NDArray[np.float64]:
+    def parameters(self, model: Model) -> NDArray[np.float64]:
         """kp, ki, kd, target, limit, period, inverse of the gear, whether it is controlled, rate: for each actuator."""
         n = model.nactuator
         names = model.names("actuator")[:n]
@@ -210,9 +220,7 @@ class PID(Controller):
             raise OptionError("PID: every controlled actuator must have exactly one control")
         return out.reshape(-1)
 
-    def settled(
-        self, model: "Model", qpos: NDArray[np.float64], parameters: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def settled(self, model: Model, qpos: NDArray[np.float64], parameters: NDArray[np.float64]) -> NDArray[np.float64]:
         """Positions qpos [nq] with controlled hinges and slides moved to the targets in `parameters`."""
         out = qpos.copy()
         own = parameters.reshape(-1, PID_PARAMETERS)[: model.nactuator]
@@ -257,7 +265,7 @@ def _unlimited_angle(model, k) -> bool:
     return bool(hinge and not model.jnt_limited[joint])
 
 
-def room_of(model: "Model", control: Controller | None) -> dict[str, Any]:
+def room_of(model: Model, control: Controller | None) -> dict[str, Any]:
     """Memory that a Data reserves for a controller: that of a PID on every actuator, or more."""
     states, parameters = model.nu, PID_PARAMETERS * model.nactuator
     if control is not None:

@@ -1,5 +1,7 @@
 """User-defined events, and actuation with discrete states that events change."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Protocol
 

@@ -19,6 +19,7 @@ from saltus.number.jets.functions_of_time import JOINT, POSE, joint_numbers, pos
 from saltus.number.jets.jet import jet_at
 from saltus.number.kernels import Entry
 from saltus.number.structs import Struct
+from saltus.simulate.laws.control import Controller
 
 #: q(t) of a hinge (rad) or slide (m); of a mocap body (x, y, z) (m), or this and its quaternion (w, x, y, z).
 Motion: TypeAlias = Callable[[float], float] | Callable[[float], Sequence[float | Sequence[float]]]
@@ -182,6 +183,20 @@ def no_motions(motions: object, who: str) -> None:
     """Raise OptionError if motions are given to `who`, which does not support them."""
     if motions is not None and len(mapping("motions", motions)):
         raise OptionError(f"{who}: prescribed motions (motions=...) are for saltus.Simulation alone; make one for each")
+
+
+def check_bases(control: Controller | None, motions: MotionLaws, model: Model) -> None:
+    """Raise OptionError if prescribed motions move what a controller takes for free joints on a base at rest."""
+    if control is None or not control.inverts_dynamics or not motions:
+        return
+    m = model.mujoco
+    trees = {int(m.body_mocapid[m.body_rootid[b]]) for b in m.dof_bodyid}
+    moved = [*motions.joints, *(name for name, mocap in motions.bodies.items() if mocap in trees)]
+    if moved:
+        raise OptionError(
+            f"{control.title}: the prescribed motion of {', '.join(map(repr, moved))} is not in the law; take it out "
+            "of motions=, or use saltus.PID"
+        )
 
 
 def check_values(motions: MotionLaws, time: float, read: Callable[[], Sequence[np.ndarray]]) -> None:

@@ -30,7 +30,7 @@ from saltus.simulate.running.work_ledger import Ledger
 if TYPE_CHECKING:
     from saltus.record.io.stream import Stream
 
-#: What keeps a long run out of memory.
+#: Ways to keep a long run out of memory, at the end of a message.
 ON_DISK = ', or record to disk with save="run.zarr" (--save run.zarr)'
 
 

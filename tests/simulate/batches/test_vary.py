@@ -1,4 +1,4 @@
-"""Batches whose simulations differ in the model.
+"""Batches whose simulations vary in the model.
 
 References: MuJoCo's mj_step on the changed model, and a simulation of it alone. Tolerances: 1e-10 for steps of MuJoCo,
 whose sums are in another order; bits where the same code runs.

@@ -1,4 +1,4 @@
-"""A step of a batch that differs in a field of the model is MuJoCo's mj_step of each changed model.
+"""Steps of a batch whose simulations vary in a field are MuJoCo's mj_step of each changed model.
 
 Reference: MuJoCo's model with the changed values after its mj_setConst; its solver runs until nothing changes. Every
 field that may vary and that the model reads, by itself, from states in which bodies touch. Tolerance: 1e-10, as much as

@@ -118,3 +118,47 @@ def test_a_loss_that_does_not_feel_something_says_so():
     _, gradient = saltus.run_gradient(link(), 0.1, lambda run: run.qpos[0, 0] ** 2, wrt=("qpos", "ctrl"))
     assert gradient.zero == ("ctrl",)
     assert "zero here: ctrl" in repr(gradient)
+
+
+def test_soft_contacts_that_begin_are_told():
+    """In free flight nothing is left out; a ball that lands within the run says when (at √(2 h/g), to a step)."""
+    fall = np.sqrt(2 * 0.05 / G)
+    sim = saltus.Simulation(BALL, "euler", timestep=0.002)
+    sim.qpos[0] = 0.05
+    assert saltus.run_gradient(sim, 0.09, lambda run: run.qpos[-1, 0])[1].changes == ()
+    with pytest.warns(saltus.SaltusWarning, match="contacts or limits begin or end at t = 0.1"):
+        _, gradient = saltus.run_gradient(sim, 0.11, lambda run: run.qpos[-1, 0])
+    assert gradient.changes == (pytest.approx(fall, abs=2 * 0.002),)
+    assert "leaves out changes of contacts" in repr(gradient)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("one_hard_layout")
+def test_a_balls_impacts_by_restitution_and_gravity():
+    """Impact 3 at t (1 + 2 e + 2 e²), t = √(2 h/g)."""
+    e, h = 0.7, 0.8
+    sim = saltus.Simulation(BALL, "rk4", saltus.Hard(restitution=e), timestep=0.05)
+    sim.qpos[0] = h
+    names = ("Hard.restitution", "opt.gravity[2]", "qpos")
+    time, gradient = saltus.run_gradient(sim, 1.5, lambda run: run.events[2].time, wrt=names)
+    t, factor = np.sqrt(2 * h / G), 1 + 2 * e + 2 * e**2
+    assert time == pytest.approx(t * factor, rel=1e-9)
+    assert gradient["Hard.restitution"] == pytest.approx(t * (2 + 4 * e), rel=1e-8)
+    assert gradient["opt.gravity[2]"] == pytest.approx(t * factor / (2 * G), rel=1e-8)
+    assert gradient["qpos"][0] == pytest.approx(t * factor / (2 * h), rel=1e-8)
+
+
+def test_a_controllers_gain_under_adaptive_steps():
+    """m x'' = kp (r - x): x = r (1 - cos ω t), ω = √(kp/m); by kp it changes by r t sin(ω t)/(2 √(kp m))."""
+    model = """<mujoco><worldbody><body><joint name="x" type="slide" axis="1 0 0"/><geom size=".1" mass="2"/></body>
+      </worldbody><actuator><motor name="motor" joint="x"/></actuator></mujoco>"""
+    kp, m, r, t = 8.0, 2.0, 0.3, 1.2
+    sim = saltus.Simulation(
+        model, "dopri5", timestep=0.1, tolerance=(1e-12, 1e-14), control=saltus.PID(kp=kp, target=r)
+    )
+    x, gradient = saltus.run_gradient(sim, t, lambda run: run.qpos[-1, 0], wrt=("PID.kp[motor]", "body_mass[#1]"))
+    w = np.sqrt(kp / m)
+    assert x == pytest.approx(r * (1 - np.cos(w * t)), rel=1e-9)
+    slope = r * t * np.sin(w * t) / (2 * np.sqrt(kp * m))
+    assert gradient["PID.kp[motor]"] == pytest.approx(slope, rel=1e-8)
+    assert gradient["body_mass[#1]"] == pytest.approx(-slope * kp / m, rel=1e-8)

@@ -1,4 +1,4 @@
-"""A sample of the campaign over certificates: the bound holds the true error, or the certificate has said so.
+"""Trials of certificates, a sample of their campaign: the bound holds the true error, or the certificate says so.
 
 Truths are from outside (see `helpers.certificate_trials`): closed forms of balls and blocks, MuJoCo's accelerations
 under SciPy's DOP853 at 1e-12, and where bodies tumble under hard contact another integrator in far finer steps.

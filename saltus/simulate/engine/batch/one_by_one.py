@@ -239,8 +239,8 @@ class OneByOne(BatchStates):
             room = len(engine.d.views["event_log"])
             log = np.empty((max(LOG_ROOM, room), COLUMNS))
             while True:
-                how = (self._address, simulations, status, taken, log, room, first, last, going, n, h)
-                first, rows, missed = loop(engine.d, engine.m.real, engine.m.ints, *how, *parameters)
+                how = (self._address, simulations, (status, taken), log, room, (first, last, going), n, h)
+                first, rows, missed = loop(engine.d, (engine.m.real, engine.m.ints), *how, *parameters)
                 self._log.add(log[:rows].copy())
                 self._leftovers = self._leftovers or has_leftovers(log[:rows, 1 + KIND])
                 lost += missed
@@ -317,7 +317,7 @@ class OneByOne(BatchStates):
         if len(index) and not engine.m.neq:
             address = loops.gaps.address(engine.m, engine.d, result=types.none)
             buffers = (engine.m.real, engine.m.ints)
-            least_gaps(engine.d, *buffers, address, self._simulations(), index, points(engine.m), least)
+            least_gaps(engine.d, buffers, address, self._simulations(), index, points(engine.m), least)
             index = index[least < -float(engine.m.opt_gap_tolerance)]
         yield from index.tolist()
 
@@ -340,18 +340,18 @@ class OneByOne(BatchStates):
 
         def work(worker: int, first: int, last: int) -> int:
             each = self.engines[worker]
-            how = (each.m.real, each.m.ints, addresses, simulations, unknown)
+            model, looked = (each.m.real, each.m.ints), (addresses, simulations, unknown)
             with self.looking(each.d):
-                return look_each(each.d, *how, first, last, places, out)
+                return look_each(each.d, model, looked, (first, last), places, out)
 
         return out, max(self.share(work, self.pace * self.n))
 
     def look_at(self, i: int) -> int:
         """Compute everything at state i in the Data of the first engine; returns a status."""
         engine = self.engine
-        how = (engine.m.real, engine.m.ints, self._addresses_of_looks(), self._simulations(), self._unknown_modes())
+        looked = (self._addresses_of_looks(), self._simulations(), self._unknown_modes())
         with self.looking(engine.d):
-            return look_at(engine.d, *how, i)
+            return look_at(engine.d, (engine.m.real, engine.m.ints), looked, i)
 
     def _addresses_of_looks(self) -> tuple[int, int]:
         engine = self.engine

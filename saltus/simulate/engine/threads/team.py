@@ -77,18 +77,23 @@ def room(sizes: dict[str, int], threads: int) -> dict[str, int]:
     return sizes | lists | {"nteam": places(threads), "team_yield": yield_address()}
 
 
+def helpers_of(leader: Struct, m: Struct, threads: int) -> list[Struct]:
+    """Data of each helper: the leader's memory, with counts, scratch and a part of each list of its own."""
+    own = lambda part: {  # noqa: E731
+        "part": part,
+        "contact_first": part * m.nconmax,
+        "contact_end": (part + 1) * m.nconmax,
+        "found_end": (part + 1) * m.nfound,
+    }
+    return [leader.sharing(PRIVATE, own(part)) for part in range(1, threads)]
+
+
 class Team:
     """Helpers of a leader that runs the loop on its Data, which was made with `room`."""
 
     def __init__(self, model: Model, m: Struct, leader: Struct, threads: int):
         self._leader = leader
-        own = lambda part: {  # noqa: E731
-            "part": part,
-            "contact_first": part * m.nconmax,
-            "contact_end": (part + 1) * m.nconmax,
-            "found_end": (part + 1) * m.nfound,
-        }
-        self._helpers = [leader.sharing(PRIVATE, own(part)) for part in range(1, threads)]
+        self._helpers = helpers_of(leader, m, threads)
         for helper in self._helpers:
             attach(model, helper)
         self._threads = ThreadPool(len(self._helpers))

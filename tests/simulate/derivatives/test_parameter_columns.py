@@ -5,7 +5,7 @@ from helpers.parametric import PARAMETRIC
 
 import saltus
 from saltus.errors import OptionError
-from saltus.simulate.analysis.parameter_columns import step_columns
+from saltus.simulate.derivatives.parameter_columns import step_columns
 
 FLUID = """
 <mujoco><option density="1000"/><worldbody><body><joint name="j"/><geom name="g" size="0.1" pos="0.2 0 0"/></body>
@@ -94,10 +94,11 @@ def test_users_equations_hold_numbers():
         names("pendulum", "body_mass", dynamics=dynamics)
 
 
-def test_hard_contact_and_adaptive_steps_have_no_derivatives():
-    for sim in (saltus.Simulation("bouncing_ball", contact="hard"), saltus.Simulation("chain", "dopri5")):
-        with pytest.raises(OptionError, match="derivatives by parameters are those of fixed steps under soft contact"):
-            sim.linearize(parameters="opt.gravity")
+def test_steps_over_impacts_and_soft_contact_in_adaptive_steps_have_no_derivatives():
+    with pytest.raises(OptionError, match="moreau_jean steps over impacts"):
+        saltus.Simulation("bouncing_ball", "moreau_jean", contact="hard").linearize(parameters="opt.gravity")
+    with pytest.raises(OptionError, match="soft contacts and limits begin and end inside the steps of dopri5"):
+        saltus.Simulation("bouncing_ball", "dopri5").linearize(parameters="opt.gravity")
     with pytest.raises(OptionError, match="parameters must be a list"):
         saltus.Simulation("chain", "euler").linearize(parameters=3)
 

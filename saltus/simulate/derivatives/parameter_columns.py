@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 import mujoco
 
-from saltus.contact.counts import NCON
+from saltus.contact.pairs import contact_pairs
 from saltus.errors import OptionError
 from saltus.model.actuator_enums import (
     DYN_DCMOTOR,
@@ -23,16 +23,22 @@ from saltus.model.compile.tendons import parameters
 from saltus.model.contact.pair_table import PAIRS, pair_types
 from saltus.model.enums import HFIELD, MESH, PLANE, SDF
 from saltus.model.features import name_of
-from saltus.model.vary.columns import Column, columns, parsed
-from saltus.model.vary.fields import MAY_VARY, needs_constants
+from saltus.model.vary.columns import PARAMETERS, Column, columns, parsed
+from saltus.model.vary.fields import needs_constants
 from saltus.number.structs import Struct
 from saltus.simulate.engine.engine import Engine
+from saltus.simulate.laws.coefficients import OF_EACH
 from saltus.simulate.laws.control import PID
 
 CONTROL = "control_prm"
+LAW = "Hard."  # prefix of coefficients of the hard contact law
 _PID = {"kp": PID_KP, "ki": PID_KI, "kd": PID_KD, "target": PID_TARGET, "limit": PID_LIMIT, "target_rate": PID_RATE}
 #: Kernels whose contacts have no derivatives by the sizes of the geoms, and a normal that counts as constant.
 _SEARCHED = {"convex_pair", "field_pair", "foreign"}
+CONSTANT = (
+    "the normal of the contact of {}, which is searched, counts as constant; build one of them of spheres, capsules, "
+    "ellipsoids or boxes"
+)
 GEOMETRY = {"body_pos", "body_quat", "jnt_pos", "jnt_axis", "geom_pos", "geom_quat"}  # fields that turn normals
 _POWER, _SOLIMP = 4, 5  # place of the power among the numbers of solimp, and their number
 
@@ -43,20 +49,24 @@ def step_columns(engine: Engine, names: Iterable[str]) -> list[Column]:
     Raises:
         OptionError: there is no such parameter, or a step has no derivative by it.
     """
-    if engine.dynamics is not None:
+    names = list(names)
+    if names and engine.dynamics is not None:
         raise OptionError("parameters: user-defined equations of motion hold the model's numbers as constants")
     found = []
     for name in names:
-        field, _ = parsed(name) if not name.startswith("PID.") else (name.partition("[")[0], [])
+        field = name.partition("[")[0] if name.startswith(("PID.", LAW)) else parsed(name)[0]
         if field == CONTROL or field.startswith("PID."):
             found += _of_control(engine, name)
-        elif field in MAY_VARY:
+        elif field.startswith(LAW):
+            found.append(_of_law(engine, name))
+        elif field in PARAMETERS:
             found += columns(engine.model, [name])
         else:
             there = [] if engine.control is None else [CONTROL]
             there += [f"PID.{gain}" for gain in _PID] if isinstance(engine.control, PID) else []
-            raise OptionError.unknown("parameter", field, [*MAY_VARY, *there])
-    _check_model(engine, [column for column in found if column.field != CONTROL])
+            there += [f"{LAW}{name}" for name in OF_EACH] if engine.law.name == "hard" else []
+            raise OptionError.unknown("parameter", field, [*PARAMETERS, *there])
+    _check_model(engine, [column for column in found if column.field in PARAMETERS])
     return found
 
 
@@ -89,12 +99,32 @@ def _of_control(engine: Engine, name: str) -> list[Column]:
     return [Column(f"PID.{field}[{x}]", CONTROL, PID_PARAMETERS * there[x] + _PID[field]) for x in chosen]
 
 
+# ------------------------------------------------------------ the hard contact law
+
+
+def _of_law(engine: Engine, name: str) -> Column:
+    """A coefficient of `Hard`, for all pairs and limits that have none of their own: "Hard.restitution"."""
+    if engine.law.name != "hard":
+        raise OptionError(f"{name}: the contact law is {engine.law.name!r}, which has no such number")
+    field = name.removeprefix(LAW)
+    if field not in OF_EACH:
+        raise OptionError.unknown("parameter of Hard", field, list(OF_EACH))
+    value = getattr(engine.law, field)
+    if value is None:
+        raise OptionError(f"{name}: contacts have the friction of the model; its parameter is geom_friction")
+    if value == 0.0:
+        raise OptionError(f"{name} has no derivative at 0, where its effect would begin with a kink")
+    return Column(name, name, 0)
+
+
 # ------------------------------------------------------------ parameters without derivatives
 
 
 def _check_model(engine: Engine, chosen: list[Column]) -> None:
     """Raise OptionError if steps have no derivative by any of these numbers, with the reason."""
-    struct = engine.model.struct(timestep=engine.law_timestep, vary=frozenset(column.field for column in chosen))
+    struct = engine.model.struct(
+        timestep=engine.law_timestep, vary=frozenset(x for column in chosen for x in column.stored_in)
+    )
     for column in chosen:
         reason = (
             _without_rows(engine.model.mj_model, column)
@@ -158,13 +188,25 @@ def _of_shapes(m: mujoco.MjModel, struct: Struct, column: Column) -> str:
     return ""
 
 
-def constant_normals(model: mujoco.MjModel, m: Struct, d: Struct) -> str:
-    """Names of two geoms in a present contact whose normal counts as constant in derivatives; "" if there are none."""
-    for c in d.views["contact_collision"][: d.views["count"][NCON]].tolist():
-        geoms = [int(m.views[f"collision_geom{k}"][c]) for k in (1, 2)]
-        if min(geoms) < 0:  # a deformable body
+def constant_normal(name: str, geoms: str) -> OptionError:
+    """The error for a parameter that turns a normal which counts as constant; `geoms`: their names."""
+    return OptionError(
+        f"{name} has no derivative here: the normal of the contact of {geoms}, which is searched, counts as constant"
+    )
+
+
+def touching(m: Struct, d: Struct) -> list[tuple[int, int]]:
+    """The geoms of the present contacts; -1 for a deformable body."""
+    sides = contact_pairs(m, d)
+    return list(zip(sides.geom1.tolist(), sides.geom2.tolist(), strict=True))
+
+
+def constant_normals(model: mujoco.MjModel, pairs: Iterable[tuple[int, int]]) -> str:
+    """Names of the first pair of geoms whose normal counts as constant in derivatives; "" without one."""
+    for geoms in pairs:
+        if min(geoms) < 0:
             continue
-        types = pair_types(int(m.views["collision_kind"][c]))
-        if PAIRS[types].kernel in _SEARCHED and types[0] != PLANE:
+        first, second = sorted(int(model.geom_type[g]) for g in geoms)
+        if PAIRS[first, second].kernel in _SEARCHED and first != PLANE:
             return " and ".join(name_of(model, "GEOM", g) for g in geoms)
     return ""

@@ -14,10 +14,12 @@ import pytest
 from helpers import oracle
 from helpers.files import EVERYTHING, shared
 from helpers.mechanisms import ACTUATORS, REFERENCES_AND_SPRINGS
+from helpers.step_differences import differences
 
 import saltus
 
 EXACT, DIFFERENCES = 1e-9, 1e-6
+STEP = 1e-2  # of differences of sixth order
 JOINTS = """
 <mujoco><option timestep="0.01"/><worldbody>
   <body><joint name="j" axis="0 1 0" damping="0.2" stiffness="1"/>
@@ -42,33 +44,6 @@ def simulation(source, integrator=None, seed=0):
     return sim, m
 
 
-def moved(sim, m, direction):
-    """Tangent difference of the step's end when the state and controls at its start are moved along a direction."""
-    start, nv = sim.snapshot(), m.nv
-    mujoco.mj_integratePos(m, sim.qpos, np.ascontiguousarray(direction[:nv]), 1.0)
-    sim.qvel += direction[nv : 2 * nv]
-    sim.ctrl += direction[2 * nv :]
-    sim.step()
-    out = sim.qpos.copy(), sim.qvel.copy()
-    sim.restore(start)
-    return out
-
-
-def differences(sim, m, h=1e-2):
-    """[A B] by central differences of sixth order."""
-    nominal = moved(sim, m, np.zeros(2 * m.nv + m.nu))
-    columns = []
-    for e in np.eye(2 * m.nv + m.nu):
-        total = np.zeros(2 * m.nv)
-        for k, weight in ((1, 45), (2, -9), (3, 1)):
-            for sign in (1, -1):
-                qpos, qvel = moved(sim, m, sign * k * h * e)
-                change = np.concatenate([oracle.difference(m, nominal[0], qpos), qvel - nominal[1]])
-                total += sign * weight * change
-        columns.append(total / (60 * h))
-    return np.transpose(columns)
-
-
 def assert_close(found, wanted, tolerance):
     assert np.max(np.abs(found - wanted)) <= tolerance * max(1.0, np.max(np.abs(wanted)))
 
@@ -79,7 +54,7 @@ def test_against_differences_of_high_order(integrator):
     sim, m = simulation(JOINTS, integrator)
     A, B = sim.linearize()
     assert A.shape == (2 * m.nv, 2 * m.nv) and B.shape == (2 * m.nv, m.nu)
-    assert_close(np.hstack([A, B]), differences(sim, m), EXACT)
+    assert_close(np.hstack([A, B]), differences(sim, m, STEP), EXACT)
 
 
 @pytest.mark.slow
@@ -154,7 +129,7 @@ def test_it_follows_state_and_step():
     second, _ = sim.linearize()
     assert np.max(np.abs(first - second)) > 1e-3
     sim.timestep = 0.003
-    assert_close(np.hstack(sim.linearize()), differences(sim, m), EXACT)
+    assert_close(np.hstack(sim.linearize()), differences(sim, m, STEP), EXACT)
 
 
 def test_adaptive_steps_have_the_derivatives_of_the_motion():
@@ -168,3 +143,53 @@ def test_adaptive_steps_have_the_derivatives_of_the_motion():
         expected = fine.linearize()[0] @ expected
         fine.step()
     np.testing.assert_allclose(sim.linearize()[0], expected, rtol=0, atol=1e-9)
+
+
+CYLINDER = """
+<mujoco>{option}<worldbody>
+  <body><joint axis="0 1 0" stiffness="200" damping="1"/><geom name="board" type="box" size=".3 .2 .02"/></body>
+  <body pos=".05 0 .075"><freejoint/><geom name="can" type="{kind}"/></body>{more}
+</worldbody></mujoco>"""
+
+
+@pytest.mark.parametrize("option", ["", "<option sleep_tolerance='1'/>"])
+def test_searched_normals_that_turn_with_a_body_are_refused(option):
+    """On a board that tips, the normal of a can turns with the board; a box's does, and its derivatives are exact."""
+    sim = saltus.Simulation(saltus.load(CYLINDER.format(option=option, kind='cylinder" size=".06 .049', more="")))
+    sim.linearize()  # before they touch
+    sim.step(40)
+    for ask in (sim.linearize, lambda: saltus.run_gradient(sim, 0.002, lambda run: run.qvel[-1][0])):
+        with pytest.raises(saltus.OptionError, match="normal of the contact of can and board, which is searched"):
+            ask()
+    box = 'box" size=".06 .05 .049'
+    sim = saltus.Simulation(saltus.load(CYLINDER.format(option=option, kind=box, more="")))
+    sim.step(40)
+    assert sim.data.ncon == 4
+    A, _ = sim.linearize()
+    expected = differences(sim, sim.model.mujoco, 1e-5)[:, : len(A)]
+    assert np.allclose(A, expected, rtol=0, atol=1e-6 * np.abs(expected).max())
+
+
+def test_searched_normals_are_refused_in_batches_and_among_many_pairs(monkeypatch):
+    from saltus.model.compile.constraints import broad
+
+    monkeypatch.setattr(broad, "MOST_LISTED", 0)
+    more = "<body pos='0 1 0'><freejoint/><geom size='.1'/></body>" * 2
+    for place in (more, ""):
+        monkeypatch.setattr(broad, "MOST_LISTED", 0 if place else 1000)
+        model = saltus.load(CYLINDER.format(option="", kind='cylinder" size=".06 .049', more=place))
+        batch = saltus.Batch(model, 2)
+        batch.linearize()
+        batch.step(40)
+        with pytest.raises(saltus.OptionError, match="normal of the contact of can and board"):
+            batch.linearize()
+
+
+def test_a_solver_that_stops_early_is_told():
+    """With one iteration a step of a tipped box on the floor is another one than with many; A is that of the latter."""
+    box = """<mujoco><option iterations="{}" tolerance="0"/><worldbody><geom type="plane" size="1 1 1"/>
+    <body pos="0 0 .09" euler="10 5 0"><freejoint/><geom type="box" size=".1 .1 .1"/></body></worldbody></mujoco>"""
+    few, many = (saltus.Simulation(saltus.load(box.format(n)), "euler") for n in (1, 100))
+    with pytest.warns(saltus.SaltusWarning, match="stops after 1 iterations"):
+        A, _ = few.linearize()
+    assert np.allclose(A, many.linearize()[0], rtol=0, atol=1e-9 * np.abs(A).max())

@@ -12,6 +12,22 @@ import numpy as np
 import pytest
 from helpers import oracle
 from helpers.parametric import PARAMETRIC, direction_of, parametric_state, richardson, with_field
+from helpers.pendulum_slopes import (
+    ARMATURE,
+    DAMPING,
+    GEAR,
+    INERTIA,
+    LENGTH,
+    MASS,
+    PENDULUM,
+    STIFFNESS,
+    H,
+    Q,
+    V,
+    pendulum,
+    slopes,
+)
+from helpers.random_tree import random_tree
 
 import saltus
 from saltus.contact.counts import NCON
@@ -21,41 +37,7 @@ from saltus.model.vary.fields import MAY_VARY
 
 EXACT, RELATIVE, ABSOLUTE = 1e-13, 1e-8, 5e-9
 FIXED = [n for n, i in saltus.integrators().items() if not i.adaptive and i.needs.get("pcg") is not True]
-MASS, LENGTH, INERTIA, GRAVITY, DAMPING, STIFFNESS, ARMATURE, GEAR, KP = 1.3, 0.4, 0.05, 9.7, 0.3, 0.8, 0.02, 2.5, 3.0
-PENDULUM = f"""
-<mujoco><compiler angle="radian"/><option timestep="0.01" gravity="0 0 -{GRAVITY}"/><worldbody><body name="bob">
-  <joint name="q" axis="0 1 0" damping="{DAMPING}" stiffness="{STIFFNESS}" springref="0.2" armature="{ARMATURE}"/>
-  <inertial pos="0 0 -{LENGTH}" mass="{MASS}" diaginertia="{INERTIA} {INERTIA} 0.01"/>
-</body></worldbody><actuator><motor name="motor" joint="q" gear="{GEAR}"/></actuator></mujoco>"""
-Q, V, U, H = 0.7, 1.1, 0.6, 0.01
-
-
-def pendulum(**options):
-    """The pendulum in a state of its own."""
-    sim = saltus.Simulation(PENDULUM, "euler", **options)
-    sim.qpos[:], sim.qvel[:], sim.ctrl[:] = Q, V, U
-    return sim
-
-
-def slopes():
-    """d(acceleration)/dp of the pendulum, (M + h B) a = f, for each parameter."""
-    s, c = np.sin(Q), np.cos(Q)
-    whole = INERTIA + MASS * LENGTH**2 + ARMATURE + H * DAMPING
-    force = -MASS * GRAVITY * LENGTH * s - DAMPING * V - STIFFNESS * (Q - 0.2) + GEAR * U
-    a = force / whole
-    return a, {
-        "body_mass[bob]": (-GRAVITY * LENGTH * s - LENGTH**2 * a) / whole,
-        "body_ipos[bob][2]": (MASS * GRAVITY * s + 2 * MASS * LENGTH * a) / whole,
-        "body_inertia[bob][1]": -a / whole,
-        "dof_armature[q]": -a / whole,
-        "opt.gravity[2]": MASS * LENGTH * s / whole,
-        "opt.gravity[0]": -MASS * LENGTH * c / whole,
-        "dof_damping[q]": (-V - H * a) / whole,
-        "jnt_stiffness[q]": -(Q - 0.2) / whole,
-        "qpos_spring[q]": STIFFNESS / whole,
-        "actuator_gear[motor][0]": U / whole,
-        "actuator_gainprm[motor][0]": GEAR * U / whole,
-    }
+KP = 3.0
 
 
 def test_a_pendulums_closed_forms():
@@ -69,6 +51,29 @@ def test_a_pendulums_closed_forms():
         np.testing.assert_allclose(by_name[name], [H * H * slope, H * slope], rtol=EXACT, err_msg=name)
     sim.step()
     np.testing.assert_allclose(sim.qvel, V + H * a, rtol=EXACT)
+
+
+def test_inertial_parameters_by_the_regressor():
+    """Forces are linear in them, M a + c = Y p: in a step v' = v + h a without damping dv'/dp = -h M⁻¹ Y(q, v, a)."""
+    model = saltus.load(random_tree(3, bodies=6, passive=False))
+    sim = saltus.Simulation(model, "euler", timestep=H)
+    sim.qvel[:] = np.random.default_rng(3).normal(size=model.nv)
+    sim.forward()
+    Y = saltus.regressor(model, sim.qpos, sim.qvel, sim.data.qacc).reshape(model.nv, -1)[:, 10:]  # without the world's
+    wanted = -H * np.linalg.solve(sim.full_M(), Y)
+    P = sim.linearize(parameters="body_inertial").P[model.nv :]
+    np.testing.assert_allclose(P, wanted, rtol=0, atol=1e-11 * np.abs(wanted).max())
+
+
+def test_a_pendulum_of_another_density_swings_alike():
+    """Mass, first moment and inertia grow together; by the mass alone, or a first moment, its motion changes."""
+    free = PENDULUM.replace(f'damping="{DAMPING}" stiffness="{STIFFNESS}"', "").replace(f'armature="{ARMATURE}"', "")
+    sim = saltus.Simulation(free, "euler")
+    sim.qpos[:] = Q
+    names = ("body_scale_mass[bob]", "body_pseudo_inertia[bob][0]", "body_mass[bob]", "body_inertial[bob][3]")
+    P = sim.linearize(parameters=names).P[1]
+    np.testing.assert_allclose(P[:2], 0, atol=1e-15)
+    assert np.all(np.abs(P[2:]) > 1e-3)
 
 
 def test_without_parameters_nothing_changes():
@@ -259,21 +264,18 @@ def test_a_kink_is_refused_where_it_counts():
 
 @pytest.mark.slow
 def test_meshes_and_cylinders():
-    """Derivatives by masses and friction; by geometry only where the normal cannot turn, as on a plane."""
+    """Derivatives where the normal cannot turn but with its contact, as on a plane; else they are refused."""
     cylinders = saltus.load(TWO.format(CYLINDER, 1.2, CYLINDER))
     mesh = saltus.load("""
     <mujoco><option timestep="0.004" tolerance="0" iterations="100" ls_iterations="50"/><asset>
     <mesh name="m" vertex="0.1 0 -0.1 -0.1 0.1 -0.1 -0.1 -0.1 -0.1 0 0 0.1"/></asset><worldbody>
     <geom type="plane" size="1 1 1" friction="0.8"/><body pos="0 0 0.01"><freejoint/>
     <geom type="mesh" mesh="m" mass="1" friction="0.7"/></body></worldbody></mujoco>""")
-    for model, fields in (
-        (cylinders, ("body_mass", "geom_friction")),
-        (mesh, ("body_mass", "geom_friction", "geom_pos")),
-    ):
-        state = {"qpos": model.mj_model.qpos0.copy(), "qvel": 0.3 * np.random.default_rng(2).normal(size=model.nv)}
-        for field in fields:
-            assert_agrees(model, "euler", state, field)
-    with pytest.raises(
-        OptionError, match="the normal of the contact of a and b, which is searched, counts as constant"
-    ):
-        saltus.Simulation(cylinders, "euler").linearize(parameters="geom_pos[a]")
+    state = {"qpos": mesh.mj_model.qpos0.copy(), "qvel": 0.3 * np.random.default_rng(2).normal(size=mesh.nv)}
+    for field in ("body_mass", "geom_friction", "geom_pos"):
+        assert_agrees(mesh, "euler", state, field)
+    for parameter in ("geom_pos[a]", "body_mass"):
+        with pytest.raises(
+            OptionError, match="the normal of the contact of a and b, which is searched, counts as constant"
+        ):
+            saltus.Simulation(cylinders, "euler").linearize(parameters=parameter)

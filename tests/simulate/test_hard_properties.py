@@ -1,4 +1,4 @@
-"""What holds of every run under located hard contact, on random scenes.
+"""Properties of every run under located hard contact, on random scenes.
 
 Laws: a motion is the same to the bit whatever is looked at or kept beside it; forces push and lie in their cones;
 energy never grows, at impacts (restitution of at most 1) or between; nothing goes into the floor; what can neither

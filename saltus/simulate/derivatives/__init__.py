@@ -1,0 +1,1 @@
+"""Derivatives of steps, runs, events, inverse dynamics and readings, by state, controls and parameters."""
