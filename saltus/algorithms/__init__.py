@@ -14,11 +14,14 @@ generalised forces. The inertia is that of bodies, of armatures, and of tendons 
 the model puts them.
 """
 
+from __future__ import annotations
+
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from saltus.algorithms.inertial_parameters import InertialParameters, inertial_parameters
 from saltus.algorithms.workspace import Loop, workspace
 from saltus.arguments import whole_number
 from saltus.errors import OptionError
@@ -27,12 +30,15 @@ from saltus.model.model import Model
 __all__ = [
     "Centroidal",
     "Frames",
+    "InertialParameters",
     "aba",
     "centroidal",
     "crba",
+    "inertial_parameters",
     "jacobian",
     "kinematics",
     "mass_matrix_inverse",
+    "regressor",
     "rnea",
 ]
 
@@ -200,19 +206,44 @@ def centroidal(model: Model, q: ArrayLike, v: ArrayLike) -> Centroidal:
     return Centroidal(out[..., :3, 0], out[..., 1], out[..., 2:])
 
 
-def _of_motion(model: Model, name: str, q: ArrayLike, v: ArrayLike, third: str, x: ArrayLike) -> Array:
-    """A vector [..., nv] of positions, velocities and a third array, by the loop of this name."""
+def regressor(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
+    """Matrix Y(q, v, a) [..., nv, 10 nbody] by which inverse dynamics is linear in the bodies' inertial parameters.
+
+    tau = Y p + armature a, with p the values of `inertial_parameters(model)` and tau as of `saltus.algorithms.rnea`.
+    There are ten for each body, first the world's, in the order m (kg); m c, the first moments (kg m); Ixx, Ixy, Iyy,
+    Ixz, Iyz, Izz (kg m²) about the origin of the body's frame, in its axes. Armatures of joints and tendons are no
+    parameters of bodies: what they need, and what springs, dampers, gravity compensation and contacts exert, comes on
+    top. Columns of bodies that no joint moves are zero.
+
+    Source: Atkeson, An and Hollerbach, Estimation of inertial parameters of manipulator loads and links, Int. J.
+    Robotics Research 5, 1986.
+
+    Args:
+        model: as `saltus.load` gives it.
+        q: positions [nq] or [n, nq] (m, rad, quaternions).
+        v: velocities [nv] or [n, nv] (m/s, rad/s).
+        a: accelerations [nv] or [n, nv] (m/s², rad/s²).
+
+    Raises:
+        OptionError: arrays are not of these shapes.
+    """
+    return _of_motion(model, "regressor", q, v, "a", a, 10 * workspace(model).nbody)
+
+
+def _of_motion(model: Model, name: str, q: Any, v: Any, third: str, x: Any, columns: int | None = None) -> Array:
+    """A vector [..., nv], or matrix [..., nv, columns], of positions, velocities and a third array."""
     space = workspace(model)
     nv = space.nv
+    shape = (nv,) if columns is None else (nv, columns)
     loop: Loop = getattr(space, name)
     q, v, x = _numbers(q), _numbers(v), _numbers(x)
     if q.ndim == 1:
         if q.shape != (space.nq,) or v.shape != (nv,) or x.shape != (nv,):
             raise _shapes(space, **{"q": q, "v": v, third: x})
-        out = np.empty(nv)
+        out = np.empty(shape)
         loop.one(q, v, x, out)
         return out
-    return _rows(space, loop, (nv,), **{"q": q, "v": v, third: x})
+    return _rows(space, loop, shape, **{"q": q, "v": v, third: x})
 
 
 def _of_positions(model: Model, name: str, q: ArrayLike) -> Array:

@@ -9,6 +9,7 @@ from saltus.dynamics.tendon.length import tendons
 from saltus.dynamics.tree.com_frame import centre_of_mass, com_dof, com_inertia, tree_centre_of_mass
 from saltus.dynamics.tree.jacobian import point_jacobian
 from saltus.dynamics.tree.kinematics import kinematics
+from saltus.dynamics.tree.regressor import inertial_regressor
 from saltus.dynamics.tree.rnea import newton_euler_forward
 from saltus.number.conditions import has
 from saltus.number.kernels import Entry, entry, kernel
@@ -98,12 +99,18 @@ def frames(m, d, q, out):
         out[b, 3], out[b, 4], out[b, 5], out[b, 6] = quat
 
 
+@kernel(inline=True)
+def point_of_body(m, d, body, point, translation, rotation):
+    """Jacobian of a point of a body, given in the body's axes, and of the body's rotation, each to [3, nv]."""
+    at = add3(d.xpos[body], matrix_times_vector(d.xmat[body], point))
+    point_jacobian(m, d, at, body, translation, rotation)
+
+
 @kernel
 def jacobian(m, d, q, body, point, out):
     """Jacobian of a point of a body, given in the body's axes, and of the body's rotation, to out [6, nv]."""
     place(m, d, q)
-    at = add3(d.xpos[body], matrix_times_vector(d.xmat[body], (point[0], point[1], point[2])))
-    point_jacobian(m, d, at, body, out[:3], out[3:])
+    point_of_body(m, d, body, (point[0], point[1], point[2]), out[:3], out[3:])
 
 
 @kernel
@@ -132,6 +139,15 @@ def centroidal(m, d, q, v, out):
             out[k + 3, 1] = out[k + 3, 1] + angular[k] * v[i]
 
 
+@kernel
+def regressor(m, d, q, v, a, out):
+    """Derivatives of M a + bias by the inertial parameters of the bodies, to out [nv, 10 nbody]."""
+    place(m, d, q)
+    put(d.qvel, v)
+    put(d.qacc, a)
+    inertial_regressor(m, d, out)
+
+
 def _entries(one, arguments: tuple[str, ...], constant: tuple[str, ...] = ()) -> tuple[Entry, Entry]:
     """A kernel of one state as an entry, and its loop over the rows of all arguments but the constant ones."""
     name = one.py_func.__name__
@@ -151,4 +167,5 @@ ALL = {
     "frames": _entries(frames, ("q",)),
     "jacobian": _entries(jacobian, ("q",), ("body", "point")),
     "centroidal": _entries(centroidal, ("q", "v")),
+    "regressor": _entries(regressor, ("q", "v", "a")),
 }

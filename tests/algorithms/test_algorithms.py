@@ -208,3 +208,22 @@ def test_threads_have_memory_of_their_own():
         thread.join()
     for k in range(2):
         np.testing.assert_array_equal(found[k], expected[k])
+
+
+def test_the_regressor_gives_mujocos_inverse_dynamics(case):
+    """Less the armatures of joints and of the fixed tendon, which are no parameters of bodies."""
+    model, m, d = case
+    a = np.random.default_rng(4).normal(size=(3, m.nv))
+    q, v = np.tile(d.qpos, (3, 1)), np.tile(d.qvel, (3, 1))
+    Y = algorithms.regressor(model, q, v, a)
+    np.testing.assert_array_equal(Y[1], algorithms.regressor(model, d.qpos, d.qvel, a[1]))
+    armature = np.diag(m.dof_armature)
+    if m.ntendon:
+        arm = np.zeros(m.nv)
+        for joint, factor in zip(m.wrap_objid, m.wrap_prm, strict=True):
+            arm[m.jnt_dofadr[joint]] = factor
+        armature = armature + m.tendon_armature[0] * np.outer(arm, arm)
+    expected = a @ (oracle.full_inertia(m, d) - armature) + d.qfrc_bias
+    close(Y @ algorithms.inertial_parameters(model).values, expected)
+    with pytest.raises(saltus.OptionError, match=r"a \(3, 1\)"):
+        algorithms.regressor(model, q, v, a[:, :1])

@@ -1,0 +1,3 @@
+from typing import Any
+
+def once_differentiable(function: Any) -> Any: ...
