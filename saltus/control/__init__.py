@@ -1,0 +1,1 @@
+"""Control from exact derivatives: regulators, equilibria, modes, trajectories that are optimal."""

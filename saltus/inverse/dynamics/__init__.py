@@ -1,0 +1,1 @@
+"""Forces from motion: inverse dynamics of recordings, and which inertial parameters they depend on."""

@@ -1,0 +1,1 @@
+"""States from measurements: filters and smoothers."""

@@ -1,0 +1,1 @@
+"""Parameters of a model from recorded motion."""

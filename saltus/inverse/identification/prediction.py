@@ -1,0 +1,198 @@
+"""Predictions of windows of recorded motion, with their sensitivities by the start and by parameters.
+
+Dual numbers run along (see `saltus.simulate.derivatives.run_tangents`). Residuals are differences from the prediction
+to the data, of positions along their manifold; those of sensors follow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from saltus.control.tangent_states import State, difference, displaced, put_state, state_of
+from saltus.errors import DivergenceError, ModelError, OptionError
+from saltus.inverse.identification.recorded_motion import Window
+from saltus.inverse.identification.sensor_channels import NONE, SensorChannels, by_state, exact, reading
+from saltus.model.model import Model
+from saltus.simulate.derivatives.linearize import run_tangents
+from saltus.simulate.simulation import Simulation
+
+Array = NDArray[np.float64]
+RELATIVE = 1e-5  # of a parameter, of central differences of readings
+
+
+class Predicted(NamedTuple):
+    """Residuals [samples, channels]; their derivatives by the start, dq and dv [samples, channels, 2 nv], and by the
+    parameters [samples, channels, k], with the sign of predictions: residuals fall by them."""
+
+    residual: Array
+    by_start: Array
+    by_parameters: Array
+
+
+class Predictor:
+    """Predicts windows with values of parameters, of which it keeps the simulation."""
+
+    def __init__(
+        self,
+        model: Model,
+        names: Sequence[str],
+        channels: NDArray[np.int64],
+        options: Mapping[str, Any],
+        sensors: SensorChannels = NONE,
+    ):
+        self.model, self.names, self.channels, self._options = model, tuple(names), channels, dict(options)
+        self.sensors = sensors
+        self._sims: dict[tuple[bytes, float], Simulation] = {}
+
+    def start_of(self, window: Window) -> State:
+        """The measured state at the start of a window; velocities that are not measured by differences."""
+        motion, k = window.motion, window.first
+        if motion.qvel is not None:
+            qvel = motion.qvel[k]
+        else:
+            zero = np.zeros(self.model.nv), np.zeros(0)
+            apart = difference(self.model, (motion.qpos[k], *zero), (motion.qpos[k + 1], *zero))
+            qvel = apart[: self.model.nv] / motion.interval
+        return motion.qpos[k].copy(), qvel.copy(), motion.act[k].copy()
+
+    def residual(self, window: Window, start: State, values: Array) -> Array | None:
+        """Residuals [samples, channels] from a start; None where the motion diverges or the values are impossible."""
+        sim = self._at_start(window, start, values)
+        if sim is None:
+            return None
+        rows: list[Array] = []
+        try:
+            for k in range(window.last - window.first + 1):
+                sim.ctrl[:] = window.motion.ctrl[window.first + k]
+                rows.append(self._row(window, k, sim))
+                if k < window.last - window.first:
+                    sim.step(self._substeps(window))
+        except DivergenceError:
+            return None
+        found = np.array(rows)
+        return found if np.isfinite(found).all() else None
+
+    def predicted(self, window: Window, start: State, values: Array) -> Predicted:
+        """Residuals with derivatives; DivergenceError if the motion diverges."""
+        sim = self._at_start(window, start, values)
+        if sim is None:
+            raise OptionError("identify: the model cannot have the values at which the search starts")
+        running = run_tangents(sim.engine, self.names)
+        nv, count = self.model.nv, len(self.names)
+        wanted = [*range(2 * nv), *range(running.first_parameter, running.first_parameter + count)]
+        states, slopes = list[State](), np.zeros((window.last - window.first + 1, running.states, running.directions))
+        for group, column in enumerate(running.columns(wanted)):
+            for k, S in enumerate(slopes):
+                if k:
+                    running.set_ctrl(window.motion.ctrl[window.first + k - 1])
+                    running.advance(self._substeps(window))
+                running.read(S, column)
+                if not group:
+                    states.append(
+                        (running.values("qpos"), running.values("qvel"), running.values("act")[: sim.model.na])
+                    )
+        slopes = slopes[..., wanted]
+        rows = np.array([self._difference(window, k, here) for k, here in enumerate(states)])
+        chosen = slopes[:, self.channels]
+        if len(self.sensors.columns):
+            missed, moved = self._sensors(window, states, values, slopes)
+            rows, chosen = np.concatenate([rows, missed], axis=1), np.concatenate([chosen, moved], axis=1)
+        return Predicted(rows, chosen[..., : 2 * nv], chosen[..., 2 * nv :])
+
+    def _sensors(self, window: Window, states: list[State], values: Array, slopes: Array) -> tuple[Array, Array]:
+        """Residuals of readings [samples, s], and their slopes along the directions of those of the states."""
+        missed, moved = [], []
+        for k, (here, S) in enumerate(zip(states, slopes, strict=True)):
+            found, H, P = self._reading_slopes(window, k, here, values)
+            missed.append(self._missed(window, k, found))
+            moved.append(H @ S)
+            moved[-1][:, 2 * self.model.nv :] += P
+        return np.array(missed), np.array(moved)
+
+    def _reading_slopes(self, window: Window, k: int, here: State, values: Array) -> tuple[Array, Array, Array]:
+        """Readings [s] at sample k, with their own derivatives by the state [s, 2 nv + na] and parameters [s, k]."""
+        columns, ctrl = self.sensors.columns, window.motion.ctrl[window.first + k]
+        sim = self._with_values(window, values)
+        assert sim is not None
+        found = reading(sim, columns, here, ctrl)
+        slopes = exact(sim, self.sensors, self.names)
+        if slopes is not None:
+            return found, *slopes
+        P = self._by_parameters(window, here, ctrl, values, found)
+        return found, by_state(sim, columns, here, ctrl), P
+
+    def _by_parameters(self, window: Window, here: State, ctrl: Array, values: Array, found: Array) -> Array:
+        """Derivatives [s, k] of readings, `found` at these values of the parameters, by central differences."""
+        columns = self.sensors.columns
+        P = np.zeros((len(columns), len(values)))
+        for j, value in enumerate(values):
+            ends = []
+            for sign in (1.0, -1.0):
+                moved = values.copy()
+                moved[j] = value + sign * RELATIVE * max(abs(value), RELATIVE)
+                other = self._with_values(window, moved)
+                ends.append((value, found) if other is None else (moved[j], reading(other, columns, here, ctrl)))
+            (after, high), (before, low) = ends
+            P[:, j] = (high - low) / (after - before)
+        return P
+
+    def _missed(self, window: Window, k: int, found: Array) -> Array:
+        """Differences [s] from readings to the data at sample k of a window."""
+        data = window.motion.sensordata
+        assert data is not None
+        return data[window.first + k, self.sensors.columns] - found
+
+    def moved(self, start: State, change: Array) -> State:
+        """A start that is (dq, dv) away."""
+        return displaced(self.model, start, np.concatenate([change, np.zeros(len(start[2]))]))
+
+    def model_with(self, values: Array) -> Model:
+        """The model with values of the parameters."""
+        return self.model.changed(dict(zip(self.names, values.tolist(), strict=True)))
+
+    def _substeps(self, window: Window) -> int:
+        """Steps from sample to sample, none longer than the timestep asked for."""
+        longest = self._options.get("timestep") or float(self.model.opt.timestep)
+        return max(1, int(np.ceil(window.motion.interval / longest - 1e-9)))
+
+    def _at_start(self, window: Window, start: State, values: Array) -> Simulation | None:
+        """A simulation with the parameters, at a start; None if the model cannot have these values."""
+        sim = self._with_values(window, values)
+        if sim is not None:
+            sim.reset()
+            put_state(sim, start)
+        return sim
+
+    def _with_values(self, window: Window, values: Array) -> Simulation | None:
+        """A simulation with the parameters, in any state; None if the model cannot have these values."""
+        timestep = window.motion.interval / self._substeps(window)
+        key = values.tobytes(), timestep
+        if key not in self._sims:
+            options = {**self._options, "timestep": timestep}
+            try:
+                made = Simulation(self.model_with(values), **options)
+            except (ModelError, OptionError):
+                if not self._sims:
+                    raise
+                return None
+            if len(self._sims) > 8 + 2 * len(self.names):
+                self._sims.clear()
+            self._sims[key] = made
+        return self._sims[key]
+
+    def _row(self, window: Window, k: int, sim: Simulation) -> Array:
+        """Differences [channels] from the prediction to the data at sample k of a window."""
+        row = self._difference(window, k, state_of(sim))
+        if not len(self.sensors.columns):
+            return row
+        return np.concatenate([row, self._missed(window, k, np.array(sim.sensordata)[self.sensors.columns])])
+
+    def _difference(self, window: Window, k: int, here: State) -> Array:
+        """Differences [channels] from a state to the data at sample k of a window."""
+        motion, i = window.motion, window.first + k
+        qvel = here[1] if motion.qvel is None else motion.qvel[i]
+        return difference(self.model, here, (motion.qpos[i], qvel, here[2]))[self.channels]

@@ -1,0 +1,1 @@
+"""Inverse kinematics: configurations in which sites, bodies and geoms are where they are wanted."""

@@ -1,0 +1,1 @@
+"""Residuals of tasks and their Jacobians: targets, closed loops, geoms kept apart."""

@@ -1,0 +1,1 @@
+"""Searches for configurations: bounded steps, levels of priority, restarts, loops over many problems."""

@@ -1,0 +1,1 @@
+"""Motions that are wanted: smooth functions of time on the configuration manifold."""
