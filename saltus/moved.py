@@ -21,6 +21,7 @@ MOVED = {
     "saltus.model.mjcf": "saltus.model.source.mjcf",
     "saltus.record.certificate": "saltus.record.table.certificate",
     "saltus.record.ledger": "saltus.record.table.ledger",
+    "saltus.simulate.analysis.linearize": "saltus.simulate.derivatives.linearize",
     "saltus.simulate.compare": "saltus.study.compare",
     "saltus.simulate.contact": "saltus.simulate.laws.contact",
     "saltus.simulate.contact_law": "saltus.simulate.soft_contact.analysis",

@@ -1,4 +1,4 @@
-"""The command line: `saltus run | replay | compare | sweep | study | check | derive | lab | page | env |
+"""The command line: `saltus run | replay | compare | sweep | study | check | derive | lab | page | env | identify |
 models | bench | verify | warm | cache`.
 
 Errors are one line on stderr, "error: ...", warnings are "warning: ...", whoever issues them.
@@ -21,6 +21,7 @@ from saltus.cli import (
     contact_law,
     derive,
     env,
+    identify,
     lab,
     models,
     page,
@@ -46,7 +47,17 @@ app = typer.Typer(
 app.add_typer(bench_app, name="bench")
 for command in (
     *(run.run, replay.replay, compare.compare, sweep.sweep, contact_law.contact_law, study.study, lab.lab),
-    *(check.check, derive.derive, page.page, env.env, verify.verify, warm.warm, cache.cache, models.models),
+    *(
+        check.check,
+        derive.derive,
+        page.page,
+        env.env,
+        identify.identify,
+        verify.verify,
+        warm.warm,
+        cache.cache,
+        models.models,
+    ),
 ):
     app.command()(command)
 

@@ -7,6 +7,10 @@ import typer
 
 from saltus.cli.shared.options import Json, Plot, Quick, Threads
 
+AlsoModels = Annotated[
+    list[str] | None, typer.Option("--model", metavar="MODEL", help="Also benchmark this model; repeatable.")
+]
+
 bench_app = typer.Typer(help="Benchmark Saltus against its peers.", no_args_is_help=True)
 
 
@@ -95,14 +99,25 @@ def flex(
     quick: Quick = False,
     threads: Threads = None,
     json: Json = None,
-    model: Annotated[
-        list[str] | None, typer.Option("--model", metavar="MODEL", help="Also benchmark this model; repeatable.")
-    ] = None,
+    model: AlsoModels = None,
 ) -> None:
     """Deformable bodies: single runs and batches against MuJoCo in the same process, and sheets of growing size."""
     from saltus.bench.flex.command import bench_flex
 
     bench_flex(quick=quick, threads=threads, json_path=json, extra=model or [])
+
+
+@bench_app.command()
+def gradient(
+    quick: Quick = False,
+    threads: Threads = None,
+    json: Json = None,
+    model: AlsoModels = None,
+) -> None:
+    """Derivatives of steps with contacts, single and in batches, against MuJoCo; of free motion, against Pinocchio."""
+    from saltus.bench.gradient import bench_gradient
+
+    bench_gradient(quick=quick, threads=threads, json_path=json, extra=model or [])
 
 
 @bench_app.command()

@@ -12,6 +12,8 @@ updates them at once. `ray` is not available. A simulation that diverges is an e
 a warning.
 """
 
+from __future__ import annotations
+
 import copy
 from collections.abc import Sequence
 from typing import Any, Never

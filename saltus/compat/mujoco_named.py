@@ -1,5 +1,7 @@
 """An object's parts of the fields of a batch, by MuJoCo's attributes: `batch.joint("hinge").qpos`."""
 
+from __future__ import annotations
+
 from typing import Protocol
 
 import mujoco

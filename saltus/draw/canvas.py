@@ -83,8 +83,8 @@ class Canvas:
     def _rasterise(self, items, order, light, keys, tiles) -> None:
         stock = self._stock
         shapes = (items.numbers, items.kinds, stock.table, stock.vertices, stock.normals, stock.faces)
-        place = (RADII, self._eye, light, keys, tiles, self._corners)
-        while rasterise(order, *shapes, *place, self._records, self._of) == FULL:
+        place = (RADII, self._eye), light, (keys, tiles), self._corners
+        while rasterise(order, shapes, *place, (self._records, self._of)) == FULL:
             wipe(keys, tiles)
             self._make_records(2 * len(self._of))
 
@@ -93,5 +93,5 @@ class Canvas:
         above = items.numbers[:, None, POS : POS + 3] - planes[:, ORIGIN : ORIGIN + 3]
         height = (above * planes[:, NORMAL : NORMAL + 3]).sum(axis=2)
         crossing = ~(height > items.numbers[:, REACH, None]).all(axis=1)
-        drawn = (self._records, self._of, items.looks, crossing, self._eye, planes)
-        resolve(self._image, keys, self._opaque_keys, in_front, tiles, *drawn)
+        drawn = self._records, self._of, items.looks, crossing
+        resolve(self._image, keys, self._opaque_keys, in_front, tiles, drawn, self._eye, planes)

@@ -1,5 +1,7 @@
 """Distributions of random numbers, by their quantile functions."""
 
+from __future__ import annotations
+
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

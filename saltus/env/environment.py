@@ -1,5 +1,7 @@
 """`Environment`: declaration of a task for an agent as a class."""
 
+from __future__ import annotations
+
 import copy
 import difflib
 import inspect
@@ -148,15 +150,15 @@ class Environment:
         self.is_open = False  # whether the model has been loaded, which may complete the declaration
         self._made = dict(vars(self))
 
-    def __copy__(self) -> "Environment":
+    def __copy__(self) -> Environment:
         return self._copied({})
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> "Environment":
+    def __deepcopy__(self, memo: dict[int, Any]) -> Environment:
         made = self._copied({name: copy.deepcopy(value, memo) for name, value in self._own().items()})
         memo[id(self)] = made
         return made
 
-    def _copied(self, own: Mapping[str, object]) -> "Environment":
+    def _copied(self, own: Mapping[str, object]) -> Environment:
         """A copy with attributes `own`, which shares terms, and thus their compiled code, but no values."""
         made = type(self).__new__(type(self))
         numbers = {name: value.copy() for name, value in self.values.items()}

@@ -1,5 +1,7 @@
 """`evaluate`: returns of episodes of an environment under a policy, on this computer or a cluster."""
 
+from __future__ import annotations
+
 import os
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,5 +1,7 @@
 """`Policy`: a map from observations to actions, as a multilayer perceptron that needs only NumPy."""
 
+from __future__ import annotations
+
 import json
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -9,7 +11,7 @@ from typing import Any, NamedTuple, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from saltus.arguments import PlainValue, flag, number, numbers, path_of, several
+from saltus.arguments import PlainValue, flag, mapping, number, numbers, path_of, several
 from saltus.env.making import BUNDLED, identifier
 from saltus.errors import OptionError, RecordError, warn
 from saltus.files.opening import open_regular
@@ -92,7 +94,7 @@ class Policy:
         self.activation, self.squash = activation, flag("squash", squash)
         self.weights, self.biases = _layers(several("weights", weights), several("biases", biases))
         self.nobservation, self.naction = self.weights[0].shape[1], len(self.biases[-1])
-        changes: Mapping[str, object] = parameters or {}
+        changes: Mapping[str, object] = {} if parameters is None else mapping("parameters", parameters)
         if environment is None or isinstance(environment, str):
             self.environment = environment
         else:
@@ -161,7 +163,7 @@ class Policy:
         squash: bool = False,
         environment: Task | str | None = None,
         parameters: Mapping[str, PlainValue] | None = None,
-    ) -> "Policy":
+    ) -> Policy:
         """Make a policy from a torch.nn.Sequential: Linear layers with Tanh, ELU, ReLU or SiLU between them.
 
         All numbers are copied; `mean` and `scale` may be tensors. A final Tanh counts as `squash`. For the other
@@ -206,7 +208,7 @@ class Policy:
         write_whole(path_of("path", path), content.getbuffer(), what="policy")
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> "Policy":
+    def load(cls, path: str | os.PathLike[str]) -> Policy:
         """Read a file written by `save`; RecordError if it is missing, damaged, too large unpacked, or not a policy."""
         given = _read(path_of("path", path))
         try:
@@ -280,7 +282,7 @@ def _json(parameters: Mapping[str, object]) -> str:
     return json.dumps(plain, sort_keys=True)
 
 
-def _kept(about: "About") -> dict[str, object]:
+def _kept(about: About) -> dict[str, object]:
     """Changed parameters of an environment; those that files cannot hold are left out with a warning."""
     found = {name: _plain(value) for name, value in about.parameters.items()}
     for name in [name for name, value in found.items() if not _is_plain(value)]:

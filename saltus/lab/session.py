@@ -29,7 +29,7 @@ from saltus.lab.live_frame import live_frame
 from saltus.lab.looking_back import LookingBack
 from saltus.lab.making.builder import Builder
 from saltus.lab.making.judge import explained
-from saltus.lab.making.setup import Built, Setup
+from saltus.lab.making.setup import Built, LabStart
 from saltus.lab.making.stability import Stability
 from saltus.lab.messages.protocol import Frame
 from saltus.lab.motion import Motion
@@ -47,7 +47,7 @@ class LiveSession(LookingBack):
     kind = "live"
     where = "in this scene"
 
-    def __init__(self, setup: Setup, downloads: Downloads):
+    def __init__(self, setup: LabStart, downloads: Downloads):
         sim = setup.simulation()
         super().__init__(sim.model, downloads, setup.speed, setup.playing)
         self.setup = setup

@@ -1,5 +1,7 @@
 """One model under many integrators: ranked by error against a converged reference, energy drift and cost."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Hashable, Iterable
 from typing import Any
 
@@ -90,7 +92,7 @@ class _Report:
         # in a terminal, the runs have bars of their own
         self._line = Progress(None if call is None else False, total, RUNS, in_terminal=False)
 
-    def __enter__(self) -> "_Report":
+    def __enter__(self) -> _Report:
         self._line.__enter__()
         return self
 

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from saltus.errors import DivergenceError, EventError, OptionError, SaltusError, SaltusWarning
+from saltus.model.body_inertia import INERTIAL, PSEUDO
 from saltus.model.field_overrides import SCALE_MASS, STORED, flat_place
 from saltus.model.vary.fields import MAY_VARY
 from saltus.record.io.sweep_store import key_of
@@ -159,7 +160,7 @@ class _Group:
         places = {path: flat_place(model, path) for path in columns if is_field(path)}
         fields = {field for field, _ in places.values()}
         given = {*fields, *map(field_of, model.changes)}
-        if SCALE_MASS in fields and given & {"body_mass", "body_inertia"}:
+        if SCALE_MASS in fields and given & {"body_mass", "body_inertia", INERTIAL, PSEUDO}:
             raise _Apart  # the result of scaling depends on the other values given
         vary = {STORED.get(field, field) for field in fields} | ({"body_inertia"} if SCALE_MASS in fields else set())
         made = {"integrator": sim.integrator, "timestep": sim.timestep, "contact": sim.law}

@@ -1,5 +1,7 @@
 """Sweeps: runs of a model over a grid of values in parallel processes, measured and stored as they finish."""
 
+from __future__ import annotations
+
 import dataclasses
 import math
 import os

@@ -21,6 +21,7 @@ PURPOSES = {
     "batch_": "batch,",
     "linearize_": "derivatives of",
     "parameters_": "derivatives by parameters of",
+    "adjoint_": "gradients through",
 }
 OTHERS = {
     "energy": "energy",
@@ -42,6 +43,7 @@ OTHERS = {
     **dict.fromkeys(("read_contacts", "read_one"), "contacts of batches"),
     **dict.fromkeys(("read_positions", "read_smooth", "read_forward", "read_inverse"), "quantities of batches"),
     **dict.fromkeys(("look_at", "look_each", "least_gaps"), "states of batches with events"),
+    "differentiate_each": "derivatives of many simulations",
     "read_bodies": "accelerations and forces of bodies in batches",
     **dict.fromkeys(("gather", "scatter"), "states of batches"),
     "bodies": "accelerations and forces of bodies",
@@ -53,7 +55,11 @@ OTHERS = {
     "forward": "forward dynamics",
     **dict.fromkeys(("begin_sleeping", "whole"), "lists of what is awake"),
     **dict.fromkeys(("help_out", "dismiss"), "threads that help"),
-    "inverse": "inverse dynamics",
+    **dict.fromkeys(
+        ("inverse", "driving_forces", "driving_forces_of_damped_step", "driving_forces_of_discrete_step"),
+        "inverse dynamics",
+    ),
+    **dict.fromkeys(("regressor", "regressor_rows"), "inverse dynamics by inertial parameters"),
     **{kernel: f"pictures, {kernel}" for kernel in ("background", "attach", "rasterise", "darken", "wipe", "resolve")},
 }
 

@@ -1,4 +1,4 @@
-"""`saltus run --set`, `--force` and `n_link:N`: what the command line gives a run.
+"""Values that the command line gives a run: `saltus run --set`, `--force` and `n_link:N`.
 
 Reference: constant acceleration in closed form, which semi-implicit Euler gives the velocity of exactly.
 """

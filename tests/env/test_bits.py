@@ -1,4 +1,4 @@
-"""A simulation's numbers do not depend on how many others there are, where it is, or how many threads there are."""
+"""Bits of a simulation do not depend on how many others there are, where it is, or how many threads there are."""
 
 import numpy as np
 import pytest

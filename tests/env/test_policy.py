@@ -166,6 +166,7 @@ def test_a_small_file_that_unpacks_to_much_is_refused(tmp_path, monkeypatch):
         ({"mean": np.zeros(4)}, "mean must have 5 numbers"),
         ({"activation": "gauss"}, "unknown activation 'gauss'"),
         ({"parameters": "{"}, "damaged policy"),
+        ({"parameters": "3"}, "parameters must be a dictionary, got 3"),
         ({"squash": True}, "squash needs finite"),
     ],
 )

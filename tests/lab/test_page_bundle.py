@@ -1,4 +1,4 @@
-"""The page is what its sources say, small, complete and self-contained; read as a file, no browser needed.
+"""The page's bundle is what its sources say, small, complete and self-contained; read as a file, no browser needed.
 
 References: the hash that `build.mjs` documents, recomputed here from the sources; the licence files' wording.
 """

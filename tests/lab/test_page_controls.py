@@ -1,4 +1,4 @@
-"""The lab's mouse, buttons, lists, sliders and downloads, with the lecture's pendulum behind them.
+"""Controls of the lab's page: mouse, buttons, lists, sliders, downloads, with the lecture's pendulum behind them.
 
 References: the pendulum's own geometry; recordings as `saltus.Trajectory` reads them; the energy of a pendulum that
 keeps it. Frames carry 32-bit numbers.

@@ -1,4 +1,4 @@
-"""What users of Python add, in the browser: a slider that is moved, a button that is pressed, things that are drawn.
+"""Extras that users add to the page: a slider that is moved, a button that is pressed, things that are drawn.
 
 References: the functions' own effects on the simulation; the projection of the points that are drawn.
 """

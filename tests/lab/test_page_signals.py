@@ -1,4 +1,4 @@
-"""Plots of signals in the browser: choosing them by mouse, keyboard and touch, and what the curves hold.
+"""Plots of signals on the page: choosing them by mouse, keyboard and touch, and what the curves hold.
 
 Reference: `saltus.Simulation` by itself, stepped and read by hand, to the 32 bits of samples.
 """

@@ -1,4 +1,4 @@
-"""The lab's page on phones and tablets, by fingers alone, with the double pendulum and its ghosts.
+"""Touch on the lab's page, phones and tablets, by fingers alone, with the double pendulum and its ghosts.
 
 References: the window's own edges; an arm's reach on the page; the camera's angles and distances from how far the
 fingers go; the push's torque that the readings state.

@@ -1,4 +1,4 @@
-"""What the page shows beside the motion: the model's cameras, axes, distances, pictures, the state as text.
+"""The page's view beside the motion: the model's cameras, axes, distances, pictures, the state as text.
 
 References: MuJoCo's kinematics of the same state (`mj_kinematics`, `mj_camlight`); places in the model's file. Frames
 carry 32-bit numbers.

@@ -9,9 +9,10 @@ from helpers.lab import FRAME, alone, assert_same_state, do, notices, opened, pe
 
 import saltus
 from saltus.lab.data.recording import Downloads
-from saltus.lab.making.setup import Setup
+from saltus.lab.making.setup import LabStart
 from saltus.lab.messages.protocol import Command
 from saltus.lab.scene.scenes import scenes
+from saltus.simulate.engine.snapshot import checkpoint
 
 
 def test_divergence_pauses_with_its_reason():
@@ -76,9 +77,9 @@ def test_verlet_begins_anew_when_it_is_chosen_but_not_when_only_the_weight_chang
     do(session, "step", n=1)
     run(session, FRAME)
     assert session.sim.qpos[0] == pytest.approx(x + 0.05 * v - 9.81 / 2 * np.sin(x) * 0.05**2 / 2, abs=1e-13)
-    memory = session.sim.snapshot()[:-1]  # a snapshot's last number marks the model, which is another one now
+    memory = checkpoint(session.sim.engine)["state"]
     do(session, "gravity", value=[0.0, 0.0, -9.81 / 2])
-    np.testing.assert_array_equal(session.sim.snapshot()[:-1], memory)
+    np.testing.assert_array_equal(checkpoint(session.sim.engine)["state"], memory)
     x, before = float(session.sim.qpos[0]), x
     do(session, "step", n=1)
     run(session, FRAME)
@@ -266,7 +267,7 @@ def test_what_is_given_of_hard_contact_leaves_the_rest_of_the_law():
     session = scenes()["bouncing_ball"].open(Downloads(), {"contact": "hard", "restitution": 0.5})
     assert (session.sim.law.restitution, session.sim.law.friction) == (0.5, None)
     law = saltus.Hard(restitution=0.5, bounce_height=1e-6)
-    setup = Setup("test", "Test", saltus.load("bouncing_ball"), contact=law, friction=0.2)
+    setup = LabStart("test", "Test", saltus.load("bouncing_ball"), contact=law, friction=0.2)
     assert setup.simulation().law == saltus.Hard(restitution=0.5, friction=0.2, bounce_height=1e-6)
 
 

@@ -1,4 +1,4 @@
-"""Benchmarks notice a wrong sign: planted one at a time in a copy of the package, each turns a benchmark red.
+"""Errors planted one at a time in a copy of the package: each wrong sign turns a benchmark red.
 
 A copy runs as users do, `saltus verify NAME`, in a process of its own. It shares the cache of compiled kernels with the
 package: what the sign touches has other keys, all else is found; code under a stale key would pass, and fail here. The

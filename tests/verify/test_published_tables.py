@@ -1,4 +1,4 @@
-"""Published numbers that benchmarks are compared with agree among themselves, so that none of them is mistyped.
+"""Published tables that benchmarks are compared with agree among themselves, so that none of them is mistyped.
 
 Meijaard et al. (2007) print matrices with up to 17 digits and eigenvalues with 15: 1e-12 of the largest, times the
 condition of the eigenvalues (up to 1e2). Garcia et al. (1998) print the walker's gait with 15 digits: 1e-11, ten times

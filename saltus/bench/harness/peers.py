@@ -238,14 +238,21 @@ def derivatives(setup: Setup) -> tuple[list[Contender], float]:
         out["A"], out["B"] = sim.linearize()
 
     contenders = [
-        Contender("mujoco", partial(setup.put, data, setup.start), differences, 1),
-        Contender("saltus", partial(setup.put, sim, setup.start), duals, 1),
+        Contender("mujoco", partial(setup.begin, data, setup.start), differences, 1),
+        Contender("saltus", partial(setup.begin, sim, setup.start), duals, 1),
     ]
     for contender in contenders:
         contender.begin()
         contender.work()
     apart = max(float(abs(x - y).max(initial=0.0)) for x, y in ((A, out["A"]), (B, out["B"])))
     return contenders, apart
+
+
+def batch_derivatives(setup: Setup, n: int, threads: int, precision: str) -> Contender:
+    """Derivatives of a step of n simulations at once, `Batch.linearize`; a unit is those of one of them."""
+    batch = Batch(setup.model, n, threads=threads, precision=precision, integrator=setup.integrator)
+    begin = partial(setup.begin, batch, setup.starts(n))
+    return Contender(f"saltus {precision}", begin, batch.linearize, n)
 
 
 def require_motion(what: str, after: np.ndarray, before: np.ndarray, time: Any, expected: float) -> None:

@@ -25,12 +25,15 @@ def snap(x):
 
 
 @part(strict=True)
-def cover(keys, x0, y0, q0, x1, y1, q1, x2, y2, q2, area, number):
+def cover(keys, first_corner, second_corner, third_corner, area, number):
     """Draw a triangle into `keys` [height, width, 4]; return whether it is in front at any sample.
 
-    x, y: pixels, on the grid; q: inverse depth, in any unit; area: twice the triangle's area, positive if the corners
-    turn from x to y. A sample on an edge belongs to the triangle on its right, or below.
+    Corners: (x, y, inverse depth), in pixels on the grid, and in any unit; area: twice the triangle's area, positive if
+    the corners turn from x to y. A sample on an edge belongs to the triangle on its right, or below.
     """
+    x0, y0, q0 = first_corner
+    x1, y1, q1 = second_corner
+    x2, y2, q2 = third_corner
     height, width = keys.shape[0], keys.shape[1]
     left, right = int(max(min(x0, x1, x2), 0.0)), int(min(max(x0, x1, x2), width - 1.0))
     top, bottom = int(max(min(y0, y1, y2), 0.0)), int(min(max(y0, y1, y2), height - 1.0))

@@ -19,12 +19,11 @@ SAME_SURFACE = 0.004  # relative difference in depth up to which neighbours on a
 
 
 @entry
-def resolve(image, keys, front, in_front, tiles, records, of, looks, crossing, eye, planes):
+def resolve(image, keys, front, in_front, tiles, drawn, eye, planes):
     """Blend the triangles drawn into `keys` [height, width, 4] over an image [height, width, 3].
 
-    front: keys of objects that may be in front, used if `in_front`; tiles: where to look; records, of: data of the
-    triangles from `rasterise`; looks [n, LOOK_NUMBERS] of the items; crossing [n] (bool): items that may be behind a
-    plane.
+    front: keys of objects that may be in front, used if `in_front`; tiles: where to look; drawn: records and `of` of
+    the triangles from `rasterise`, looks [n, LOOK_NUMBERS] of the items, and whether these may be behind a plane [n].
     """
     height, width = image.shape[0], image.shape[1]
     for tile_row in range(tiles.shape[0]):
@@ -36,7 +35,6 @@ def resolve(image, keys, front, in_front, tiles, records, of, looks, crossing, e
                     k0, k1, k2, k3 = keys[j, i, 0], keys[j, i, 1], keys[j, i, 2], keys[j, i, 3]
                     if k0 | k1 | k2 | k3 != 0:
                         samples = k0, k1, k2, k3
-                        drawn = records, of, looks, crossing
                         pixel(image[j, i], samples, i, j, front[j, i], in_front, drawn, eye, planes)
 
 

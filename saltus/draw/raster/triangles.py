@@ -60,19 +60,21 @@ def rotation(out, w, x, y, z):
 
 
 @entry
-def rasterise(
-    order, items, kinds, table, vertices, normals, faces, radii, eye, light, keys, tiles, corners, records, of
-):
-    """Draw the items `order` into `keys`; return the number of recorded triangles, or FULL.
+def rasterise(order, shapes, view, light, target, corners, drawn):
+    """Draw the items `order` into keys and tiles, the `target`; return the number of recorded triangles, or FULL.
 
-    items [n, ITEM_NUMBERS], kinds [n, 3]; table [k, 4]: first vertex, number of vertices, first face, number of faces
-    of a tessellation; vertices [., 4], normals [., 3], faces [., 4] (with the smooth piece); radii: largest radius
-    (pixels) for each level of detail; eye: `Eye.numbers`; corners [., 9]: workspace for the vertices of one
-    tessellation and 4 more.
-    records [., RECORD], of [., 2] (item, smooth piece): receive data of the visible triangles for shading.
+    shapes: items [n, ITEM_NUMBERS], kinds [n, 3]; table [k, 4]: first vertex, number of vertices, first face, number of
+    faces of a tessellation; vertices [., 4], normals [., 3], faces [., 4] (with the smooth piece).
+    view: largest radius (pixels) for each level of detail; `Eye.numbers`.
     light: empty, or normal and height of a plane and the direction to a light (7 numbers) to draw the items' shadows on
     the plane instead, without records.
+    corners [., 9]: workspace for the vertices of one tessellation and 4 more.
+    drawn: records [., RECORD], of [., 2] (item, smooth piece), which receive data of the visible triangles for shading.
     """
+    items, kinds, table, vertices, normals, faces = shapes
+    radii, eye = view
+    keys, tiles = target
+    records, of = drawn
     shadow = len(light) > 0
     count = 0
     for item in order:
@@ -172,7 +174,7 @@ def triangle(a, b, c, two_sided, keys, tiles, number):
     left, right, top, bottom = min(x0, x1, x2), max(x0, x1, x2), min(y0, y1, y2), max(y0, y1, y2)
     if right < 0.0 or bottom < 0.0 or left > keys.shape[1] or top > keys.shape[0]:
         return False
-    if not cover(keys, x0, y0, a[8], x1, y1, b[8], x2, y2, c[8], area, number):
+    if not cover(keys, (x0, y0, a[8]), (x1, y1, b[8]), (x2, y2, c[8]), area, number):
         return False
     mark_tiles(tiles, left, top, right, bottom)
     return True

@@ -1,5 +1,7 @@
 """One environment as Gymnasium's `Env`."""
 
+from __future__ import annotations
+
 import copy
 from collections.abc import Mapping
 from typing import Any, TypeAlias
@@ -47,7 +49,7 @@ class SingleEnvironment(Sealed, Env[NDArray[Any], ArrayLike]):
         self._started = False
         self._made()
 
-    def __copy__(self) -> "SingleEnvironment":
+    def __copy__(self) -> SingleEnvironment:
         return copy.deepcopy(self)
 
     def __str__(self) -> str:

@@ -1,5 +1,7 @@
 """Many environments at once as Gymnasium's `VectorEnv`."""
 
+from __future__ import annotations
+
 import copy
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
@@ -87,7 +89,7 @@ class VectorEnvironment(Sealed, VectorEnv[NDArray[Any], ArrayLike, NDArray[Any]]
         self._ended: NDArray[np.bool_] | None = None  # None before the first reset
         self._made()
 
-    def __copy__(self) -> "VectorEnvironment":
+    def __copy__(self) -> VectorEnvironment:
         return copy.deepcopy(self)
 
     def __repr__(self) -> str:

@@ -14,7 +14,7 @@ from saltus.env.made_for import made_for
 from saltus.env.making import EnvironmentSource
 from saltus.env.policy import Policy, Task, check_sizes
 from saltus.lab import Lab, speed_of
-from saltus.lab.making.setup import Setup
+from saltus.lab.making.setup import LabStart
 from saltus.lab.scene.scenes import Scene
 
 if TYPE_CHECKING:
@@ -78,9 +78,9 @@ def play(
     return opened
 
 
-def setup_of(name: str, pilot: Pilot, options: Mapping[str, Any]) -> Setup:
+def setup_of(name: str, pilot: Pilot, options: Mapping[str, Any]) -> LabStart:
     """The lab's setup of an environment's simulation."""
     task = pilot.task
     control, key = (declared(task.environment, what) for what in ("control", "key"))
     given = dict(integrator=task.integrator, timestep=task.timestep, control=control, key=key)
-    return Setup(name, name, task.model, **{**given, **options})
+    return LabStart(name, name, task.model, **{**given, **options})

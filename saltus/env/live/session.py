@@ -12,7 +12,7 @@ from saltus.env.live.pilot import Pilot
 from saltus.lab.controls.sliders import Handle, joint_sliders, slider
 from saltus.lab.data.recording import Downloads
 from saltus.lab.data.signals import Signal, Source
-from saltus.lab.making.setup import Built, Setup
+from saltus.lab.making.setup import Built, LabStart
 from saltus.lab.scene.servo import FRAME, action
 from saltus.lab.session import LiveSession
 
@@ -45,7 +45,7 @@ class InputHandle(Handle):
 class PolicySession(LiveSession):
     """An environment's simulation under a policy. c switches it on or off; w and s, a and d, q and e move inputs."""
 
-    def __init__(self, setup: Setup, downloads: Downloads, pilot: Pilot):
+    def __init__(self, setup: LabStart, downloads: Downloads, pilot: Pilot):
         self.pilot = pilot
         self._held: dict[str, float] = {}  # seconds since each pressed key went down
         self._moves: dict[str, tuple[Input, int]] = {}

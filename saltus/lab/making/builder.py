@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from saltus.lab.making.compiling import Making
-from saltus.lab.making.setup import Built, Settings, Setup
+from saltus.lab.making.setup import Built, LabStart, Settings
 from saltus.lab.messages.ear import Ear
 from saltus.lab.messages.job import Job
 
@@ -18,7 +18,7 @@ class Builder:
     none is. ear: receives the warnings issued meanwhile.
     """
 
-    def __init__(self, setup: Setup, settings: Settings, ear: Ear):
+    def __init__(self, setup: LabStart, settings: Settings, ear: Ear):
         self.settings = self.wanted = settings
         self._setup, self._ear = setup, ear
         self._making: Making | None = None

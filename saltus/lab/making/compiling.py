@@ -18,7 +18,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
-from saltus.lab.making.setup import Built, Settings, Setup, build
+from saltus.lab.making.setup import Built, LabStart, Settings, build
 from saltus.number.cache.storage import cache_directory, cache_key
 from saltus.number.compile.progress import expected_seconds, remember
 from saltus.terminal.compiling import compile_progress, purpose
@@ -51,7 +51,7 @@ class Progress:
 class Making:
     """Builds the simulations of some settings: `run` builds them, `cancel` stops that from another thread."""
 
-    def __init__(self, setup: Setup, settings: Settings):
+    def __init__(self, setup: LabStart, settings: Settings):
         self.progress: Progress | None = None
         self._setup, self._settings = setup, settings
         self._process: subprocess.Popen[bytes] | None = None

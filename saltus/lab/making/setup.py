@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -22,8 +23,16 @@ if TYPE_CHECKING:
     from saltus.simulate.laws.control import Controller
 
 
+def __getattr__(name: str) -> Any:
+    """The class under its earlier name, which programs and pickles may hold."""
+    if name == "Setup":
+        warnings.warn("saltus.lab.making.setup.Setup is now LabStart", DeprecationWarning, stacklevel=2)
+        return LabStart
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
 @dataclass(frozen=True, eq=False)
-class Setup:
+class LabStart:
     """The start of a session: its model, laws and first settings.
 
     name, title: those of the scene. integrator, contact, timestep (s), control: see `saltus.Simulation`.
@@ -142,7 +151,7 @@ class Built:
     ghosts: list[Simulation] = field(default_factory=list)
 
 
-def simulation(setup: Setup, settings: Settings, integrator: Any) -> Simulation:
+def simulation(setup: LabStart, settings: Settings, integrator: Any) -> Simulation:
     """Create the simulation of some settings with an integrator, without compiling."""
     model = setup.model.changed(dict(settings.changes)) if settings.changes else setup.model
     contact = setup.law(settings.contact)
@@ -151,7 +160,7 @@ def simulation(setup: Setup, settings: Settings, integrator: Any) -> Simulation:
     return Simulation(model, integrator, contact, settings.timestep, control=setup.control)
 
 
-def build(setup: Setup, settings: Settings) -> Built:
+def build(setup: LabStart, settings: Settings) -> Built:
     """Create and compile the simulations of some settings; takes seconds if kernels are not in the cache."""
     main, *ghosts = (simulation(setup, settings, name) for name in (settings.integrator, *settings.ghosts))
     for sim in (main, *ghosts):

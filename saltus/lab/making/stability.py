@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from saltus.errors import DivergenceError, SaltusError
 from saltus.lab.making.judge import Verdict, limit_found, verdict_on
-from saltus.lab.making.setup import Settings, Setup, simulation
+from saltus.lab.making.setup import LabStart, Settings, simulation
 from saltus.lab.messages.job import Job
 
 PAUSE = 0.3  # s without a change before a check
@@ -18,7 +18,7 @@ PAUSE = 0.3  # s without a change before a check
 class Stability:
     """Background checks of a session's stability; `verdict`: the last result, None if stable."""
 
-    def __init__(self, setup: Setup):
+    def __init__(self, setup: LabStart):
         self.verdict: Verdict | None = None
         self._setup = setup
         self._seen: Any = None  # the session's present choices
@@ -45,7 +45,7 @@ class Stability:
         self.verdict = self.verdict or limit_found(error)
 
 
-def judge(setup: Setup, settings: Settings, parameters: NDArray[Any], feedback: bool) -> Verdict | None:
+def judge(setup: LabStart, settings: Settings, parameters: NDArray[Any], feedback: bool) -> Verdict | None:
     """Judge the stability of some settings with these parameters of the controller; None if stable or undecided.
 
     feedback: whether the controller is active.

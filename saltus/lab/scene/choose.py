@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from saltus.errors import ModelError, OptionError, proposal
-from saltus.lab.making.setup import Setup
+from saltus.lab.making.setup import LabStart
 from saltus.lab.player import Player
 from saltus.lab.scene.pendularm import GHOSTS
 from saltus.lab.scene.scenes import Scene, scenes
@@ -70,7 +70,7 @@ def _recordings(trajectories: Sequence[Trajectory], options: dict[str, Any], ign
 def model_scene(name: str, model: Model, **given: Any) -> Scene:
     """Make a scene of a user's model."""
     given = {"ghosts": GHOSTS if model.nbody < 10 else (), **given}
-    return Scene(name, name, "Yours", lambda d, o: LiveSession(Setup(name, name, model, **{**given, **o}), d))
+    return Scene(name, name, "Yours", lambda d, o: LiveSession(LabStart(name, name, model, **{**given, **o}), d))
 
 
 def _is_bare(what: str) -> bool:

@@ -27,7 +27,7 @@ from saltus.lab.controls.sliders import wrapped
 from saltus.lab.data.recording import Downloads
 from saltus.lab.data.signal_sources import present_controls
 from saltus.lab.data.signals import Signal, Source
-from saltus.lab.making.setup import Setup
+from saltus.lab.making.setup import LabStart
 from saltus.lab.scene.servo import FRAME, ServoSession, action, pid_servo
 from saltus.model.load import load
 from saltus.simulate.laws.control import PID
@@ -54,18 +54,18 @@ KEYS = {  # target and its change by key, for each number of joints
 }
 
 
-def setup(joints: int, name: str, title: str, **more: Any) -> Setup:
+def setup(joints: int, name: str, title: str, **more: Any) -> LabStart:
     """Make the scene's setup with one or two joints."""
     model = load("pendulum" if joints == 1 else "double_pendulum")
     control = PID(target=list(TARGETS[joints]), **GAINS[joints])
     given = dict(integrator="velocity_verlet", timestep=TIMESTEP, ghosts=GHOSTS, control=control)
-    return Setup(name, title, model, **{**given, **more})
+    return LabStart(name, title, model, **{**given, **more})
 
 
 class Pendularm(ServoSession):
     """Session of the lecture's pendulum. `joints`: 1 or 2. `on`: whether the servo starts active."""
 
-    def __init__(self, joints: int, setup: Setup, downloads: Downloads, on: bool = False, ghosts: bool = False):
+    def __init__(self, joints: int, setup: LabStart, downloads: Downloads, on: bool = False, ghosts: bool = False):
         self._joints = joints
         self._kinematic = False
         servo = pid_servo(setup.model, LIMITS, push=(0, FORCE), targets=KEYS[joints])

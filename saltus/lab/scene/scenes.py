@@ -1,7 +1,7 @@
 """The scenes of the lab: models, initial states and keys.
 
 Each scene is an entry of SCENES or made by `bundled` for a bundled model. Its `open` returns a session (see
-`saltus.lab.base_session.Session`): a `LiveSession` of a `Setup`, or a subclass.
+`saltus.lab.base_session.Session`): a `LiveSession` of a `LabStart`, or a subclass.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 
 from saltus.lab.base_session import Session
 from saltus.lab.data.recording import Downloads
-from saltus.lab.making.setup import Setup
+from saltus.lab.making.setup import LabStart
 from saltus.lab.scene.pendularm import GHOSTS, Pendularm
 from saltus.lab.scene.pendularm import setup as pendularm_setup
 from saltus.lab.scene.servo import Knob, Servo, ServoSession, pid_servo
@@ -30,7 +30,7 @@ LECTURE, SCENES_GROUP, MODELS = "The lecture", "Scenes", "Models"
 
 @dataclass(frozen=True)
 class Scene:
-    """A named scene; `open(downloads, options)` starts its session, with `options` replacing fields of its Setup."""
+    """A named scene; `open(downloads, options)` starts its session, with `options` replacing fields of its LabStart."""
 
     name: str
     title: str
@@ -63,9 +63,9 @@ def first_words(name: str) -> str:
 
 
 def plain(name: str, title: str, downloads: Downloads, options: Mapping[str, Any], **given: Any) -> LiveSession:
-    """Open a session of a bundled model; `given`: fields of its Setup."""
+    """Open a session of a bundled model; `given`: fields of its LabStart."""
     ghosts = GHOSTS if load(name).nbody < 10 else ()
-    return LiveSession(Setup(name, title, load(name), **{"ghosts": ghosts, **given, **options}), downloads)
+    return LiveSession(LabStart(name, title, load(name), **{"ghosts": ghosts, **given, **options}), downloads)
 
 
 # ---------------------------------------------------------------- the lecture's pendulum
@@ -85,7 +85,7 @@ def _arm(downloads: Downloads, options: Mapping[str, Any]) -> Session:
     model = load("arm")
     control = PID(kp=[60.0, 20.0], ki=[40.0, 20.0], kd=[6.0, 1.5], target=[0.6, 1.2])
     given = dict(control=control, timestep=0.002, ghosts=GHOSTS)
-    setup = Setup("arm", "Two-link arm with servos", model, **{**given, **options})
+    setup = LabStart("arm", "Two-link arm with servos", model, **{**given, **options})
     limits = {"kp": (0.0, 200.0), "ki": (0.0, 200.0), "kd": (0.0, 20.0), "target": (-3.1, 3.1)}
     targets = {
         **{"1": ("target 1", -0.02), "2": ("target 1", 0.02)},
@@ -110,7 +110,7 @@ POLE = {"control": balance, "integrator": "rk4", "phase": "theta"}
 
 def _cart_pole(downloads: Downloads, options: Mapping[str, Any]) -> Session:
     model = load("cart_pole")
-    setup = Setup("cart_pole", "Cart and pole, balanced", model, **{**POLE, **options})
+    setup = LabStart("cart_pole", "Cart and pole, balanced", model, **{**POLE, **options})
     knobs = (
         Knob("target", 4, -2.0, 2.0, "m"),
         Knob("x gain", 0, -10.0, 0.0, "N/m"),
@@ -154,11 +154,13 @@ def _muscle(downloads: Downloads, options: Mapping[str, Any]) -> Session:
     def start(sim: Simulation) -> None:
         sim.ctrl[:] = EXCITATION
 
-    return LiveSession(Setup("muscle", MUSCLE, model, **{"start": start, "plots": CONTRACTION, **options}), downloads)
+    return LiveSession(
+        LabStart("muscle", MUSCLE, model, **{"start": start, "plots": CONTRACTION, **options}), downloads
+    )
 
 
 def _sit_to_stand(downloads: Downloads, options: Mapping[str, Any]) -> Session:
-    setup = Setup(
+    setup = LabStart(
         "sit_to_stand",
         STANDING_UP,
         load("sit_to_stand"),

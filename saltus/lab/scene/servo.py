@@ -16,7 +16,7 @@ import numpy as np
 from saltus.lab.controls.sliders import Handle, control_sliders, joint_sliders, slider, wrapped
 from saltus.lab.data.recording import Downloads
 from saltus.lab.data.signals import Signal, Source
-from saltus.lab.making.setup import Setup
+from saltus.lab.making.setup import LabStart
 from saltus.lab.session import LiveSession
 from saltus.model.actuator_enums import PID_KD, PID_KI, PID_KP, PID_ON, PID_PARAMETERS, PID_TARGET
 
@@ -82,7 +82,7 @@ def pid_servo(model: Model, limits: dict[str, tuple[float, float]], **more: Any)
 class ServoSession(LiveSession):
     """A session with a controller that sliders and keys adjust."""
 
-    def __init__(self, setup: Setup, downloads: Downloads, servo: Servo, on: bool = True):
+    def __init__(self, setup: LabStart, downloads: Downloads, servo: Servo, on: bool = True):
         self._servo = servo
         self._held: dict[str, float] = {}  # frames since each pressed key went down
         super().__init__(setup, downloads)

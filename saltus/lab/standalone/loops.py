@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from saltus.errors import OptionError
 from saltus.integrate.registry import find_integrator, integrators
-from saltus.lab.making.setup import Settings, Setup, simulation
+from saltus.lab.making.setup import LabStart, Settings, simulation
 
 if TYPE_CHECKING:
     from saltus.integrate.integrator import Integrator
@@ -21,7 +21,7 @@ LARGE = 100  # degrees of freedom above which a page has only the scene's own in
 
 
 def simulations(
-    setup: Setup, settings: Settings, chosen: Sequence[str] | None, laws: Sequence[str] | None
+    setup: LabStart, settings: Settings, chosen: Sequence[str] | None, laws: Sequence[str] | None
 ) -> list[Simulation]:
     """Create the simulations of a page in their initial state, the scene's own integrator and law first.
 
@@ -50,14 +50,14 @@ def simulations(
     return found
 
 
-def _usual(setup: Setup) -> list[Integrator]:
+def _usual(setup: LabStart) -> list[Integrator]:
     if _is_large(setup):
         return []
     names = WITH_CONTACTS if "constraint" in setup.model.struct().layout.features else tuple(integrators())
     return _named([*names, *setup.ghosts])
 
 
-def _is_large(setup: Setup) -> bool:
+def _is_large(setup: LabStart) -> bool:
     return setup.model.nv > LARGE
 
 

@@ -150,7 +150,7 @@ def page_html(
     contacts: Sequence[str] | None = None,
     progress: Callable[[float], object] | None = None,
 ) -> str:
-    """HTML text of the page of a scene. options: replaced fields of its `Setup`; for the rest see `page`."""
+    """HTML text of the page of a scene. options: replaced fields of its `LabStart`; for the rest see `page`."""
     return _assembled([_made(scene, options, integrators, contacts, progress)], {})
 
 

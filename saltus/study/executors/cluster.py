@@ -22,7 +22,8 @@ from saltus.record.files.atomic_write import reason_of
 from saltus.study.executors.workers import Lost
 
 INSTALL = "a Dask cluster needs the package distributed; install it with: pip install 'saltus[cluster]'"
-PATIENCE = 10.0  # s to wait for the scheduler, and for a first worker before that is said
+PATIENCE = 10.0  # s to wait for the scheduler
+SILENCE = 10.0  # s to wait for a first worker before that is said
 LOOK = 1.0  # s after which the workers are counted again
 FETCHED = 300.0  # s in which a result arrives; where its worker is lost it is computed again meanwhile
 
@@ -39,6 +40,7 @@ class Cluster:
         except ImportError as error:
             raise OptionError(INSTALL) from error
         self._own = isinstance(where, str)
+        self._given = where if self._own else ""
         if self._own:
             _check_address(where)
             try:
@@ -52,6 +54,10 @@ class Cluster:
         try:
             self.expected = ours() if reproducible else None
             self._check()
+        except Gone as error:
+            address = self._address  # a client that is closed has none
+            self.__exit__()
+            raise OptionError(f"there is no Dask scheduler at {address} any more; it ended just now") from error
         except BaseException:
             self.__exit__()
             raise
@@ -100,7 +106,7 @@ class Cluster:
         with self._answering():
             first: Any = self.client.submit(os.getpid, pure=False)  # a cluster that adapts begins workers for a task
             try:
-                first.result(timeout=PATIENCE)
+                first.result(timeout=SILENCE)
             except TimeoutError:
                 warn(f"the Dask cluster at {self._address} has no workers yet; waiting for the first one")
                 first.result()
@@ -116,7 +122,7 @@ class Cluster:
 
     @property
     def _address(self) -> str:
-        return (self.client.scheduler and self.client.scheduler.address) or "?"
+        return (self.client.scheduler and self.client.scheduler.address) or self._given or "?"
 
     def sees(self, folder: str) -> bool:
         """Whether all workers have this folder, as this process has it. RecordError: one cannot write there."""

@@ -20,7 +20,7 @@ class DaskClient(Protocol):
         ...
 
 
-#: How many processes (None: one a CPU), the address of a Dask scheduler, or a client of one.
+#: Number of processes (None: one a CPU), the address of a Dask scheduler, or a client of one.
 Workers: TypeAlias = int | str | DaskClient | None
 
 

@@ -20,7 +20,7 @@ def put_all(keys, triangles):
         x0, y0, q0, x1, y1, q1, x2, y2, q2 = triangles[k]
         area = (x1 - x0) * (y2 - y0) - (x2 - x0) * (y1 - y0)
         if area != 0.0:
-            cover(keys, x0, y0, q0, x1, y1, q1, x2, y2, q2, area, k + 1)
+            cover(keys, (x0, y0, q0), (x1, y1, q1), (x2, y2, q2), area, k + 1)
 
 
 def drawn(triangles):

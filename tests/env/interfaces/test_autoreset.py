@@ -1,4 +1,4 @@
-"""Vector environments do what Gymnasium's `SyncVectorEnv` of the same single environments does, to the bit.
+"""Vector environments and their autoreset are, to the bit, Gymnasium's `SyncVectorEnv` of the same single environments.
 
 Reference: `gymnasium.vector.SyncVectorEnv`. Both run through one loop with random numbers that depend on seed, episode
 and draw alone, so that nothing but the handling of ends and resets is compared, and every number must be equal.

@@ -15,7 +15,7 @@ import saltus
 from saltus.lab.data.recording import Downloads
 from saltus.lab.making import stability
 from saltus.lab.making.judge import TERMS, explained
-from saltus.lab.making.setup import Setup
+from saltus.lab.making.setup import LabStart
 from saltus.lab.scene.scenes import scenes
 from saltus.lab.session import LiveSession
 from saltus.simulate.diagnosis import divergence
@@ -30,7 +30,7 @@ MOTOR = '<motor joint="hinge"/>'
 
 def session_of(h, spring=0.0, actuator=MOTOR, **setup):
     model = saltus.load(MODEL.format(h=h, spring=spring, actuator=actuator))
-    return do(LiveSession(Setup("test", "Test", model, **setup), Downloads()), "pause")
+    return do(LiveSession(LabStart("test", "Test", model, **setup), Downloads()), "pause")
 
 
 def judged(session, patience=120.0):

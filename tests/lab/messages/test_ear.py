@@ -13,7 +13,7 @@ import saltus
 from saltus import lab
 from saltus.errors import SaltusWarning
 from saltus.lab.data.recording import Downloads
-from saltus.lab.making.setup import Setup
+from saltus.lab.making.setup import LabStart
 from saltus.lab.messages.ear import Ear
 from saltus.lab.session import LiveSession
 
@@ -80,7 +80,7 @@ def test_it_listens_again_where_somebody_else_has_put_back_what_was_there():
 
 @pytest.mark.slow
 def test_another_contact_law_in_the_lab_warns_in_the_page():
-    session = LiveSession(Setup("test", "Test", saltus.load(ROLLING)), Downloads())
+    session = LiveSession(LabStart("test", "Test", saltus.load(ROLLING)), Downloads())
     do(session, "step", n=1)
     assert notices(session) == []
     do(session, "contact", name="hard")

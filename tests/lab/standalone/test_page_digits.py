@@ -1,4 +1,4 @@
-"""Pages of their own compute what this machine computes.
+"""Pages of their own compute the same digits as this machine.
 
 Reference: the native engine, from the same state by the same steps. Both round each operation alike but for fused
 multiply-adds: they differ by rounding errors, and by what the motion makes of these. They are compared to 1e-12 for

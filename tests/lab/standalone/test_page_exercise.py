@@ -1,4 +1,4 @@
-"""A page with a text: links that start the simulation anew, several scenes, tasks that it checks and reports.
+"""A page with an exercise: links that start the simulation anew, several scenes, tasks that it checks and reports.
 
 References: the states that the links name; the answer and tolerance of the task; the calls of SCORM 1.2's interface.
 """

@@ -1,4 +1,4 @@
-"""A double pendulum's page of its own on a phone, from a file, by fingers alone.
+"""Touch on a page of its own: a double pendulum from a file on a phone, by fingers alone.
 
 References: the window's own edges; the energy, which Runge and Kutta's method keeps to its order.
 """

@@ -6,6 +6,7 @@ Reference: the same sweep in this process, to the bit.
 import asyncio
 import contextlib
 import pickle
+import re
 import signal
 import subprocess
 import sys
@@ -28,7 +29,7 @@ ANGLE = "qpos[theta]"
 
 
 def test_a_first_worker_that_comes_late_is_waited_for(monkeypatch):
-    monkeypatch.setattr(clusters, "PATIENCE", 0.5)
+    monkeypatch.setattr(clusters, "SILENCE", 0.5)
     with distributed.LocalCluster(n_workers=0, **QUIET) as cluster, distributed.Client(cluster) as client:
         coming = threading.Timer(1.0, cluster.scale, (1,))
         coming.start()
@@ -40,13 +41,21 @@ def test_a_first_worker_that_comes_late_is_waited_for(monkeypatch):
 
 
 def test_a_scheduler_that_is_lost_while_a_first_worker_is_waited_for(monkeypatch):
-    monkeypatch.setattr(clusters, "PATIENCE", 0.5)
+    """The scheduler ends once its lack of workers has been told, however long that took."""
+    said = []
     with distributed.LocalCluster(n_workers=0, **QUIET) as cluster:
-        ending = threading.Timer(1.5, cluster.close)
-        ending.start()
-        with pytest.warns(SaltusWarning, match="no workers yet"), pytest.raises(saltus.SaltusError, match="is gone"):
-            make_executor(cluster.scheduler_address)
+        address, ending = cluster.scheduler_address, threading.Thread(target=cluster.close)
+
+        def told(text):
+            said.append(text)
+            ending.start()
+
+        monkeypatch.setattr(clusters, "warn", told)
+        monkeypatch.setattr(clusters, "SILENCE", 0.5)
+        with pytest.raises(OptionError, match=f"there is no Dask scheduler at {re.escape(address)} any more"):
+            make_executor(address)
         ending.join()
+    assert len(said) == 1 and "no workers yet" in said[0]
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")

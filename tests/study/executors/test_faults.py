@@ -1,4 +1,4 @@
-"""Workers, schedulers and clients that are killed at random moments of a sweep, until it is complete.
+"""Faults of executors: workers, schedulers and clients killed at random moments of a sweep, until it is complete.
 
 Law: after all that, every run is in the store exactly once, equal to the bit to those of a sweep that nobody disturbed;
 and a client that is not killed itself ends with what is done, or finds no scheduler.
