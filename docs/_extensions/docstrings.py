@@ -97,8 +97,16 @@ def _docstring(app, what, name, obj, options, lines: list[str]) -> None:
 # ---------------------------------------------------------------- signatures
 
 
+# names in the types of these modules stand for several things, so that links from them would be ambiguous
+WITHOUT_TYPES = ("saltus.torch.", "saltus.jax.")
+
+
 def source_signature(app, what, name, obj, options, signature, annotation):
     """Arguments and result as the source has them; None leaves what autodoc found."""
+    if name.startswith(WITHOUT_TYPES) and inspect.isfunction(obj):
+        given = inspect.signature(obj).parameters.values()
+        plain = [parameter.replace(annotation=inspect.Parameter.empty) for parameter in given]
+        return str(inspect.Signature(plain)), None
     try:
         if signature == "()" and not hasattr(obj, "__total__"):
             found = None  # as the page says
