@@ -1,4 +1,4 @@
-"""What the program computes does not change by a bit, but on purpose.
+"""The bits of what the program computes do not change, but on purpose.
 
 Reference: hashes of what it computed before (see `helpers.bits`), on a machine of the same kind.
 """

@@ -1,4 +1,4 @@
-"""The site's reference has every public name, and its tables are those of the code.
+"""The docs' site: its reference has every public name, and its tables are those of the code.
 
 What is on the pages is read from their sources, so that no site needs to be built; `docs/check` looks at a built one.
 """
@@ -18,8 +18,13 @@ import saltus
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
 DIRECTIVE = re.compile(r"^\.\. (?:auto\w+|py:data):: ([\w.]+)", re.M)
-PUBLIC = ("saltus", "saltus.algorithms", "saltus.env", "saltus.lab", "saltus.symbolic")
-SAME = {"saltus.symbolic.derive": "saltus.derive", "saltus.symbolic.Equations": "saltus.Equations"}
+PUBLIC = ("saltus", "saltus.algorithms", "saltus.env", "saltus.jax", "saltus.lab", "saltus.symbolic", "saltus.torch")
+SAME = {
+    "saltus.symbolic.derive": "saltus.derive",
+    "saltus.symbolic.Equations": "saltus.Equations",
+    "saltus.algorithms.regressor": "saltus.regressor",
+    "saltus.algorithms.inertial_parameters": "saltus.inertial_parameters",
+}
 
 
 def documented():

@@ -105,9 +105,9 @@ README = (EXAMPLES.parent / "README.md").read_text(encoding="utf-8")
 
 @pytest.mark.slow
 def test_the_readme_sample_runs(tmp_path):
-    """Without a warning, in eight lines; the ball's first impact is at sqrt(2 h / g), and a film is written."""
+    """Without a warning, in ten lines; the ball's first impact is at sqrt(2 h / g), and a film is written."""
     (sample,) = re.findall(r"```python\n(.*?)```", README, re.S)
-    assert len([line for line in sample.splitlines() if line]) == 8
+    assert len([line for line in sample.splitlines() if line]) == 10
     command = [sys.executable, "-W", "error", "-c", sample]
     result = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
     assert result.returncode == 0 and "Warning" not in result.stderr, result.stderr

@@ -1,4 +1,4 @@
-"""Doors that the linter of imports does not see: modules that are named in strings.
+"""Layers where the linter of imports does not see: modules that are named in strings.
 
 Reference: the layers in pyproject.toml. A module that another one names in a string, to import it late, is in the same
 room or in a lower one. What higher rooms give to lower ones goes by way of `saltus.offered`.

@@ -3,11 +3,14 @@
 Reference: faults that are planted, one of each sort, whose counts are known beforehand.
 """
 
+import math
+import os
 import random
+import time
 
 import pytest
 from helpers import soak
-from helpers.soaking import scenes, texts
+from helpers.soaking import scenes, texts, workers
 from helpers.soaking.kinds import KINDS, PLANTED, kind_of
 from helpers.soaking.outcomes import Kind, outcome
 
@@ -40,8 +43,9 @@ def test_a_seed_gives_the_same_mutant_again():
         assert first == again != other
 
 
-def test_planted_faults_are_counted(capsys):
-    """A worker that crashed or hangs is replaced: what comes after it is tried."""
+def test_planted_faults_are_counted(capsys, monkeypatch):
+    """A worker that crashed or hangs, here asleep, is replaced: what comes after it is tried."""
+    monkeypatch.setattr(workers, "BUSY", 2.0)
     tasks = [(f"planted-{name}", seed) for seed in (0, 1) for name in RESULTS]
     found = soak.soak(tasks, workers=1, limit=1.0, seconds=600.0)
     assert found == {(f"planted-{name}", result): 2 for name, result in RESULTS.items()}
@@ -50,6 +54,15 @@ def test_planted_faults_are_counted(capsys):
         assert f"{name}: PYTHONPATH=tests:. python -m helpers.soak planted-{name} 1" in printed
     assert "ZeroDivisionError: planted" in printed
     assert soak.table(found).splitlines()[-1].split() == ["all", "10", "2", "2", "2", "2", "2"]
+
+
+def test_the_processors_time_counts_and_not_that_of_a_wait():
+    before = workers.processor_time(os.getpid())
+    time.sleep(0.2)
+    assert workers.processor_time(os.getpid()) < before + 0.2
+    while workers.processor_time(os.getpid()) < before + 0.3:
+        pass
+    assert workers.processor_time(-1) == math.inf
 
 
 @pytest.mark.parametrize(("name", "status"), [("planted-accept", 0), ("planted-refuse", 0), ("planted-raw", 1)])

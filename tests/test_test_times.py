@@ -1,4 +1,4 @@
-"""The command that measures tests: each kind of work is counted as what it is, and seconds at least as they were spent.
+"""The command for times of tests: each kind of work is counted as what it is, and seconds at least as they were spent.
 
 Work is told in CPU seconds, so that a busy machine changes no lower bound; the clocks are good to 0.02 s.
 """

@@ -1,4 +1,4 @@
-"""The public interface says what it takes and gives: every signature is annotated, and none has `Any`.
+"""Types of the public interface: every signature is annotated, and none has `Any`.
 
 Walked are `saltus.__all__`, the functions and classes of `saltus.lab`, `saltus.symbolic` and `saltus.study`, and every
 class of Saltus that their annotations name. Annotations are resolved as type checkers resolve them, with the imports

@@ -1,1 +1,1 @@
-"""What the tests share: mechanisms, references, random states."""
+"""Mechanisms, references and random states that the tests share."""

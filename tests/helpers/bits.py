@@ -46,7 +46,7 @@ Case = Callable[[], dict[str, Any]]  # arrays by name
 
 
 def machine() -> str:
-    """What the bits depend on besides the sources."""
+    """Processor and libraries, on which the bits depend besides the sources."""
     versions = (f"{module.__name__} {module.__version__}" for module in (numba, llvmlite, np, mujoco))
     return ", ".join((cpu_name(), " ".join(platform.libc_ver()), f"Python {platform.python_version()}", *versions))
 

@@ -341,7 +341,7 @@ def judge(made: Instance, sim: saltus.Simulation, trajectory: saltus.record.Traj
 
 
 def overlaps(made: Instance, sim: saltus.Simulation, trajectory: saltus.record.Trajectory) -> list[tuple[str, str]]:
-    """Where bodies lie in each other, or are on the far side of an obstacle."""
+    """Bodies that lie in each other, or are on the far side of an obstacle."""
     m = sim.model.mujoco
     d, deepest, at = mujoco.MjData(m), 0.0, 0.0
     dense = trajectory.events[trajectory.events["kind"] == "dense"]

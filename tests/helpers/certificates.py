@@ -22,7 +22,7 @@ HELD, BROKEN, UNBOUNDED, FAILED = "held", "broken", "unbounded", "failed"
 
 @dataclass
 class Verdict:
-    """How a certificate fared: `outcome`, whether it said that it may not hold, and the numbers (rad, m)."""
+    """Verdict on a certificate: `outcome`, whether it said that it may not hold, and the numbers (rad, m)."""
 
     outcome: str
     warned: bool = False

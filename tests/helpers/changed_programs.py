@@ -140,7 +140,7 @@ def picked(x):
 @only_with("act", otherwise="2.5 * x")
 @kernel
 def only_some(d, x):
-    """What is left out without a feature."""
+    """A kernel that is left out without a feature."""
     return 1.5 * x
 
 
@@ -205,14 +205,14 @@ def structs(model, kind="float64"):
 
 
 def of_mechanism(program, kind):
-    """All that a program of Model and Data leaves."""
+    """Memory after a program of Model and Data."""
     m, d = structs("double_pendulum", kind)
     program(m, d)
     return d.real
 
 
 def of_ball():
-    """All that contact leaves."""
+    """Memory after contact."""
     m, d = structs(BALL)
     soft(m, d, 0.3)
     return d.real
@@ -229,7 +229,7 @@ def of_cones():
 
 
 def of_users():
-    """All that users' kernels leave."""
+    """Memory after users' kernels."""
     _, d = structs("double_pendulum")
     users(d, 0.375)
     return d.real

@@ -57,7 +57,7 @@ class Finder:
         return [contacts for group in self.groups(qpos) for contacts in group]
 
     def groups(self, qpos):
-        """The same, for as many states at a time as there are lanes."""
+        """States, as many at a time as there are lanes."""
         for start in range(0, len(qpos), self.width):
             group = qpos[start : start + self.width]
             full = np.concatenate([group, np.repeat(group[-1:], self.width - len(group), axis=0)])
@@ -88,7 +88,7 @@ def mujocos(m, qpos, poses=None):
 
 
 def support(d, g, u):
-    """How far (m) geom g reaches in the directions u [n, 3]."""
+    """Reach (m) of geom g in the directions u [n, 3]."""
     m, size, kind = d.model, d.model.geom_size[g], d.model.geom_type[g]
     local = u @ d.geom_xmat[g].reshape(3, 3)
     if kind == MESH:
@@ -109,7 +109,7 @@ def support(d, g, u):
 
 
 def separation(d, u, first=0, second=1):
-    """How far (m) geoms are apart along unit vectors u [n, 3]: least u·x of the second, less the largest of the first.
+    """Distance (m) of geoms along unit vectors u [n, 3]: least u·x of the second, less the largest of the first.
 
     The largest of these is their distance, if they are convex (separating hyperplanes); below 0 where they overlap.
     """

@@ -1,4 +1,4 @@
-"""How colours are seen: contrast, and differences for people with and without colour-blindness."""
+"""Colours as they are seen: contrast, and differences for people with and without colour-blindness."""
 
 import numpy as np
 

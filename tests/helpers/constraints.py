@@ -139,7 +139,7 @@ def dense_J(m, d):
 
 
 def assert_same_contacts(data, d, tolerance):
-    """That a simulation's contacts are MuJoCo's, in whatever order; returns the place of ours for each of them."""
+    """Assert that a simulation's contacts are MuJoCo's, in any order; returns the place of ours for each of them."""
     found = data.contact
     assert data.ncon == d.ncon
     place = matched(found, d.contact)
@@ -201,7 +201,7 @@ def relative(found, wanted):
 
 
 def assert_same_rows(source, states=20, seed=0, spread=0.1, speed=1.0, tolerance=1e-8, qpos=None):
-    """That contacts, rows, forces and accelerations of a mechanism are MuJoCo's at random states about its qpos0.
+    """Assert that a mechanism's contacts, rows, forces and accelerations are MuJoCo's at random states about its qpos0.
 
     `source`: MJCF text, or an MjModel. `qpos(rng, q)` changes positions further. Returns the largest number of rows,
     contacts and the MjModel.

@@ -115,7 +115,7 @@ def _read(m, data, pick):
 
 
 def mujocos(model, qpos):
-    """The same by MuJoCo's collision functions."""
+    """Contacts by MuJoCo's collision functions."""
     m = model.mujoco
     d = mujoco.MjData(m)
     found = []
@@ -135,7 +135,7 @@ def of_pair(model, name, found):
 
 
 def assert_same(found, expected, tolerance):
-    """That two lists [n states][...] hold the same contacts in the same order; returns how many they are.
+    """Assert that two lists [n states][...] hold the same contacts in the same order; return their number.
 
     `tolerance(state, contact)`: that of an expected contact's numbers.
     """
@@ -170,7 +170,7 @@ def differences(model, q, dq, step):
 
 
 def assert_tangents(model, qpos, rng, step, tolerance):
-    """That the duals' tangents are the float kernel's derivatives by central differences; returns how many contacts'.
+    """Assert that tangents are the float kernel's derivatives by central differences; return the number of contacts.
 
     A contact near a kink, where differences with two steps disagree by more than the tolerance, does not count, nor
     does a state near one with fewer or more contacts.

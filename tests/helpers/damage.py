@@ -116,7 +116,7 @@ def no_waiting(seconds):
 
 
 def outcome(path, whole):
-    """How loading ends, and after how many seconds."""
+    """End of loading, and the seconds until then."""
     began = time.monotonic()
     try:
         with warnings.catch_warnings():
@@ -130,7 +130,7 @@ def outcome(path, whole):
 
 
 def count_outcomes(suffix, count, directory, seed=0, kinds=KINDS):
-    """How many of `count` damaged recordings end how, by (kind, outcome), and the longest time."""
+    """Number of damaged recordings, of `count`, by (kind, outcome), and the longest time."""
     rng = random.Random(seed)
     source, target = Path(directory) / f"whole{suffix}", Path(directory) / f"damaged{suffix}"
     whole = recording()

@@ -9,7 +9,7 @@ from saltus.symbolic.export.routine import Routine
 
 
 class Numbers:
-    """What a derivation found, as numbers: `at(q, v, "M", "bias", ...)`; a single name gives its array alone.
+    """Results of a derivation as numbers: `at(q, v, "M", "bias", ...)`; a single name gives its array alone.
 
     Names are fields of Derivation, names of terms, of kinds of forces, qdot, and constraints (Φ). Accelerations in
     terms are 0 unless given.

@@ -1,4 +1,4 @@
-"""What a browser makes of a piece of HTML, by the parser of the standard library."""
+"""A piece of HTML as a browser reads it, by the parser of the standard library."""
 
 import base64
 import io

@@ -205,7 +205,7 @@ def mujocos(states):
 
 
 def assert_same(found, expected, tolerance):
-    """That two lists [n states][...] hold the same contacts in the same order; returns how many they are."""
+    """Assert that two lists [n states][...] hold the same contacts in the same order; return their number."""
     count = 0
     for state, (mine, theirs) in enumerate(zip(found, expected, strict=True)):
         assert [c.what for c in mine] == [c.what for c in theirs], f"state {state}"
@@ -222,7 +222,7 @@ def same_bits(found, expected):
 
 
 def assert_tangents(m, states, rng, step, tolerance):
-    """That duals' tangents are the float kernel's derivatives by central differences; returns how many contacts'.
+    """Assert that tangents are the float kernel's derivatives by central differences; return the number of contacts.
 
     Contacts near a kink, where differences with two steps disagree by more than the tolerance, do not count, nor do
     states near one with fewer or more contacts.

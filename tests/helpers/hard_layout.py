@@ -4,13 +4,13 @@ from saltus.model.compile.constraints import hard
 from saltus.model.layout import model_layout
 
 #: Features of most scenes: compiled once, these kernels serve all that have no others.
-COMMON = frozenset({"constraint", "contact", "box", "boxes", "cylinder", "thin"})
+COMMON = frozenset({"constraint", "contact", "box", "boxes", "cylinder"})
 
 
 def share_layout(monkeypatch, *features):
     """Give models under located hard contact these features and the common ones; they cost time and change nothing.
 
-    Not "seams": its kernels read tables that models without flush geoms lack.
+    Not "seams" and "thin": their kernels read and write tables that models without flush or thin geoms lack.
     """
 
     def layout(own):

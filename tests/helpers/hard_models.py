@@ -110,7 +110,7 @@ def housner_ratio(alpha):
 
 
 def next_tilt(alpha, tilt):
-    """How far it tilts to the other side: energy cos(α - θ) - cos α shrinks by the ratio squared."""
+    """Tilt to the other side: energy cos(α - θ) - cos α shrinks by the ratio squared."""
     energy = housner_ratio(alpha) ** 2 * (math.cos(alpha - tilt) - math.cos(alpha))
     return alpha - math.acos(math.cos(alpha) + energy)
 
@@ -169,7 +169,7 @@ def sliding_rod(friction, slope=2.0, tip=1e-6):
 
 
 def sliding_rod_acceleration(friction, slope=2.0):
-    """Of (x, z, turn) at first, while the tip slides to -x and nothing turns: N = m g/(1 + 3 c (c - μ s))."""
+    """Acceleration of (x, z, turn) while the tip slides to -x and nothing turns: N = m g/(1 + 3 c (c - μ s))."""
     c = 1 / math.hypot(1, slope)
     s = slope * c
     normal = G / (1 + 3 * c * (c - friction * s))

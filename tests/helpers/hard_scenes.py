@@ -146,7 +146,7 @@ def rotation(quat: Any) -> np.ndarray:
 
 
 def below(kind: int, size: Any, up: np.ndarray) -> float:
-    """How far a geom's lowest point is below its centre; `up` [3] is the world's z along the geom's axes.
+    """Distance of a geom's lowest point below its centre; `up` [3] is the world's z along the geom's axes.
 
     Support functions along -z: of a box Σ sᵢ |uᵢ|, of a cylinder r √(1 - u₃²) + l |u₃|, of a capsule r + l |u₃|.
     """
@@ -162,7 +162,7 @@ def below(kind: int, size: Any, up: np.ndarray) -> float:
 
 
 class Floor:
-    """How high above the floor z = 0 a mechanism's lowest point is."""
+    """Height of a mechanism's lowest point above the floor z = 0."""
 
     def __init__(self, model: saltus.Model | mujoco.MjModel):
         self.model = model if isinstance(model, mujoco.MjModel) else model.mujoco
@@ -190,7 +190,7 @@ def deepest(model: saltus.Model, recordings: list[saltus.Trajectory]) -> float:
 
 
 def cone_excess(t: saltus.Trajectory, friction: float) -> float:
-    """How far forces at the floor are outside their cones, N: max(|T| - μ N, -N); the normal is z."""
+    """Excess of forces at the floor over their cones, N: max(|T| - μ N, -N); the normal is z."""
     force = t.contact_force
     excess = np.maximum(np.hypot(force[..., 0], force[..., 1]) - friction * force[..., 2], -force[..., 2])
     return float(np.max(excess, initial=-np.inf))
@@ -231,7 +231,7 @@ def fastest(sim: saltus.Simulation, length: float = 0.1) -> float:
 
 
 def turning(model: saltus.Model) -> np.ndarray:
-    """Which velocities [nv] are angular."""
+    """Mask of velocities [nv] that are angular."""
     found = np.zeros(model.nv, bool)
     for kind, adr in zip(model.jnt_type, model.jnt_dofadr, strict=True):
         found[adr + 3 : adr + 6] |= kind == mujoco.mjtJoint.mjJNT_FREE.value
@@ -240,7 +240,7 @@ def turning(model: saltus.Model) -> np.ndarray:
 
 
 def depth_of_steps(model: saltus.Model, recordings: list[saltus.Trajectory], h: float, lever: float = 0.2) -> float:
-    """How deep steps of h seconds may leave a body, m: they know velocities at their ends alone, which a h²/2 escapes.
+    """Depth (m) to which steps of h seconds may go: they know velocities at their ends alone, which a h²/2 escapes.
 
     a: the acceleration of points, gravity and ω² r with the fastest turning and a lever r (m).
     """

@@ -1,4 +1,4 @@
-"""What tests of the lab share: sessions without a thread, frames in numbers, clients."""
+"""Sessions without a thread, frames in numbers and clients, which tests of the lab share."""
 
 import json
 import math
@@ -12,7 +12,7 @@ from websockets.sync.client import connect
 import saltus
 from saltus.lab.controls.extras import Extras
 from saltus.lab.data.recording import Downloads
-from saltus.lab.making.setup import Setup
+from saltus.lab.making.setup import LabStart
 from saltus.lab.messages.protocol import Command
 from saltus.lab.scene.scenes import scenes
 from saltus.lab.session import LiveSession
@@ -70,7 +70,7 @@ def ready(session, patience=300.0):
 
 def session_of(model, **setup):
     """A session of a model, compiled and ready."""
-    return ready(LiveSession(Setup("test", "Test", saltus.load(model), **setup), Downloads()))
+    return ready(LiveSession(LabStart("test", "Test", saltus.load(model), **setup), Downloads()))
 
 
 def pendulum(**setup):
@@ -221,7 +221,7 @@ def set_control(sim, value):
 
 def with_extras(add, model=SLIDE, **setup):
     """A session with what a function adds to its extras, ready."""
-    session = LiveSession(Setup("test", "Test", saltus.load(model), **{"playing": False, **setup}), Downloads())
+    session = LiveSession(LabStart("test", "Test", saltus.load(model), **{"playing": False, **setup}), Downloads())
     extras = Extras()
     session.add(extras)
     add(extras)

@@ -77,7 +77,7 @@ def add_odd(root, rng):
 
 @functools.cache
 def attributes_of(tag):
-    """All that MuJoCo's schema has for elements of a kind, wherever they stand."""
+    """Attributes that MuJoCo's schema has for elements of a kind, wherever they stand."""
     return sorted({name for path, names in schema().items() if path.split("/")[-1] == tag for name in names})
 
 
@@ -145,7 +145,7 @@ def move(root, rng):
 
 
 def outcome(source, known):
-    """How a model ends: "refused", "stepped", "loaded", "diverged", or the error that should not be."""
+    """End of a model: "refused", "stepped", "loaded", "diverged", or the error that should not be."""
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
@@ -193,7 +193,7 @@ MAKERS = {"changed": mutant, "odd": odd_mutant}
 
 
 def in_a_process(seeds, kind="changed"):
-    """The same in a process of its own; where that dies, the model that it died of is named, and the rest goes on."""
+    """Outcomes in a process of its own; where that dies, the model that it died of is named, and the rest goes on."""
     seeds = list(seeds)
     while seeds:
         ours, theirs = multiprocessing.Pipe(duplex=False)

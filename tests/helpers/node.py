@@ -20,7 +20,7 @@ def run_page(html, runs):
 
 
 def contents(html):
-    """What a page holds, see `saltus.lab.standalone.page`: the description, the module, initial contents of memory."""
+    """Contents of a page, see `saltus.lab.standalone.page`: the description, the module, initial contents of memory."""
     (text,) = re.findall(r'id="simulation-data">([^<]*)<', html)
     whole = gzip.decompress(base64.b64decode(text))
     first, second = struct.unpack("<II", whole[:8])

@@ -106,12 +106,48 @@ GOOD = {  # what a call needs to be one, by name
     "ButcherTableau": dict(a=[[0]], b=[1]),
     "derive": dict(model="pendulum"),
     "integrate_ode": dict(f=lambda t, y, *params: -y, y0=[1.0], t=1.0),
+    "identify": dict(
+        model="pendulum",
+        recordings=dict(time=[0, 0.1, 0.2], qpos=np.zeros((3, 1))),
+        parameters={"body_mass[bob]": (0.1, 2.0)},
+        iterations=2,
+    ),
+    "regressor": dict(model=model(), q=[0.1], v=[0.2], a=[0.3]),
+    "inertial_parameters": dict(model=model()),
+    "base_parameters": dict(model="pendulum"),
+    "inverse_dynamics": dict(model="pendulum", trajectory=dict(time=np.arange(7) / 10, qpos=np.zeros((7, 1)))),
+    "static_optimization": dict(forces=None),
+    "excite": dict(model="pendulum", velocity=1.0, acceleration=3.0, harmonics=1, starts=1),
+    "casadi": dict(model="pendulum"),
+    "computed_torque": dict(kp=1.0, kd=1.0),
+    "operational_space": dict(site="hand", kp=1.0, kd=1.0, target=0.0),
+    "follow": dict(control=None, motion=None),
+    "minimum_jerk": dict(model="pendulum", points=[[0.0], [1.0]], times=[0.0, 1.0]),
+    "spline": dict(model="pendulum", points=[[0.0], [1.0]], times=[0.0, 1.0]),
+    "gait": dict(model="pendulum", points=[[0.0], [1.0], [0.5]], phases=[0.0, 0.3, 0.6], period=1.0),
+    "read_motion": dict(model="pendulum", table={"time": [0, 1], "theta": [0, 1]}),
+    "gravity_compensation": {},
+    "lqr": dict(sim=None, Q=1.0, R=1.0),
+    "equilibrium": dict(sim=None, iterations=2),
+    "modes": dict(sim=None),
+    "bode": dict(sim=None),
+    "controllability": dict(sim=None),
+    "observability": dict(sim=None),
+    "mppi": dict(sim=None, cost=print, horizon=2, noise=1.0, threads=1),
+    "kalman": dict(sim=None, process_noise=1e-4, measurement_noise=1e-2),
+    "smooth": dict(filtered=None),
+    "moving_horizon": dict(sim=None, process_noise=1e-4, measurement_noise=1e-2),
+    "ilqr": dict(sim=None, cost=print, horizon=2),
+    "ik": dict(model="pendulum", targets={"tip": [0.0, 0.0, -2.0]}, restarts=0, threads=1),
+    "Pose": {},
     "run_gradient": dict(sim=None, duration=0.02, loss=print, wrt=("qpos",)),
     "simulate": dict(model="pendulum", t0=0.0, tf=0.1, sampling_period=0.02, q0=[0.1], v0=[0.0], progress=False),
     "Model.changed": dict(values={"body_mass[bob]": 1.0}),
     "Model.id": dict(kind="joint", name="theta"),
     "Model.names": dict(kind="joint"),
+    "Simulation.inverse": dict(qacc=[0.0]),
     "Simulation.jacobian": dict(body=1),
+    "Simulation.linearize_data": dict(fields="qacc"),
     "Simulation.restore": dict(snapshot=None),
     "Simulation.certify": dict(start=None, trajectory=None, duration=0.1),
     "Simulation.run": SHORT,
@@ -137,6 +173,13 @@ GOOD = {  # what a call needs to be one, by name
     "Equations.generalised_force": dict(body="bob", force=(1, 0, 0)),
     "Equations.solve": dict(duration=0.1, q=[0.1], v=[0.0]),
 }
+
+
+def motion():
+    """A motion of the pendulum."""
+    return saltus.minimum_jerk("pendulum", [[0.0], [1.0]], [0.0, 1.0])
+
+
 OBJECTS = {
     "Model": model,
     "Simulation": simulation,
@@ -147,6 +190,7 @@ OBJECTS = {
     "ContactLaw": lambda: LAW,
     "Equations": equations,
     "Certificate": lambda: trajectory().certificate,
+    "ReferenceMotion": motion,
 }
 RESULT = "made by Saltus alone: what others are handed, not what they make"
 ERROR = "an error, which Saltus raises"
@@ -154,11 +198,16 @@ INSIDE = "called by a simulation, with its own model"
 WRITES = "draws and writes files: seconds each; its options are those of tests/record and tests/draw"
 EXEMPT = {
     **dict.fromkeys(
-        ("OdeSolution", "Model", "Comparison", "Sweep", "Certificate", "FrictionContact", "Equations"), RESULT
+        (
+            *("OdeSolution", "Model", "Comparison", "Sweep", "Certificate", "FrictionContact", "Equations"),
+            "ReferenceMotion",
+        ),
+        RESULT,
     ),
     "Integrator": "a record of what an integrator promises, made by `saltus.integrators` and tableaus",
     "Model.struct": "what kernels see, for those who write kernels",
     "Model.sensing_struct": "what kernels see, for those who write kernels",
+    "Batch.engine_of": "what is below a simulation",
     **dict.fromkeys(("Trajectory.report", "Trajectory.show", "Trajectory.video", "Equations.page"), WRITES),
     "Equations.simplify": "rewrites formulas for as long as its limit says",
     **dict.fromkeys(("Equations.latex", "Equations.c"), "formulas of the pendulum as text, seconds"),
@@ -197,6 +246,8 @@ LONG = {  # what a user may well mean, and what takes its time
     ("sweep", "duration"): ("1e300", "a huge whole number"),
     ("refine", "duration"): ("1e300", "a huge whole number"),
     ("simulate", "tf"): ("1e300", "a huge whole number"),
+    ("excite", "harmonics"): ("1e300", "a huge whole number"),
+    ("excite", "starts"): ("1e300", "a huge whole number"),
     ("Simulation.run", "duration"): ("1e300", "a huge whole number"),
     ("Equations.solve", "duration"): ("1e300", "a huge whole number"),
 }

@@ -114,7 +114,7 @@ def files(package: str) -> list[File]:
 
 
 def each_file(package: str) -> Iterator[File]:
-    """The same one by one: together they can take a gigabyte."""
+    """Files of a package one by one: together they can take a gigabyte."""
     place = root(package)
     for path in sorted(p for p in place.rglob("*") if p.suffix in SUFFIXES):
         name = path.relative_to(place).as_posix()
@@ -178,7 +178,7 @@ def line(package: str, found: list[File], refused: dict[str, str]) -> str:
 
 
 def details(package: str, found: list[File], refused: dict[str, str]) -> list[str]:
-    """Which models of a package are refused and why, and why MuJoCo does not compile the other files."""
+    """Models of a package that are refused, and files that MuJoCo does not compile, each with the reason."""
     reasons: dict[str, int] = {}
     for file in found:
         if file.reason:

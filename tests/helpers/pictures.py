@@ -1,4 +1,4 @@
-"""What the rasteriser's samples show, to be compared with rays; and pixels of points."""
+"""Contents of the rasteriser's samples, to be compared with rays; and pixels of points."""
 
 import mujoco
 import numpy as np

@@ -48,7 +48,7 @@ def recorded(count=50, **changes):
 
 
 def contact_points(count=50):
-    """What a run with hard contact has besides."""
+    """Further columns of a run with hard contact."""
     rng = np.random.default_rng(3)
     return {
         "contact_mode": rng.integers(0, 3, (count, 3)),

@@ -3,6 +3,8 @@
 import mujoco
 import numpy as np
 
+from helpers import constraints
+
 # three trees and a body moved from outside: limits of all kinds, contacts of 1, 3, 4 and 6 dimensions, bodies that are
 # connected and welded (far from where they should be), tendons with all that they can have, all modes of cameras
 LABORATORY = """
@@ -86,6 +88,9 @@ LABORATORY = """
 </actuator>
 <sensor>{sensors}</sensor></mujoco>"""
 
+CONES = {"pyramidal": mujoco.mjtCone.mjCONE_PYRAMIDAL, "elliptic": mujoco.mjtCone.mjCONE_ELLIPTIC}
+STATE = ("qpos", "qvel", "act", "ctrl", "mocap_pos", "mocap_quat", "qfrc_applied", "xfrc_applied", "time")
+
 OBJECTS = {
     "body": ["trunk", "shin", "door", "kite", "hand", "world"],
     "xbody": ["trunk", "shin", "latch", "hand", "world"],
@@ -149,3 +154,37 @@ def worst(m, found, wanted):
     error = np.abs(found - wanted) / scale
     k = int(np.argmax(error))
     return error[k], labels(m)[k]
+
+
+def compiled(sensors, cone="pyramidal"):
+    """The laboratory with elements of <sensor>, solved to the end."""
+    m = constraints.tight(mujoco.MjModel.from_xml_string(laboratory(sensors)))
+    m.opt.cone = CONES[cone]
+    return m
+
+
+def states(m, count, seed=0):
+    """MuJoCo's data at random states about qpos0, under random inputs; in none does rounding decide what acts."""
+    rng = np.random.default_rng(seed)
+    found = []
+    while len(found) < count:
+        d = mujoco.MjData(m)
+        for name, value in constraints.near(m, rng).items():
+            getattr(d, name)[:] = value
+        d.time = rng.uniform()
+        d.act[:] = rng.normal(size=m.na)
+        d.qfrc_applied[:] = rng.normal(size=m.nv)
+        d.xfrc_applied[1:] = rng.normal(size=(m.nbody - 1, 6))
+        d.mocap_pos[:] += 0.1 * rng.normal(size=(m.nmocap, 3))
+        d.mocap_quat[:] = rng.normal(size=(m.nmocap, 4))  # of any length
+        mujoco.mj_forward(m, d)
+        if not constraints.undecided(d):
+            found.append(d)
+    return found
+
+
+def put(sim, d):
+    """MuJoCo's state and inputs into a simulation."""
+    for name in STATE:
+        if name == "time" or np.size(getattr(d, name)):
+            setattr(sim, name, getattr(d, name))

@@ -80,7 +80,7 @@ CARRIED = world(
 
 
 class Pair:
-    """The same world in MuJoCo, which is the reference, and here."""
+    """A world in MuJoCo, which is the reference, and here."""
 
     def __init__(self, xml, integrator=None):
         self.m = mujoco.MjModel.from_xml_string(xml)

@@ -4,9 +4,9 @@
     PYTHONPATH=tests:. python -m helpers.soak KIND SEED
 
 The first, which `./check --soak MINUTES` calls, tries mutants in one process a core and prints counts by kind. Faults
-are errors that are not of Saltus (raw), processes that end by themselves (crash), and what takes longer than 20 s
-without compiling, twice (hang); each is printed with the command that repeats it, and then the exit status is 1. The
-second tries one mutant in this process, prints its outcome, and leaves its files in a folder.
+are errors that are not of Saltus (raw), processes that end by themselves (crash), and what takes longer than 20 s of
+the processor without compiling, twice (hang); each is printed with the command that repeats it, and then the exit
+status is 1. The second tries one mutant in this process, prints its outcome, and leaves its files in a folder.
 """
 
 import argparse
@@ -35,7 +35,7 @@ def repeating(task: Task) -> str:
 
 
 def soak(tasks: Iterable[Task], workers: int, limit: float, seconds: float) -> Counter[tuple[str, str]]:
-    """How many mutants of each kind ended how, {(kind, result): count}; faults are printed as they are found."""
+    """Number of mutants by kind and end, {(kind, result): count}; faults are printed as they are found."""
     found: Counter[tuple[str, str]] = Counter()
     for task, ended in attempts(iter(tasks), workers, limit, time.monotonic() + seconds):
         found[task[0], ended.result] += 1

@@ -121,7 +121,7 @@ def stuck(m, d):
 
 
 def lanes_do_not_meddle(m, n=24):
-    """That a step of a batch gives the same bits whoever is a simulation's neighbour."""
+    """Assert that a step of a batch gives the same bits whoever is a simulation's neighbour."""
     model, found = saltus.load(m), [(d.qpos.copy(), d.qvel.copy(), d.qacc.copy()) for d in states(m, n)]
     results = []
     for order in (np.arange(n), np.random.default_rng(3).permutation(n)):
@@ -134,7 +134,7 @@ def lanes_do_not_meddle(m, n=24):
 
 
 def lanes_are_single_runs(m, n=24):
-    """That a simulation's three steps in a batch are bit by bit the same whoever its neighbours are, and to 1e-9, for
+    """Assert that three steps in a batch are the same to the bit whoever the neighbours are, and to 1e-9, for
     lanes sum in another order, those of the simulation alone.
     """
     together, found = lanes_do_not_meddle(m, n)

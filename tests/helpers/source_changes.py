@@ -12,7 +12,6 @@ with the kernels compiled before the change differ from those with an empty cach
 import ast
 import contextlib
 import functools
-import os
 import random
 import shutil
 import sys
@@ -78,7 +77,8 @@ def defined(tree, module):
             for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
                 pairs = [(target, node)]
                 if isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple):  # a, b = f, g
-                    pairs = zip(target.elts, node.value.elts, strict=True)
+                    if len(target.elts) == len(node.value.elts):  # otherwise a starred one stands for several
+                        pairs = zip(target.elts, node.value.elts, strict=True)
                 for names, value in pairs:
                     for name in ast.walk(names):
                         if isinstance(name, ast.Name):
@@ -109,7 +109,7 @@ def references():
 
 
 def _of_loops(graph):
-    """What the loops of integrators refer to, which are made when they are asked for."""
+    """Functions to which loops of integrators refer, which are made when they are asked for."""
     found = {}
     for name in STEPS:
         integrator = find_integrator(name, "")
@@ -124,7 +124,7 @@ def _of_loops(graph):
 
 
 def callers(graph, changed):
-    """All that refers to `changed`, directly or by way of others, and itself."""
+    """Functions that refer to `changed`, directly or by way of others, and itself."""
     back = {}
     for name, used in graph.items():
         for other in used:
@@ -406,14 +406,10 @@ class Trial:
         """The answer to a question while a change is made in the copy."""
         change.make()
         source = all_modules()[module]
-        path = self.copy.root / (PROGRAMS.name if module == OF_PROGRAMS else source.relative_to(PACKAGE.parent))
-        kept, times = path.read_text(), path.stat()
-        path.write_text(ast.unparse(ast.fix_missing_locations(tree)))  # positions and comments change in any case
-        try:
+        file = Path(PROGRAMS.name) if module == OF_PROGRAMS else source.relative_to(PACKAGE.parent)
+        text = ast.unparse(ast.fix_missing_locations(tree))  # positions and comments change in any case
+        with self.copy.replaced(file, text):
             return ask()
-        finally:
-            path.write_text(kept)
-            os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
 
     def verdict(self, seed, kind=None):
         """(kind, what was changed, faults) of one change; None where the changed package cannot be imported."""

@@ -1,4 +1,4 @@
-"""Which poses are far from those where contacts jump, by what the reference itself does; contacts in any order."""
+"""Poses far from those where contacts jump, by what the reference itself does; contacts in any order."""
 
 import numpy as np
 
@@ -17,7 +17,7 @@ def arranged(found, expected):
 
 
 def steady(model, name, qpos, expected, change, at_most):
-    """Where a pair's contacts by MuJoCo stay as they are: [n] truths.
+    """Mask [n] of poses about which a pair's contacts by MuJoCo stay as they are.
 
     That is where all numbers change by less than `at_most` as all of qpos changes by up to `change`, three times.
     """

@@ -21,7 +21,7 @@ def new_command(m, d, e):
 
 @term
 def error(m, d, e):
-    """How far the cart is from where it is wanted."""
+    """Distance of the cart from where it is wanted."""
     return e.command[0] - d.qpos[0]
 
 
@@ -32,7 +32,7 @@ def closeness(m, d, e):
 
 @term
 def above(m, d, e):
-    """Of the pole's tip over the cart (m)."""
+    """Height of the pole's tip over the cart (m)."""
     return d.site_xpos[e.tip, 2] - d.xpos[1, 2]
 
 

@@ -16,7 +16,7 @@ def push(m, d, e):
 
 @term
 def height(m, d, e):
-    """Of the tip (m)."""
+    """Height of the tip (m)."""
     return d.site_xpos[e.tip, 2]
 
 

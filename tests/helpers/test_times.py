@@ -1,4 +1,4 @@
-"""Where the time of the tests goes: `PYTHONPATH=tests python -m helpers.test_times [--write] [pytest's arguments]`.
+"""Time of the tests by kind: `PYTHONPATH=tests python -m helpers.test_times [--write] [pytest's arguments]`.
 
 Runs pytest with them and prints, by part of the tests, how long it imported, compiled (Numba's front end, LLVM), loaded
 compiled code, ran, waited, and what its sub-processes took; then the kernels whose compilation took longest, of how
@@ -38,7 +38,7 @@ def measured(command):
 
 
 def together(found):
-    """What several processes wrote as one: seconds of tests [name: {kind: s}], kernels [name: {seconds, keys}]."""
+    """Records of several processes as one: seconds of tests [name: {kind: s}], kernels [name: {seconds, keys}]."""
     tests, kernels = defaultdict(Counter), defaultdict(lambda: {"seconds": 0.0, "keys": []})
     for one in found:
         for name, seconds in one["tests"].items():

@@ -128,7 +128,7 @@ def held_up():
 
 
 def between(before, after):
-    """Where the time from one moment to another went, by kind."""
+    """Seconds from one moment to another, by kind."""
     spent = {what: after[what] - before[what] for what in after}
     counted = sum(spent[what] for what in COUNTED)
     return {

@@ -56,7 +56,7 @@ class TouchPage(LabPage):
         self.fingers = []
 
     def insets(self, **sides):
-        """What notch and home bar take at `top`, `right`, `bottom`, `left`, pixels."""
+        """Room of notch and home bar at `top`, `right`, `bottom`, `left`, pixels."""
         none = {"top": 0, "right": 0, "bottom": 0, "left": 0}
         self.devtools.send("Emulation.setSafeAreaInsetsOverride", {"insets": {**none, **sides}})
         self.tab.wait_for_timeout(300)
@@ -106,9 +106,9 @@ class TouchPage(LabPage):
         return left + width / 2, top + height / 2
 
     def unreachable(self):
-        """What of the controls is not inside the window, covered, cut, or too small for a finger."""
+        """Controls that are not inside the window, covered, cut, or too small for a finger."""
         return self.tab.evaluate(REACH)
 
     def place(self, body, point="undefined"):
-        """Where a point of a body is on the page."""
+        """Place of a point of a body on the page."""
         return tuple(self.get(f"Object.values(lab.project({body!r}, {point}))"))

@@ -23,7 +23,7 @@ import saltus
 import saltus.env
 from helpers.lab import ready, run
 from saltus.lab.data.recording import Downloads
-from saltus.lab.making.setup import Setup
+from saltus.lab.making.setup import LabStart
 from saltus.lab.session import LiveSession
 from saltus.number.functions import sqrt, where
 
@@ -40,7 +40,7 @@ SHAPES = {
     "mesh": 'type="mesh" mesh="cube"',
 }
 SMALL = ("sphere", "box")
-#: Where scenes are along y, and the height of what is there; a metre from body to body along x.
+#: Places of scenes along y, and the height of what is there; a metre from body to body along x.
 PLACES = {"plane": (0, 0), "box": (10, 1), "height field": (20, 1), "seam": (30, 1), "wall": (40, 5), "stairs": (50, 1)}
 PLACES |= {"mocap lift": (60, 1), "plate welded to mocap": (70, 1), "air": (80, 5)}
 STEP, STEPS = 0.1, 4
@@ -476,6 +476,55 @@ def energy_ledger(law: Law) -> list[Check]:
     ]
 
 
+def inverse_forces(law: Law) -> list[Check]:
+    """In the air a ball that does not accelerate needs m g; on the table contacts carry it."""
+    sim = dropped(law)
+    floating = sim.inverse(np.zeros(sim.model.nv))[2]
+    sim.run(1.5, sample=1.5)
+    resting = sim.inverse(np.zeros(sim.model.nv))[2]
+    return [
+        Check("in the air", floating, MASS * G, 1e-9),
+        Check("at rest", resting, 0.0, 1e-3 * MASS * G),
+    ]
+
+
+def derivatives_of_inverse(law: Law) -> list[Check]:
+    """In the air the force along z grows with the acceleration by the mass, and with nothing else."""
+    _, dv, da = dropped(law).linearize_inverse()
+    return [Check("by acceleration and velocity", [da[2, 2], dv[2, 2]], [MASS, 0.0], 1e-9)]
+
+
+def event_derivatives(law: Law) -> list[Check]:
+    """The time of the first impact, √(2 h/g), grows with the height h by 1/(g t), and with the velocity by 1/g."""
+    start, fall = at("box", SMALL, above=DROP), math.sqrt(2 * DROP / G)
+    start["box"][2] += 1.0  # lands later
+    run = simulation(law, SMALL, start).run(1.2 * fall, sensitivity=("qpos", "qvel"))
+    found = run.events.sensitivity
+    return [Check("time", [found["qpos"].time[0, 2], found["qvel"].time[0, 2]], [1 / (G * fall), 1 / G], 1e-7)]
+
+
+def estimated(law: Law) -> list[Check]:
+    """A step of free flight turns the variance p of z into p (1 + h²), with its velocity it has the covariance p h."""
+    sim, p = dropped(law), 1e-4
+    estimate = saltus.kalman(sim, 0.0, 1e-6, covariance=p, sensors=["framepos"])
+    estimate.predict()
+    P, n = estimate.covariance, sim.model.nv
+    return [Check("variances", [P[2, 2], P[n + 2, n + 2], P[2, n + 2]], [p * (1 + H**2), p, p * H], 1e-12)]
+
+
+def estimated_in_a_window(law: Law) -> list[Check]:
+    """Two places in free flight, a step apart, tell the velocity, which was thought to be another by 1 m/s."""
+    truth, thought = dropped(law), dropped(law)
+    down = thought.model.dof_names().index("#1.vz")  # of the box, whose place is measured
+    thought.qvel[down] += 1.0
+    estimate = saltus.moving_horizon(thought, 1e-14, 1e-14, covariance=1.0, sensors=["framepos"])
+    estimate.update(truth.sensor("framepos"))
+    truth.step()
+    estimate.predict()
+    estimate.update(truth.sensor("framepos"))
+    return [Check("velocity", [estimate.qvel[down]], [-G * H], 1e-6)]
+
+
 def event_log(law: Law) -> list[Check]:
     """Each body hits once, at √(2 h/g), with √(2 g h)."""
     events = dropped(law).run(1.0, sample=0.5).events
@@ -506,10 +555,53 @@ def certificate(law: Law) -> list[Check]:
 
 
 def derivatives(law: Law) -> list[Check]:
-    """In free flight a step's derivative of z by the velocity is h, of all else by itself 1."""
+    """In free flight a step's derivative of z by the velocity is h, of all else by itself 1.
+
+    Under hard contact also a step over a bounce: z = e v s - g s²/2 at s after the impact, which is later by dh/v.
+    """
     a, _ = dropped(law).linearize()
     n = len(a) // 2
-    return [Check("A", [a[2, 2], a[2, n + 2], a[n + 2, n + 2], a[n + 2, 2]], [1, H, 1, 0], 1e-9)]
+    found = [Check("A", [a[2, 2], a[2, n + 2], a[n + 2, n + 2], a[n + 2, 2]], [1, H, 1, 0], 1e-9)]
+    if law.hard:
+        e, fall = 0.5, math.sqrt(2 * DROP / G)
+        start, after, speed = at("box", SMALL, above=DROP), 0.4 * fall, G * fall
+        start["box"][2] += 1.0  # lands later
+        sim = simulation(law, SMALL, start, restitution=e)
+        sim.timestep = fall + after
+        a, _ = sim.linearize()
+        right = [((1 + e) * G * after - e * speed) / speed, (1 + e) * G / speed]
+        found.append(Check("A over a bounce", a[[2, n + 2], 2], right, 1e-6))
+    return found
+
+
+def derivatives_by_parameters(law: Law) -> list[Check]:
+    """In free flight a step changes the velocity by g h, so that its derivative by the option, which is -g, is h."""
+    _, _, P = dropped(law).linearize(parameters="opt.gravity[2]")
+    return [Check("P", P[len(P) // 2 + 2, 0], H, 1e-9)]
+
+
+def derivatives_of_sensors(law: Law) -> list[Check]:
+    """In free flight the place of a body grows by its position, and its acceleration, which is -g, by the option."""
+    sim = dropped(law)
+    C, _ = sim.linearize_sensors("framepos")
+    _, _, P = sim.linearize_data("qacc[2]", parameters="opt.gravity[2]")
+    return [Check("place", [C[2].sum(), C[2].max()], 1.0, 1e-9), Check("acceleration", P[0, 0], 1.0, 1e-9)]
+
+
+def gradients_of_runs(law: Law) -> list[Check]:
+    """In free flight the place after a time t has the derivatives 1 by the start's and t by its velocity."""
+    sim, duration = dropped(law), 0.05
+    _, gradient = saltus.run_gradient(sim, duration, lambda run: run.qpos[-1, 2])
+    return [Check("gradient", [gradient["qpos"][2], gradient["qvel"][2]], [1, duration], 1e-9)]
+
+
+def gradients_in_reverse(law: Law) -> list[Check]:
+    """In free flight, back from the end: by start 1 and t, by gravity t (t + h)/2 after semi-implicit Euler steps."""
+    sim, duration = dropped(law), 0.05
+    wrt = ("qpos", "qvel", "opt.gravity")
+    _, gradient = saltus.run_gradient(sim, duration, lambda run: run.qpos[-1, 2], wrt=wrt, mode="reverse")
+    found = [gradient["qpos"][2], gradient["qvel"][2], gradient["opt.gravity"][2]]
+    return [Check("gradient", found, [1, duration, duration * (duration + H) / 2], 1e-9)]
 
 
 def by_steps(law: Law) -> list[Check]:
@@ -568,7 +660,7 @@ def by_environment(law: Law) -> list[Check]:
 def by_lab(law: Law) -> list[Check]:
     """A second of frames of the lab's session."""
     model = saltus.load(world(SMALL, at("box", SMALL, above=DROP), 0.0))
-    setup = Setup("truth", "Truth", model, key="start", integrator=law.integrator, contact=law.contact())
+    setup = LabStart("truth", "Truth", model, key="start", integrator=law.integrator, contact=law.contact())
     session = ready(LiveSession(setup, Downloads()))
     session.playing = True
     run(session, 1.0)
@@ -636,14 +728,30 @@ MOVERS = [
     ),
     Scene("an equality switched off in the run", ("",), "free flight", switched),
 ]
+REVERSE = '`run_gradient(mode="reverse")`'
 READERS = [
     Reading("position, velocity, acceleration sensors", "free fall; at rest, the weight is felt", sensed_motion),
     Reading("force and torque sensors", "none between a free body and the world", sensed_forces),
     Reading("contact records of a recording", "their sum is the weight (statics)", contact_records),
     Reading("energy ledger", "contacts take m g h; no residual", energy_ledger),
+    Reading("`inverse()`", "force for no acceleration: m g in the air, none at rest", inverse_forces),
+    Reading("`linearize_inverse()`", "in the air by the acceleration: m, by the velocity: 0", derivatives_of_inverse),
     Reading("event log", "impact at √(2 h/g) with √(2 g h); soft contact has no events", event_log),
     Reading("certificate", "true error of a flight and a bounce", certificate),
-    Reading("`linearize()`", "derivatives of a step in free flight: 1, h", derivatives),
+    Reading("`linearize()`", "derivatives of a step in free flight: 1, h; over a bounce: (1 + e) g/v", derivatives),
+    Reading(
+        "`linearize(parameters=)`", "velocity after a step in free flight by gravity: h", derivatives_by_parameters
+    ),
+    Reading(
+        "`linearize_sensors()`, `linearize_data()`",
+        "place in free flight by itself: 1; acceleration by gravity: 1",
+        derivatives_of_sensors,
+    ),
+    Reading("`run_gradient`", "height in free flight by its start: 1, t", gradients_of_runs),
+    Reading(REVERSE, "height in free flight by its start and by gravity: 1, t, t (t + h)/2", gradients_in_reverse),
+    Reading("`events.sensitivity`", "time of the impact by height and velocity: 1/(g t), 1/g", event_derivatives),
+    Reading("`kalman`", "variances after a step in free flight: p (1 + h²), p", estimated),
+    Reading("`moving_horizon`", "velocity in free flight from two places: -g h", estimated_in_a_window),
 ]
 CARRIERS = [
     Reading("`run`", "flight by g t²/2, height at rest", by_run),
@@ -660,14 +768,33 @@ CORE += [PAIRS[0], PAIRS[1], MOVERS[1]]
 #: Cells that are refused, with the words that the error has.
 REFUSED: dict[tuple[str, str], str] = {}
 DEFORMABLE = "deformable bodies with contacts or edge-length constraints, which require the soft law"
+DIFFERENTIATED = (
+    "`linearize()`",
+    "`linearize(parameters=)`",
+    "`run_gradient`",
+    REVERSE,
+    "`kalman`",
+    "`moving_horizon`",
+)
 for law in LAWS:
     if law.hard:
+        words = "forces do not follow from accelerations; choose contact='soft'"
+        REFUSED |= {(law.name, row): words for row in ("`inverse()`", "`linearize_inverse()`")}
         if law.integrator == "moreau_jean":
             words = "moreau_jean steps over impacts, so its steps have no derivatives"
-            REFUSED[law.name, "`linearize()`"] = words
+            REFUSED |= {(law.name, row): words for row in DIFFERENTIATED}
+            words = "contact forces of moreau_jean are means over a step, without derivatives"
+            REFUSED[law.name, "`linearize_sensors()`, `linearize_data()`"] = words
+        else:
+            REFUSED[law.name, REVERSE] = "goes back over steps of fixed length, not over located events"
         words = "hard contact and events need precision='float64': they are located in time"
         REFUSED[law.name, "`Batch`, float32"] = words
         REFUSED[law.name, "a cloth on the floor"] = DEFORMABLE
+    elif law.integrator == "dopri5":
+        words = "soft contacts and limits begin and end inside the steps of dopri5"
+        REFUSED |= {(law.name, row): words for row in DIFFERENTIATED}
+    if law.kind != "located":
+        REFUSED[law.name, "`events.sensitivity`"] = "only located events have derivatives"
     if law.kind != "soft":
         words = f"environments have soft contact, not {'hard' if law.hard else 'compliant'} contact; use saltus.Batch"
         REFUSED[law.name, "environment"] = words
@@ -689,7 +816,7 @@ SLOWED = (
     "contacts with the edge push along it while a corner has hardly passed it, as under the soft law, and take 3 % of "
     "the speed; `saltus check` names seams, and hard contact acts on the union's surface"
 )
-#: Of these it depends on rounding how wrong they are at the time of looking.
+#: Scenes of which it depends on rounding how wrong they are at the time of looking.
 BY_CHANCE = (COMES, WAVERS)
 #: Cells that are wrong, by law, scene and shape ("" for all): what is seen.
 WRONG: dict[tuple[str, str, str], str] = {

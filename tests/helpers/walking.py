@@ -97,7 +97,7 @@ def biped(shape='type="box" size="0.09 0.04 0.01"', iterations=100):
 
 
 class Walking:
-    """What a joystick task makes of one simulation, from its parameters and MuJoCo's quantities.
+    """A joystick task on one simulation, computed from its parameters and MuJoCo's quantities.
 
     `step` takes the state that the step has reached, MuJoCo's data of the start of the last substep, and the action.
     """
@@ -119,7 +119,7 @@ class Walking:
         self.places = data.geom_xpos[self.feet, :2].copy()
 
     def swing(self, time):
-        """How high each foot is to be, from 0 to 1."""
+        """Height that each foot is to have, from 0 to 1."""
         turns = self.phase + self.p["gait_frequency"] * time + 0.5 * self.p["gait"]
         return np.maximum(np.sin(2.0 * np.pi * turns), 0.0) ** 2
 
@@ -134,7 +134,7 @@ class Walking:
         return self.p["stand"] + self.p["action_scale"] * action + lift
 
     def observation(self, qpos, qvel):
-        """What the agent sees."""
+        """Observation of the agent."""
         turn = _matrix(qpos[3:7])
         angle = 2.0 * np.pi * (self.phase + self.p["gait_frequency"] * self.steps * self.dt + 0.5 * self.p["gait"][0])
         parts = 2.0 * turn.T @ qvel[:3], 0.25 * qvel[3:6], turn.T @ [0.0, 0.0, -1.0], self.command
@@ -185,7 +185,7 @@ class Walking:
         return self.p["swing_height"] * self.swing(self.steps * self.dt) if self.moves else 0.0
 
     def _touching(self, data):
-        """Which feet MuJoCo has in contact with the floor."""
+        """Mask of feet that MuJoCo has in contact with the floor."""
         pairs = {frozenset(pair) for pair in data.contact.geom[data.contact.dist < 0.0].tolist()}
         return np.array([frozenset((foot, self.floor)) in pairs for foot in self.feet])
 

@@ -52,7 +52,7 @@ class Woodpecker:
 
 @dataclass(frozen=True)
 class WoodpeckerCycle:
-    """What Leine, Glocker & van Campen print of the limit cycle, s, rad, Hz; `events` go from jam to jam."""
+    """The limit cycle as Leine, Glocker & van Campen print it, s, rad, Hz; `events` go from jam to jam."""
 
     period: float = 0.1452
     accurate_period: float = 0.145976  # from `hybrid_scipy` on the same data, at tolerances of 1e-10

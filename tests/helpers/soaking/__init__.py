@@ -1,1 +1,1 @@
-"""What a soak tries: a file for each sort of input, which makes mutants from seeds, and the workers that try them."""
+"""Inputs of a soak: a file for each sort, which makes mutants from seeds, and the workers that try them."""

@@ -94,7 +94,9 @@ def _odd_array(array: np.ndarray, rng: random.Random) -> np.ndarray:
     if how == 2 or not array.size or array.dtype.kind not in "fi":
         return np.array(array.reshape(-1)[: rng.randrange(array.size + 1)])
     array = np.array(array)
-    array.reshape(-1)[rng.randrange(array.size)] = rng.choice([-1, 0, 2**31 - 1] if array.dtype.kind == "i" else FLOATS)
+    array.reshape(-1)[rng.randrange(array.size)] = rng.choice(
+        [-1, 0, np.iinfo(array.dtype).max] if array.dtype.kind == "i" else FLOATS
+    )
     return array
 
 
@@ -147,7 +149,7 @@ def changed_netcdf(source: Path, folder: Path, rng: random.Random) -> Path:
 
 
 def _unsealed(source: Path) -> bytes:
-    """What a file holds before its checksum."""
+    """Contents of a file before its checksum."""
     with open(source, "rb") as file:
         return file.read(sealed_size(file))
 
@@ -168,7 +170,7 @@ def changed_zarr(source: Path, folder: Path, rng: random.Random) -> Path:
 
 
 def look_at(trajectory: Trajectory) -> None:
-    """What anybody does with a recording that loads."""
+    """Use of a recording that loads, as by anybody."""
     repr(trajectory), len(trajectory.time), trajectory["qpos"], trajectory.to_pandas()
 
 
@@ -215,7 +217,7 @@ def try_sweep(rng: random.Random, folder: Path) -> None:
 
 
 def _from_before(text: str) -> str:
-    """The same as files were before they had checksums, so that its rows are looked at."""
+    """A file as they were before they had checksums, so that its rows are looked at."""
     try:
         content = json.loads(text)
     except (ValueError, RecursionError):

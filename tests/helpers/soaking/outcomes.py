@@ -1,4 +1,4 @@
-"""How one mutant ends: accepted, refused by name, or with an error that is nobody's."""
+"""Ends of a mutant: accepted, refused by name, or with an error that is nobody's."""
 
 import random
 import shutil
@@ -31,14 +31,14 @@ class Kind:
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a mutant ends: "accepted", "refused", or a fault, "raw", "crash" or "hang", with what is known of it."""
+    """End of a mutant: "accepted", "refused", or a fault, "raw", "crash" or "hang", with what is known of it."""
 
     result: str
     text: str = ""
 
 
 class Other(AssertionError):
-    """What was accepted is not what it must be."""
+    """Error of an accepted mutant that is not what it must be."""
 
 
 @contextmanager

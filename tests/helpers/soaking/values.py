@@ -5,7 +5,7 @@ import json
 import random
 from typing import Any
 
-#: What stands where a number or a name should; of the length of what may be typed or sent.
+#: Values that stand where a number or a name should; of the length of what may be typed or sent.
 TEXTS = ("", " ", "nan", "inf", "-inf", "-1", "0", "1e308", "-1e308", "1e-320", "1e999", "0x10", "1_0", "١", "1,2")
 TEXTS += ("true", "auto", "x", "world", "é" * 50, "0 0 0", "0 0 0 0", "1 nan 0", "9" * 400, "a" * 10_000, "\t", "&<'")
 TEXTS += ("2147483648", "-2147483649", "1e10", "{}", "../..", "/etc/passwd")
@@ -59,9 +59,17 @@ def changed_json(tree: Any, rng: random.Random, most: int = 2) -> Any:
     return tree
 
 
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except ValueError:
+        return False
+    return True
+
+
 def changed_json_text(text: str, rng: random.Random) -> str:
-    """A text of JSON with values changed; seldom one that is no JSON any more."""
-    if rng.random() < 0.1:
+    """A text of JSON with values changed; seldom one that is no JSON any more, as one that was none stays."""
+    if rng.random() < 0.1 or not _is_json(text):
         at = rng.randrange(len(text) + 1)
         return rng.choice(
             [text[:at], text[:at] + rng.choice('{}[],:"0e\\') + text[at:], "[" * 100_000, f"{text}{text}"]

@@ -2,12 +2,14 @@
 
 import contextlib
 import itertools
+import math
 import multiprocessing
 import os
 import signal
 import time
 from collections.abc import Iterator
 from multiprocessing.connection import Connection, wait
+from pathlib import Path
 
 from helpers.soaking.kinds import kind_of
 from helpers.soaking.outcomes import Outcome, outcome
@@ -15,6 +17,7 @@ from saltus.terminal.compiling import compile_progress
 
 MOST = 500  # mutants of a worker: no process ever frees what it has compiled
 PATIENCE = 900.0  # s until all that mutants begin with is made and compiled
+BUSY = 10.0  # times the limit that a mutant may take if other programs kept the processor from it
 Task = tuple[str, int]
 
 
@@ -35,6 +38,15 @@ def serve(pipe: Connection) -> None:
             pipe.send(outcome(kind, seed))
 
 
+def processor_time(process: int | None) -> float:
+    """Seconds that a process has had of the processor; inf where the system does not say it in /proc."""
+    try:
+        numbers = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+        return (int(numbers[11]) + int(numbers[12])) / os.sysconf("SC_CLK_TCK")  # of the program, of the system for it
+    except (OSError, AttributeError, ValueError, IndexError):
+        return math.inf
+
+
 class Worker:
     """A process that tries one mutant after another."""
 
@@ -46,7 +58,7 @@ class Worker:
         self.process = context.Process(target=serve, args=(other,))
         self.process.start()
         other.close()
-        self.deadline = 0.0
+        self.begun = self.worked = self.deadline = 0.0
 
     def give(self, task: Task) -> None:
         """Begin with a mutant."""
@@ -62,13 +74,19 @@ class Worker:
                 message = self.pipe.recv()
                 if isinstance(message, Outcome):
                     return message
-                self.deadline = time.monotonic() + (PATIENCE if message is True else self.limit)
+                self.begun, self.worked = time.monotonic(), processor_time(self.process.pid)
+                self.deadline = self.begun + (PATIENCE if message is True else self.limit)
         except (EOFError, OSError):
             self.process.join(10)
             return Outcome("crash", f"exit code {self.process.exitcode}")
-        if time.monotonic() > self.deadline:
-            return Outcome("hang", f"longer than {self.limit:g} s")
-        return None
+        now = time.monotonic()
+        if now <= self.deadline:
+            return None
+        left = self.limit - (processor_time(self.process.pid) - self.worked)
+        if left > 0.0 and now < self.begun + BUSY * self.limit:
+            self.deadline = now + left  # at the earliest
+            return None
+        return Outcome("hang", f"longer than {self.limit:g} s")
 
     def end(self) -> None:
         """Kill the process and what it has started."""
@@ -82,9 +100,9 @@ class Worker:
 def attempts(tasks: Iterator[Task], count: int, limit: float, until: float) -> Iterator[tuple[Task, Outcome]]:
     """Outcomes of mutants in the order in which they end, from `count` workers, until there are no more or time is up.
 
-    `limit` (s): longer than that without compiling is a hang. `until`: of `time.monotonic`; what is not done then is
-    given up and not counted. What hangs is tried once more in a new process: the first may have waited for kernels that
-    are compiled without a report, or by another process.
+    `limit` (s): longer than that of the processor without compiling, or BUSY times that by the clock, is a hang.
+    `until`: of `time.monotonic`; what is not done then is given up and not counted. What hangs is tried once more in a
+    new process: the first may have waited for kernels that are compiled without a report, or by another process.
     """
     slow: set[Task] = set()
     busy: list[Worker] = []

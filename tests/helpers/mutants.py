@@ -1,0 +1,228 @@
+"""Faults planted one at a time in kernels: which of them no test notices.
+
+    PYTHONPATH=tests:. python -m helpers.mutants ROOM_OR_FILE ... [--count N] [--seed S] [--all-tests|--near|--plain]
+
+A fault is a wrong sign, swapped operands, an index or number beside the right one, a condition negated or weakened, a
+term or statement left out, or minimum for maximum. Each is made in a copy of the package, and tests that could see it
+run until the first that fails. What none notices is printed, with file, line and code, and the exit status is 1. Faults
+that change nothing but rounding stand in `mutants_explained.toml`, with the reason, once somebody has looked at them.
+What cannot be compiled is no fault, and counts as neither; nor does what was not decided in time.
+"""
+
+import argparse
+import contextlib
+import os
+import random
+import shutil
+import sys
+import tempfile
+import time
+import tomllib
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from scipy.stats import binomtest
+
+from helpers.changed_copies import PACKAGE, Copy
+from helpers.mutant_faults import Fault, fault, places_in
+from helpers.mutant_tests import TESTS, likely_tests
+from saltus.number.cache.fingerprint import CHOOSING, EXTENSIONS
+from saltus.number.cache.storage import cache_root
+
+ROOMS = ("dynamics", "contact", "solve", "integrate", "sense")
+EXPLAINED = Path(__file__).with_name("mutants_explained.toml")
+FOUND, SURVIVED, KNOWN, INVALID, UNDECIDED = "found", "survived", "explained", "invalid", "undecided"
+VERDICTS = (FOUND, SURVIVED, KNOWN, INVALID, UNDECIDED)
+#: Errors of code that is none.
+NOT_COMPILED = ("TypingError", "LoweringError", "UnsupportedError", "NameError", "UnboundLocalError", "CollectionError")
+LIMIT, PATIENCE = 120.0, 900.0  # s
+
+
+class Limits(NamedTuple):
+    """Seconds of the processor for a test, and seconds for all tests of a fault."""
+
+    test: float
+    all: float
+
+
+class Verdict(NamedTuple):
+    """End of a fault: one of `VERDICTS`, the test that tells it or why, and how many tests have run."""
+
+    kind: str
+    told: str
+    tests: int
+
+
+def sources(named: list[str]) -> dict[Path, set[int]]:
+    """{file: lines, none of them where all count} of what is named as `dynamics`, `dynamics/energy.py` or with `:30`.
+
+    Files are those with kernels, relative to the package. Those that extend the compiler are left out: after a change
+    there all kernels are compiled anew.
+    """
+    found: dict[Path, set[int]] = {}
+    for name in named:
+        place, _, line = name.removeprefix("saltus/").partition(":")
+        path = PACKAGE / place
+        if not path.exists():
+            raise SystemExit(f"{name}: no room or file of {PACKAGE}")
+        for file in sorted(path.rglob("*.py")) if path.is_dir() else [path]:
+            relative = file.relative_to(PACKAGE)
+            if relative.as_posix() not in (*EXTENSIONS, *CHOOSING):
+                found.setdefault(relative, set()).update({int(line)} if line else ())
+    return found
+
+
+def sample(files: dict[Path, set[int]], count: int, seed: int) -> Iterator[tuple[Path, Fault]]:
+    """So many faults of the kernels in files: each kind as likely as any other, and then each place."""
+    pick, places = random.Random(seed), {}
+    for file, lines in files.items():
+        for k, (kind, line) in enumerate(places_in(PACKAGE / file)):
+            if line in lines or not lines:
+                places.setdefault(kind, []).append((file, k))
+    for kind in sorted(places):
+        pick.shuffle(places[kind])
+    while places and count > 0:
+        kind = pick.choice(sorted(places))
+        file, k = places[kind].pop()
+        if not places[kind]:
+            del places[kind]
+        made = fault(PACKAGE / file, k)
+        if made is not None:
+            count -= 1
+            yield file, made
+
+
+def explained(path: Path = EXPLAINED) -> list[dict[str, str]]:
+    """Survivors that change nothing but rounding: file, kernel, before, after, reason."""
+    return tomllib.loads(path.read_text(encoding="utf-8")).get("survivor", [])
+
+
+def is_explained(file: Path, made: Fault, known: list[dict[str, str]]) -> bool:
+    """Whether a fault is one of those."""
+    of_this = {"file": file.as_posix(), "kernel": made.kernel, "before": made.before, "after": made.after}
+    return any(of_this.items() <= entry.items() for entry in known)
+
+
+class Trial:
+    """A copy of the package, and faults in it, one after the other; tests run in the folder `home`.
+
+    `cache`: the directory of kernels that are compiled with a fault, the usual one where None.
+    """
+
+    def __init__(self, copy: Copy, home: Path, limits: Limits, cache: Path | None = None):
+        self._copy, self._home, self._limits, self._cache = copy, home, limits, cache
+        self._unchanged: dict[str, bool] = {}
+
+    def verdict(self, file: Path, made: Fault, tests: list[list[Path]], slow: bool = False) -> Verdict:
+        """Verdict of tests on a fault. RuntimeError: one fails that also fails without it."""
+        chosen = [] if slow else ["-m", "not slow"]
+        with self._copy.replaced(Path("saltus") / file, made.text):
+            end = self._run([[*map(str, stage), *chosen] for stage in tests], self._cache)
+        if end["end"] == "passed":
+            return Verdict(SURVIVED, "", end["count"])
+        if end["end"] == "out of time":
+            return Verdict(UNDECIDED, f"out of time in {end['test']}", end["count"])
+        if end["error"] in NOT_COMPILED:
+            return Verdict(INVALID, f"{end['error']}: {end['message'].partition(chr(10))[0]}", end["count"])
+        if not self._passes_unchanged(end["test"]):
+            raise RuntimeError(f"{end['test']} fails without a fault, too: {end['message']}")
+        how = "" if end["end"] == "failed" else f" ({end['end']})"
+        return Verdict(FOUND, end["test"] + how, end["count"])
+
+    def _run(self, stages: list[list[str]], cache: Path | None) -> dict:
+        return self._copy.tested(self._home, stages, self._limits.test, self._limits.all, cache)
+
+    def _passes_unchanged(self, test: str) -> bool:
+        if test not in self._unchanged:
+            self._unchanged[test] = self._run([[test]], None)["end"] == "passed"
+        return self._unchanged[test]
+
+
+def linked_cache(place: Path) -> Path | None:
+    """A directory with the files of compiled kernels, by links, so that those of faults go with it.
+
+    None, the usual directory, where there can be no links.
+    """
+    try:
+        shutil.copytree(cache_root(), place, copy_function=os.link)
+    except OSError:
+        shutil.rmtree(place, ignore_errors=True)
+        return None
+    place.chmod(0o700)
+    return place
+
+
+def line_of(file: Path, made: Fault, verdict: Verdict, seconds: float) -> str:
+    """A fault and its verdict as a line of text."""
+    place = f"saltus/{file.as_posix()}:{made.line} {made.kernel}"
+    told = f"{verdict.told}; " if verdict.told else ""
+    code = f"{made.before}  ->  {made.after}"
+    return f"{verdict.kind}: {place}: {made.kind}: {code}\n    {told}{verdict.tests} tests, {seconds:.0f} s"
+
+
+def summary(ends: list[tuple[str, str]]) -> str:
+    """(room, verdict) of all faults as a table; the score is the part found of what was found or survived."""
+    lines = [f"{'room':12}{'planted':>10}" + "".join(f"{kind:>11}" for kind in VERDICTS) + "   score (95 %)"]
+    rooms = sorted({room for room, _ in ends})
+    for room in [*rooms, *(["all"] if len(rooms) > 1 else [])]:
+        counts = Counter(kind for r, kind in ends if room in (r, "all"))
+        row = f"{room:12}{counts.total():>10}" + "".join(f"{counts[kind]:>11}" for kind in VERDICTS)
+        lines.append(row + "   " + score(counts[FOUND], counts[FOUND] + counts[SURVIVED]))
+    return "\n".join(lines)
+
+
+def score(found: int, judged: int) -> str:
+    """Percent of faults that are found, with Wilson's interval."""
+    if not judged:
+        return "-"
+    interval = binomtest(found, judged).proportion_ci(0.95, "wilson")
+    return f"{100 * found / judged:.0f} % ({100 * interval.low:.0f} to {100 * interval.high:.0f} %)"
+
+
+def parsed(arguments: list[str]) -> argparse.Namespace:
+    """Request of the command line."""
+    parser = argparse.ArgumentParser(prog="python -m helpers.mutants", description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument(
+        "named", nargs="+", metavar="ROOM_OR_FILE", help=f"{', '.join(ROOMS)}, a path in saltus/, or FILE:LINE"
+    )
+    parser.add_argument("--count", type=int, metavar="N", default=12)
+    parser.add_argument("--seed", type=int, metavar="S", default=0)
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument("--all-tests", action="store_true", help="slow ones and bits, too")
+    which.add_argument("--near", action="store_true", help="only tests of the file's name, and those that import it")
+    which.add_argument("--plain", action="store_true", help="only whole worlds in plain Python: nothing is compiled")
+    parser.add_argument("--limit", type=float, metavar="S", default=LIMIT, help="seconds of the processor for a test")
+    parser.add_argument("--patience", type=float, metavar="S", default=PATIENCE, help="seconds for a fault")
+    return parser.parse_args(arguments)
+
+
+def verdicts(given: argparse.Namespace) -> Iterator[tuple[Path, Fault, Verdict]]:
+    """Faults as the command line asks for them, and what tests say of each."""
+    files, known = sources(given.named), explained()
+    last = 1 if given.plain else 2 if given.near else None
+    with tempfile.TemporaryDirectory() as folder, contextlib.closing(Copy(Path(folder) / "copy")) as copy:
+        trial = Trial(copy, TESTS.parent, Limits(given.limit, given.patience), linked_cache(Path(folder) / "cache"))
+        for file, made in sample(files, given.count, given.seed):
+            if is_explained(file, made, known):
+                yield file, made, Verdict(KNOWN, "", 0)
+            else:
+                tests = likely_tests(file, given.all_tests)
+                yield file, made, trial.verdict(file, made, tests[:last], given.all_tests)
+
+
+def main(arguments: list[str]) -> int:
+    """Plant faults, print what becomes of each, and the score: 1 if any survived, also of those before Ctrl-C."""
+    ends, begun = [], time.monotonic()
+    with contextlib.suppress(KeyboardInterrupt):
+        for file, made, verdict in verdicts(parsed(arguments)):
+            ends.append((file.parts[0], verdict.kind))
+            print(line_of(file, made, verdict, time.monotonic() - begun), flush=True)
+            begun = time.monotonic()
+    print(summary(ends))
+    return int(any(kind == SURVIVED for _, kind in ends))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

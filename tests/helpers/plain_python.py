@@ -1,0 +1,207 @@
+"""Compiled loops as plain Python: whole simulations without a compiler, for tests that look at many kernels at once.
+
+Within `plain_python()` every entry, such as the time loop of an integrator, calls its kernels as Python functions on
+NumPy's floats. What is computed is the same but for rounding; a step of a small world takes some hundredths of a
+second, and nothing is compiled. Only floats have this: no lanes, duals, or calls of C.
+"""
+
+import contextlib
+import functools
+import sys
+import types
+import weakref
+from collections.abc import Iterator
+from typing import Any
+from unittest import mock
+
+import numpy as np
+from numba.core.typing.templates import builtin_registry
+
+from helpers.selves.exact import MEMORY, meanings
+from saltus.number import kernels
+from saltus.number.components import trailing_zeros
+from saltus.number.intrinsics import memory
+from saltus.number.intrinsics.blocks import higher_of_block
+from saltus.number.kernels import Entry
+from saltus.number.structs import Layout, Struct
+
+_views: "weakref.WeakKeyDictionary[Struct, Any]" = weakref.WeakKeyDictionary()
+
+
+# ---------------------------------------------------------------- structs
+
+
+class _Rows:
+    """A field of rows: one index gives a row as a tuple, which later changes leave alone; two give a number of it."""
+
+    def __init__(self, array: np.ndarray):
+        self._array = array
+
+    def __getitem__(self, index: Any) -> Any:
+        value = self._array[index]
+        return value if value.ndim == 0 else tuple(value)
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        self._array[index] = value
+
+    def __len__(self) -> int:
+        return len(self._array)
+
+
+@functools.cache
+def _fields_of(layout: Layout) -> type:
+    """Fields of a layout as kernels see them: scalars are numbers, not views, and those that are real are assigned."""
+
+    def number(name, kind):
+        if kind == "int":
+            return property(lambda self: int(self.head[layout.slot[name]]))
+        return property(lambda self: self.arrays[name][()], lambda self, x: self.arrays[name].__setitem__((), x))
+
+    scalars = {name: number(name, field.kind) for name, field in layout.fields.items() if not field.shape}
+    return type(layout.name, (), scalars | {"layout": layout, "real": None})
+
+
+def fields(struct: Struct) -> Any:
+    """The struct for kernels in plain Python, on the same memory."""
+    found = _views.get(struct)
+    if found is None or found.layout is not struct.layout:
+        if struct.kind != "float64":
+            raise NotImplementedError(f"{struct.kind} has no meaning in plain Python")
+        found = _fields_of(struct.layout)()
+        found.arrays, found.head = struct.views, struct.ints
+        for name, view in struct.views.items():
+            if view.ndim:
+                setattr(found, name, view if view.ndim == 1 else _Rows(view))
+        _views[struct] = found
+    return found
+
+
+# ---------------------------------------------------------------- functions
+
+
+@functools.cache
+def _known() -> dict[Any, Any]:
+    """Meanings of functions that only compiled code has; bits are looked at in Python's whole numbers."""
+    bits = kernels.PLAIN[trailing_zeros]
+    own = {trailing_zeros: lambda x: bits(int(x)), memory.put_lanes: MEMORY[memory.put], higher_of_block: _highest}
+    return {**kernels.PLAIN, **MEMORY, **own}
+
+
+def _highest(star, block, x, y, z, least):
+    heights = np.array((x, y, z)) @ np.reshape(star[block], (3, -1))
+    k = int(np.argmax(heights))
+    return (k, heights[k]) if heights[k] > least else (-1, least)
+
+
+@functools.cache
+def _choices() -> dict[Any, Any]:
+    """Functions that the compiler replaces by one that is chosen by the structs' features, and what chooses it."""
+    found = {}
+    for function, kind in builtin_registry.globals:
+        chooser = getattr(getattr(kind, "templates", [None])[0], "_overload_func", None)
+        if (
+            chooser is not None
+            and (chooser.__module__ or "").startswith("saltus.")
+            and "m" in chooser.__code__.co_varnames[:1]
+        ):
+            found[function] = chooser
+    return found
+
+
+def plain(function: Any) -> Any:
+    """A kernel, and all that it calls, as plain Python on NumPy's floats."""
+    return _plain(getattr(function, "py_func", function))
+
+
+@functools.cache
+def _plain(source: types.FunctionType) -> Any:
+    made = meanings(types.SimpleNamespace(py_func=source), _known(), np.float64)
+    seen, left = set(), [made]
+    while left:
+        function = left.pop()
+        if id(function) in seen:
+            continue
+        seen.add(id(function))
+        named = function.__globals__
+        for name in function.__code__.co_names:
+            if name in named:
+                named[name] = _called_by_name(named[name])
+                left += [named[name]] if _is_copy(named[name]) else []
+        inside = [cell.cell_contents for cell in function.__closure__ or ()]
+        left += [value for value in inside if _is_copy(value)]
+    return made
+
+
+def _is_copy(value: Any) -> bool:
+    """Whether a function is one that `meanings` made, which has global names of its own."""
+    return isinstance(value, types.FunctionType) and "__builtins__" in value.__globals__ and _copied(value)
+
+
+def _copied(function: types.FunctionType) -> bool:
+    module = sys.modules.get(function.__module__ or "")
+    return module is not None and function.__globals__ is not vars(module)
+
+
+class _Module:
+    """A module whose kernels are plain Python."""
+
+    def __init__(self, module: types.ModuleType):
+        self._module = module
+
+    def __getattr__(self, name: str) -> Any:
+        value = getattr(self._module, name)
+        found = plain(value) if hasattr(value, "py_func") else value
+        setattr(self, name, found)
+        return found
+
+
+def _called_by_name(value: Any) -> Any:
+    if isinstance(value, types.ModuleType) and value.__name__.startswith("saltus."):
+        return _Module(value)
+    if isinstance(value, types.FunctionType) and value in _choices():
+        chooser, made = _choices()[value], {}
+
+        def chosen(m, *arguments):
+            key = m.layout, tuple(len(x) if isinstance(x, tuple) else 0 for x in arguments)
+            if key not in made:
+                made[key] = plain(chooser(m, *arguments))
+            return made[key](m, *arguments)
+
+        return chosen
+    return value
+
+
+# ---------------------------------------------------------------- entries
+
+_functions: dict[Any, Any] = {}  # by entry and layouts
+
+
+def plain_function(entry: Entry, layouts: tuple[str, ...]) -> Any:
+    """The entry as a Python function of `fields` and its arguments."""
+    if (entry, layouts) not in _functions:
+        _functions[entry, layouts] = plain(entry.function(layouts, view=lambda layout: lambda real, ints: real))
+    return _functions[entry, layouts]
+
+
+def _called(entry: Entry, *arguments: Any) -> Any:
+    structs = arguments[: len(arguments) - len(entry.arguments)]
+    function = plain_function(entry, tuple(s.layout.name for s in structs))
+    given = [x for s in structs for x in (fields(s), None)]
+    with np.errstate(all="ignore"):
+        return function(*given, *map(_number, arguments[len(structs) :]))
+
+
+def _number(x: Any) -> Any:
+    return np.float64(x) if isinstance(x, float) else x
+
+
+def _bound(entry: Entry, *structs: Any) -> Any:
+    return functools.partial(_called, entry, *structs)
+
+
+@contextlib.contextmanager
+def plain_python() -> Iterator[None]:
+    """Within the block, entries of floats run in plain Python."""
+    other = {"__call__": _called, "bound": _bound, "soon": lambda self, *structs: None}
+    with mock.patch.multiple(Entry, **other):
+        yield

@@ -1,0 +1,198 @@
+"""Mutants, which are faults planted where they mean something, are told found, survived, invalid or hanging.
+
+Reference: kernels of one line with tests that see some of their faults, known beforehand. Run `helpers.mutants` for
+those of the package.
+"""
+
+import contextlib
+from pathlib import Path
+
+import pytest
+from helpers import mutants
+from helpers.changed_copies import Copy
+from helpers.mutant_faults import fault, places_in
+from helpers.mutant_tests import PACKAGE, TESTS, likely_tests
+
+KERNELS = '''
+def kernel(function):
+    return function
+
+
+@kernel
+def half(x):
+    """Half of x."""
+    return x / 2.0
+
+
+@kernel
+def clipped(x):
+    while x < 0.0:
+        x = 0.0
+    return x
+
+
+def plain(x):
+    return x + 1
+'''
+TEST = """
+from saltus.kernels import clipped, half
+
+
+def test_half():
+    assert half(3.0) == 1.5
+
+
+def test_clipped():
+    assert clipped(-1.0) == 0.0 and clipped(1.0) == 1.0
+"""
+
+
+def faults_of(path):
+    """{(kind, statement after): fault} of a file."""
+    found = [fault(path, k) for k in range(len(places_in(path)))]
+    return {(made.kind, made.after): made for made in found if made}
+
+
+@pytest.fixture
+def planted(tmp_path):
+    """A package of two kernels, and a trial with its test, which lets a test run for two seconds."""
+    package = tmp_path / "package"
+    package.mkdir()
+    for name, text in (("__init__", ""), ("kernels", KERNELS)):
+        (package / f"{name}.py").write_text(text, encoding="utf-8")
+    (tmp_path / "test_kernels.py").write_text(TEST, encoding="utf-8")
+    (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers = slow: takes long", encoding="utf-8")
+    with contextlib.closing(Copy(tmp_path / "copy", package, ahead=("pytest",))) as copy:
+        yield package / "kernels.py", mutants.Trial(copy, tmp_path, mutants.Limits(2.0, 3600.0))
+
+
+def test_verdicts(planted):
+    """A fault is found by a test, a loop without end by its time; what cannot be imported is no fault."""
+    path, trial = planted
+    ends = {
+        ("swapped operands", "return 2.0 / x"): (mutants.FOUND, "test_kernels.py::test_half", 1),
+        ("missing statement", "pass"): (mutants.FOUND, "test_kernels.py::test_clipped (hang)", 2),
+        ("constant", "x = 1.0"): (mutants.FOUND, "test_kernels.py::test_clipped", 2),
+    }
+    made = faults_of(path)
+    tests = [[path.parents[1] / "test_kernels.py"]]
+    found = {name: trial.verdict(Path("kernels.py"), made[name], tests) for name in ends}
+    assert found == {name: mutants.Verdict(*end) for name, end in ends.items()}
+    broken = made["constant", "while x < 1.0:"]._replace(text="from saltus import nothing")
+    assert trial.verdict(Path("kernels.py"), broken, tests).kind == mutants.INVALID
+    unseen = trial.verdict(Path("kernels.py"), made["swapped operands", "return 2.0 / x"], [])
+    assert unseen == mutants.Verdict(mutants.SURVIVED, "", 0)
+
+
+def test_a_test_that_fails_without_a_fault_is_told(planted):
+    path, trial = planted
+    bad = path.parents[1] / "test_bad.py"
+    bad.write_text("def test_bad():\n    assert False", encoding="utf-8")
+    with pytest.raises(RuntimeError, match="test_bad fails without a fault"):
+        trial.verdict(Path("kernels.py"), faults_of(path)["constant", "while x < 1.0:"], [[bad]])
+
+
+EACH = '''
+@kernel
+def kernel_of_all(m, d, a, b):
+    """Not changed: 1.0 here, has, the zero of 0.0 * a."""
+    zero = 0.0 * a
+    d.x[0] = a - b / 2.0
+    if has(m, "word"):
+        d.x[a + 1] += 1
+    while a > 1e-9:
+        a = minimum(a, -b)
+    for k in range(3):
+        if a and b:
+            break
+    return where(a <= b, a, zero)
+'''
+EXPECTED = {
+    ("missing statement", "pass"),
+    ("sign", "d.x[0] = a + b / 2.0"),
+    ("sign", "d.x[a - 1] += 1"),
+    ("sign", "d.x[a + 1] -= 1"),
+    ("sign", "a = minimum(a, +b)"),
+    ("missing term", "d.x[0] = a + 0"),
+    ("missing term", "d.x[a + 0] += 1"),
+    ("missing term", "d.x[1 + 0] += 1"),
+    ("swapped operands", "d.x[0] = b / 2.0 - a"),
+    ("swapped operands", "d.x[0] = a - 2.0 / b"),
+    ("index", "d.x[1] = a - b / 2.0"),
+    ("index", "d.x[a + 1 + 1] += 1"),
+    ("index", "d.x[a + 1 - 1] += 1"),
+    ("constant", "d.x[0] = a - b / 4.0"),
+    ("constant", "d.x[a + 1] += 2"),
+    ("constant", "d.x[a + 2] += 1"),
+    ("constant", "for k in range(4):"),
+    ("weakened condition", "while a >= 1e-09:"),
+    ("weakened condition", "return where(a < b, a, zero)"),
+    ("negated condition", "while not a > 1e-09:"),
+    ("negated condition", "if not (a and b):"),
+    ("negated condition", "return where(a <= b, zero, a)"),
+    ("other condition", "if a or b:"),
+    ("min and max", "a = maximum(a, -b)"),
+}
+
+
+def test_all_faults_of_a_kernel(tmp_path):
+    path = tmp_path / "kernels.py"
+    path.write_text(EACH, encoding="utf-8")
+    found = faults_of(path)
+    assert found.keys() == EXPECTED
+    for made in found.values():
+        compile(made.text, "text", "exec")
+    assert found["sign", "d.x[0] = a + b / 2.0"][:4] == ("kernel_of_all", 6, "sign", "d.x[0] = a - b / 2.0")
+
+
+def test_a_seed_gives_the_same_faults_again():
+    files = mutants.sources(["sense/subtree.py"])
+    first, again, other = (list(mutants.sample(files, 5, seed)) for seed in (1, 1, 2))
+    assert first == again != other and len(first) == 5
+    line = first[0][1].line
+    assert {made.line for _, made in mutants.sample(mutants.sources([f"sense/subtree.py:{line}"]), 99, 1)} == {line}
+    assert len(list(mutants.sample(files, 10_000, 1))) == len(faults_in("sense/subtree.py"))
+
+
+def faults_in(name):
+    path = PACKAGE / name
+    return [made for made in (fault(path, k) for k in range(len(places_in(path)))) if made]
+
+
+def test_near_tests_come_first():
+    stages = likely_tests(Path("dynamics/tree/rnea.py"))
+    assert {test.name for test in stages[0]} == {"test_plain_python.py", "test_plain_hard_contact.py"}
+    assert stages[1][0] == TESTS / "dynamics/tree/test_rnea.py"
+    assert stages[-1] == [TESTS / "test_truth_table.py"]
+    every = [test for stage in stages for test in stage]
+    assert len(every) == len({*every}) and {*every} >= {*(TESTS / "dynamics").rglob("test_*.py")}
+    assert likely_tests(Path("dynamics/tree/rnea.py"), with_all=True)[-1][-1] == TESTS / "test_bits.py"
+
+
+def test_files_that_extend_the_compiler_are_left_out():
+    assert mutants.sources(["dynamics/control.py"]) == {}
+    with pytest.raises(SystemExit, match="no room or file"):
+        mutants.sources(["dynamics/nowhere"])
+
+
+def test_explained_survivors_are_in_the_sources():
+    """Each names a fault that can be planted today, and says why no test sees it."""
+    for entry in mutants.explained():
+        path, begun = PACKAGE / entry["file"], entry["before"][:12]
+        lines = path.read_text(encoding="utf-8").splitlines()
+        near = {k + n for k, line in enumerate(lines, 1) if line.strip().startswith(begun) for n in range(5)}
+        made = [fault(path, k) for k, (_, line) in enumerate(places_in(path)) if line in near]
+        same = [x for x in made if x and mutants.is_explained(Path(entry["file"]), x, [entry])]
+        assert same, f"no such fault any more: {entry}"
+        assert len(entry["reason"]) > 20
+
+
+def test_the_summary_counts_by_room():
+    """Wilson's interval for 3 of 4, z = 1.96: (0.75 + z²/8 ± z sqrt(0.75 · 0.25 / 4 + z²/64)) / (1 + z²/4)."""
+    ends = [("solve", mutants.FOUND)] * 3 + [("solve", mutants.SURVIVED), ("sense", mutants.INVALID)]
+    lines = mutants.summary(ends).splitlines()
+    assert [line.split() for line in lines[1:3]] == [
+        ["sense", "1", "0", "0", "0", "1", "0", "-"],
+        ["solve", "4", "3", "1", "0", "0", "0", "75", "%", "(30", "to", "95", "%)"],
+    ]
+    assert lines[3].split()[:2] == ["all", "5"]
