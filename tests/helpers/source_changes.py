@@ -77,8 +77,8 @@ def defined(tree, module):
             for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
                 pairs = [(target, node)]
                 if isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple):  # a, b = f, g
-                    if len(target.elts) == len(node.value.elts):  # otherwise a starred one stands for several
-                        pairs = zip(target.elts, node.value.elts, strict=True)
+                    starred = any(isinstance(value, ast.Starred) for value in node.value.elts)
+                    pairs = pairs if starred else zip(target.elts, node.value.elts, strict=True)
                 for names, value in pairs:
                     for name in ast.walk(names):
                         if isinstance(name, ast.Name):
