@@ -87,6 +87,8 @@ def identify(
     from saltus.simulate.simulation import Simulation
 
     found = load(model)
+    if not found.nv:
+        raise OptionError("identify: the model has no joints, so that no motion depends on its parameters")
     names, low, high, first = _bounds(found, mapping("parameters", parameters))
     length = None if window is None else positive("window", window)
     estimated, most = flag("estimate_start", estimate_start), whole_number("iterations", iterations, least=1)

@@ -179,3 +179,9 @@ def test_what_is_wrong_is_named(change, message):
     arguments = dict(recordings=arm(), parameters=ARM) | change
     with pytest.raises(OptionError, match=message):
         saltus.identify("arm", **arguments)
+
+
+def test_a_model_without_joints_is_refused():
+    post = '<mujoco><worldbody><body name="b"><geom size=".1"/></body></worldbody></mujoco>'
+    with pytest.raises(OptionError, match="has no joints"):
+        saltus.identify(post, {"time": [0, 0.1, 0.2], "qpos": np.zeros((3, 0))}, {"body_mass[b]": (1.0, 2.0)})
