@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from saltus.arguments import positive, thread_count, whole_number, words
-from saltus.errors import OptionError, warn
+from saltus.errors import DivergenceError, EventError, OptionError, warn
 from saltus.integrate.integrator import Integrator
 from saltus.integrate.registry import IntegratorChoice, find_integrator
 from saltus.model.load import ModelSource, load
@@ -23,11 +23,14 @@ from saltus.number.kinds import LANES
 from saltus.record.batch_recording import BatchRecording
 from saltus.record.table.events import EventTable
 from saltus.simulate.attributes import belongs_elsewhere
+from saltus.simulate.batches.arrays import SupportsDLPack
 from saltus.simulate.batches.by_place import by_name
 from saltus.simulate.batches.fields import READABLE
 from saltus.simulate.batches.model import ModelsOfEach
 from saltus.simulate.batches.reading import Reader, contacts_full
+from saltus.simulate.batches.rollout import RECORDED, Plan, Rollout, plan_of, take_rollout
 from saltus.simulate.batches.singly import SingleReader
+from saltus.simulate.batches.start import INPUTS, Start, fields_of, start_fields
 from saltus.simulate.batches.state import BatchState, Ids, indices, simulation_index
 from saltus.simulate.batches.views import Views
 from saltus.simulate.batches.writing import write
@@ -321,6 +324,11 @@ class Batch(BatchState, ModelsOfEach):
         self._notice()
         self._faults.stop_singular(chosen, self._model_of)
         status = self.lanes.advance(n, self.timestep, chosen)
+        self._conclude(status)
+        self._raise_failures(before, chosen, n)
+
+    def _conclude(self, status: int) -> None:
+        """Keep what steps have left, and tell what was wrong in them; ModelError if contacts did not fit."""
         self._faults.keep()
         self._views.keep()
         failed = self.lanes.take_unsolved()
@@ -334,7 +342,91 @@ class Batch(BatchState, ModelsOfEach):
         self.unconverged += failed
         if status == CONTACTS_FULL:
             raise contacts_full(self.lanes.m)
-        self._raise_failures(before, chosen, n)
+
+    @in_turn
+    def rollout(
+        self,
+        controls: ArrayLike | SupportsDLPack,
+        record: Sequence[str] | str | None = None,
+        *,
+        start: Simulation | Start | None = None,
+        on_divergence: Literal["raise", "flag"] = "raise",
+    ) -> Rollout:
+        """Take T steps under controls [n, T, nu], or [T, nu] for all, in one compiled call; a `Rollout` of records.
+
+        `record`: names of fields as of `read`, recorded after each step as [n, T, ...]: by default "time", "qpos",
+        "qvel", "act" and, if there are sensors, "sensordata". Quantities other than those of the state cost about as
+        much as the steps. The simulations are then where `step` would have left them, with the same bits, whatever
+        is recorded and on any number of threads. Where simulations go from event to event, each step is a call of its
+        own, and one that a terminal event ends stands there.
+
+        `start`: where all begin, from the present states if None. A `saltus.Simulation`: with its state and inputs, as
+        `set_from`. A mapping of fields such as {"qpos": [n, nq] or [nq], "qvel": ...}, or a recording (its end): what
+        it leaves out of time, qpos, qvel and act is that of the model's start; inputs such as mocap poses and applied
+        forces stay.
+
+        Simulations that diverge keep their last valid state, and their rows from the failed step on are nan.
+        `on_divergence`: with "raise" a DivergenceError or EventError, which has the result as `rollout`; with "flag"
+        the `diverged` and `taken` of the result tell.
+
+        Raises:
+            OptionError: controls have the wrong shape, a field does not exist, or the start is of another mechanism.
+            DivergenceError, EventError: as `step`, unless they are flagged.
+        """
+        if on_divergence not in ("raise", "flag"):
+            raise OptionError.unknown("on_divergence", on_divergence, ("raise", "flag"))
+        names = [name for name in RECORDED if name != "sensordata" or self.shared.nsensordata]
+        plan = plan_of(self._reader, controls, names if record is None else record)
+        if start is not None:
+            self._begin(start)
+        before = self.lanes.diverged()
+        self._take(plan)
+        found = Rollout(plan.arrays, plan.controls, plan.taken, self.lanes.diverged())
+        if on_divergence == "raise":
+            try:
+                self._raise_failures(before, None, plan.controls.shape[1])
+            except (DivergenceError, EventError) as error:
+                error.rollout = found  # pyright: ignore[reportAttributeAccessIssue] (of many simulations)
+                raise
+        return found
+
+    def _take(self, plan: Plan) -> None:
+        """Take the steps of a rollout."""
+        if self._delays:
+            self._check_clock(plan.controls.shape[1])
+        self._notice()
+        self._faults.stop_singular(None, self._model_of)
+        self._conclude(take_rollout(self._reader, plan, self.timestep))
+
+    def _begin(self, start: Simulation | Start) -> None:
+        """Bring all simulations to a start."""
+        if isinstance(start, Simulation):
+            self.set_from(start)
+            return
+        fields = start_fields(start, self.lanes)
+        kept = dict(zip(INPUTS, self.read(INPUTS), strict=True))
+        self.reset()
+        for name, values in (kept | fields).items():
+            self.write(name, values)
+
+    @in_turn
+    def set_from(self, sim: Simulation, ids: Ids = None) -> None:
+        """Give all simulations, or those with the given ids or mask, state and inputs of a simulation.
+
+        The simulation is of the same mechanism; integrator, timestep, contact law and values of the model may differ.
+        Simulations that diverged are among those that continue.
+
+        Raises:
+            OptionError: the simulation is of another mechanism, or its controller has other states or parameters.
+        """
+        if not isinstance(sim, Simulation):
+            raise OptionError(f"set_from takes a saltus.Simulation, not {type(sim).__name__}")
+        fields = fields_of(sim.engine, self.lanes, "set_from")
+        index = indices("set_from", ids, self.n)
+        self.reset(index)
+        for name, values in fields.items():
+            if values.size:
+                self.write(name, values, None if ids is None else index)
 
     def run(
         self,

@@ -50,6 +50,16 @@ def check_room(size: int, samples: int, sample: float, remedy: str) -> None:
     )
 
 
+def check_arrays(size: int, what: str, fewer: str) -> None:
+    """Raise OptionError if arrays of so many bytes, for `what`, are too large for memory; `fewer`: what to reduce."""
+    free = free_memory()
+    if free is not None and size > SHARE * free:
+        raise OptionError(
+            f"{what} would take {_amount(size)} of memory; at most {100 * SHARE:.0f} % of the free {_amount(free)} may "
+            f"be used. Record fewer fields, or take fewer simulations or {fewer} at a time"
+        )
+
+
 def _of_system() -> int | None:
     if sys.platform == "win32":
         return _of_windows()
