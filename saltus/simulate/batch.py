@@ -373,7 +373,7 @@ class Batch(BatchState, ModelsOfEach):
             OptionError: controls have the wrong shape, a field does not exist, or the start is of another mechanism.
             DivergenceError, EventError: as `step`, unless they are flagged.
         """
-        if on_divergence not in ("raise", "flag"):
+        if not isinstance(on_divergence, str) or on_divergence not in ("raise", "flag"):
             raise OptionError.unknown("on_divergence", on_divergence, ("raise", "flag"))
         names = [name for name in RECORDED if name != "sensordata" or self.shared.nsensordata]
         plan = plan_of(self._reader, controls, names if record is None else record)
