@@ -181,12 +181,14 @@ def mppi(
 
     `cost`, `final`: f(batch) -> [samples], costs of states and controls of a `saltus.Batch` at each step, and of states
     at the end (`batch.qpos` [samples, nq], `batch.ctrl`, `batch.read("site_xpos")`). `horizon`: steps (int) or s
-    (float). With `record`, names of fields such as ("qpos", "site_xpos"), all steps are one compiled call, several times
-    as fast: `cost` is then f(rollout) -> [samples, T] or [samples], of a `Rollout`, whose `rollout.qpos`
-    [samples, T, nq] and so on are those after each step under its `rollout.ctrl`, and there is no `final`. `noise`: standard deviation of the controls, a number or [nu], drawn anew each `hold` steps. `temperature`
+    (float). `noise`: standard deviation of the controls, a number or [nu], drawn anew each `hold` steps. `temperature`
     λ, in the cost's unit: weights are exp(-cost / λ); None: the best sample alone (predictive sampling). `every`: steps
     between plans. `controls` [T, nu]: of the first plan; by default the present ones, held. Controls stay in their
     ranges. `threads`, `precision` as of `saltus.Batch`. The simulation is not changed.
+
+    `record`: names of fields such as ("qpos", "site_xpos"), with which all steps are one compiled call, and costs too:
+    `cost` is then f(rollout) -> [samples, T] or [samples], of a `Rollout`, whose `rollout.qpos` [samples, T, nq] and
+    so on are those after each step under `rollout.ctrl`. There is no `final`: the end is part of the rollout.
 
     Raises:
         OptionError: a batch does not take the model (it says why), steps remember more than the state, or there are

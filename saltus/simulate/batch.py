@@ -29,6 +29,7 @@ from saltus.simulate.batches.fields import READABLE
 from saltus.simulate.batches.model import ModelsOfEach
 from saltus.simulate.batches.reading import Reader, contacts_full
 from saltus.simulate.batches.rollout import RECORDED, Plan, Rollout, plan_of, take_rollout
+from saltus.simulate.batches.rollout_loop import AFTER, BEFORE
 from saltus.simulate.batches.singly import SingleReader
 from saltus.simulate.batches.start import INPUTS, Start, fields_of, start_fields
 from saltus.simulate.batches.state import BatchState, Ids, indices, simulation_index
@@ -350,15 +351,19 @@ class Batch(BatchState, ModelsOfEach):
         record: Sequence[str] | str | None = None,
         *,
         start: Simulation | Start | None = None,
+        computed: Literal["after", "before"] = "after",
         on_divergence: Literal["raise", "flag"] = "raise",
     ) -> Rollout:
         """Take T steps under controls [n, T, nu], or [T, nu] for all, in one compiled call; a `Rollout` of records.
 
         `record`: names of fields as of `read`, recorded after each step as [n, T, ...]: by default "time", "qpos",
         "qvel", "act" and, if there are sensors, "sensordata". Quantities other than those of the state cost about as
-        much as the steps. The simulations are then where `step` would have left them, with the same bits, whatever
-        is recorded and on any number of threads. Where simulations go from event to event, each step is a call of its
-        own, and one that a terminal event ends stands there.
+        much as the steps. `computed`: with "before" these quantities, such as sensordata and qacc, are those at the
+        state before each step, under its controls, as MuJoCo's rollouts give them.
+
+        The simulations are then where `step` would have left them, with the same bits, whatever is recorded and on any
+        number of threads. Where they go from event to event, each step is a call of its own, and one that a terminal
+        event ends stands there.
 
         `start`: where all begin, from the present states if None. A `saltus.Simulation`: with its state and inputs, as
         `set_from`. A mapping of fields such as {"qpos": [n, nq] or [nq], "qvel": ...}, or a recording (its end): what
@@ -373,10 +378,10 @@ class Batch(BatchState, ModelsOfEach):
             OptionError: controls have the wrong shape, a field does not exist, or the start is of another mechanism.
             DivergenceError, EventError: as `step`, unless they are flagged.
         """
-        if not isinstance(on_divergence, str) or on_divergence not in ("raise", "flag"):
-            raise OptionError.unknown("on_divergence", on_divergence, ("raise", "flag"))
+        _among("on_divergence", on_divergence, ("raise", "flag"))
+        when = AFTER if _among("computed", computed, ("after", "before")) == "after" else BEFORE
         names = [name for name in RECORDED if name != "sensordata" or self.shared.nsensordata]
-        plan = plan_of(self._reader, controls, names if record is None else record)
+        plan = plan_of(self._reader, controls, names if record is None else record, when)
         if start is not None:
             self._begin(start)
         before = self.lanes.diverged()
@@ -507,6 +512,13 @@ class Batch(BatchState, ModelsOfEach):
         old = np.flatnonzero(failed)
         if old.size and n:
             raise self._faults.error(int(old[0]), old.size, self._model_of, self.timestep, since=True)
+
+
+def _among(name: str, value: str, choices: tuple[str, ...]) -> str:
+    """A value of an option, which is one of few words."""
+    if not isinstance(value, str) or value not in choices:
+        raise OptionError.unknown(name, value, choices)
+    return value
 
 
 def _restored(kind, made, kept, lanes, own) -> Batch:

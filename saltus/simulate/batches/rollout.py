@@ -183,14 +183,16 @@ class _InLanes:
         """Roll out the groups from first up to last (exclusive) on one thread; returns the worst status."""
         lanes, plan, parameters = self._lanes, self._plan, self._lanes.integrator.parameters
         workspace, m = lanes.prepared(worker), lanes.models[worker]
-        shape = (first, last, lanes.present_rows(), lanes.width, lanes.n)
+        shape = (first, last, 0, lanes.width, lanes.n)  # no rows are loaded: the state stays in the workspace
         inputs = (lanes.span("ctrl").start, self._controls)
         times = plan.arrays.get("time", np.zeros((0, 0)))
         stuck = lanes.span("memory").start + STUCK if lanes.integrator.adaptive else -1
-        scratch = (np.zeros(lanes.width, bool), np.zeros(lanes.states.shape[1:], lanes.states.dtype))
-        work = (workspace.views["count"], *scratch, np.zeros(lanes.width), (lanes.span("time").start, stuck))
+        flat = workspace.real[: lanes.present_rows()].reshape(-1)
+        marks = (np.zeros(lanes.width, bool), (np.zeros(lanes.width), np.zeros(lanes.width)))
+        work = (workspace.views["count"], flat, np.zeros_like(flat), *marks, stuck)
         arrays = (lanes.states, lanes.clock, lanes.flags, *lanes.varied())
         computed = [self._pass(worker, *each) for each in passes(self._computed, lanes.m)]
+        computed = [each for each in computed if each[0]]
         computed += [(0, 0, *self._table([]))] * (PASSES - len(computed))
         return roll_out(len(parameters))(
             *(m.real, m.ints, workspace.real, workspace.ints, lanes.step_address(), arrays, shape, inputs),
