@@ -6,7 +6,7 @@ by one on the threads, in the compiled loop of `saltus.Simulation`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -278,12 +278,17 @@ class Batch(BatchState, ModelsOfEach):
         index = indices("reset", ids, self.n)
         if not len(index):
             return
-        self._views.notice()
         start = start_state(self.shared, key, self.timestep)
         if "act" in start:
             start["act"] = np.concatenate([start["act"], np.zeros(self.lanes.shape("act")[0] - len(start["act"]))])
-        for field, value in (dict.fromkeys(FIELDS, 0.0) | {"control_prm": self._parameters} | start).items():
-            write(self.lanes, field, value, index)
+        self._restart(index, {"control_prm": self._parameters} | start)
+
+    def _restart(self, index: NDArray[np.int64], start: Mapping[str, ArrayLike]) -> None:
+        """Let simulations begin with values of fields, one row for all; the other fields are zero."""
+        self._views.notice()
+        for field in FIELDS:
+            if field in start or np.prod(self.lanes.shape(field)):
+                write(self.lanes, field, start.get(field, 0.0), index)
         self.lanes.restart(index)
         self._faults.forget(index)
         self._views.keep()
@@ -428,10 +433,13 @@ class Batch(BatchState, ModelsOfEach):
             raise OptionError(f"set_from takes a saltus.Simulation, not {type(sim).__name__}")
         fields = fields_of(sim.engine, self.lanes, "set_from")
         index = indices("set_from", ids, self.n)
-        self.reset(index)
-        for name, values in fields.items():
-            if values.size:
-                self.write(name, values, None if ids is None else index)
+        if not len(index):
+            return
+        warm = fields.pop("qacc_warmstart", None)
+        self._restart(index, {name: values for name, values in fields.items() if values.size})
+        if warm is not None and warm.size:  # last: the others void it
+            write(self.lanes, "qacc_warmstart", warm, index)
+            self._views.keep()
 
     def run(
         self,

@@ -32,6 +32,9 @@ def sample_size(shapes: Mapping[str, tuple[int, ...]]) -> int:
     return sum(math.prod(shape) * np.dtype(dtype_of(name)).itemsize for name, shape in shapes.items())
 
 
+SMALL = 50e6  # bytes that are not worth a look at the memory
+
+
 def check_room(size: int, samples: int, sample: float, remedy: str) -> None:
     """Raise OptionError if a recording is too large for memory.
 
@@ -52,7 +55,7 @@ def check_room(size: int, samples: int, sample: float, remedy: str) -> None:
 
 def check_arrays(size: int, what: str, fewer: str) -> None:
     """Raise OptionError if arrays of so many bytes, for `what`, are too large for memory; `fewer`: what to reduce."""
-    free = free_memory()
+    free = free_memory() if size > SMALL else None
     if free is not None and size > SHARE * free:
         raise OptionError(
             f"{what} would take {_amount(size)} of memory; at most {100 * SHARE:.0f} % of the free {_amount(free)} may "

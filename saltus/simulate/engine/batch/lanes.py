@@ -93,6 +93,7 @@ class Lanes(BatchStates):
         if len(index) == self.n:
             self._forget_forces()
             self._fill_spare_lanes()
+            self.forced = bool(self.states[:, self._unforced_rows :].any())
 
     def _forget_forces(self) -> None:
         """Clear the external forces of all states."""
