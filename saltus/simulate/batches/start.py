@@ -1,4 +1,4 @@
-"""Where the simulations of a batch begin: fields of a simulation, of given states, or at the end of a recording."""
+"""Starts of the simulations of a batch: fields of a simulation, given states, or the end of a recording."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from saltus.simulate.engine.engine import Engine
 MOTION = ("time", "qpos", "qvel", "act", "history", "actuation_state")
 INPUTS = tuple(name for name in FIELDS if name not in MOTION)
 
-#: Where a rollout begins: values of fields by name, or the end of a recording.
+#: Start of a rollout: values of fields by name, or the end of a recording.
 Start: TypeAlias = Mapping[str, ArrayLike] | TrajectoryTable | BatchRecording
 
 
