@@ -107,7 +107,9 @@ class SamplingPlanner:
         knots = -(-T // self._hold)
         noise = self._rng.standard_normal((self._samples, knots, nu)) * self._noise
         noise[0] = 0.0
-        tried = np.clip(self.controls + np.repeat(noise, self._hold, axis=1)[:, :T], self._low, self._high)
+        tried = np.repeat(noise, self._hold, axis=1)[:, :T]
+        tried += self.controls
+        np.clip(tried, self._low, self._high, out=tried)
         self._batch.set_from(sim)
         self.costs = self._of_steps(tried) if self._record is None else self._of_rollout(tried, self._record)
         if not np.isfinite(self.costs).any():

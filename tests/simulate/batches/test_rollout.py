@@ -88,6 +88,30 @@ def test_bits_are_those_of_steps_taken_one_by_one(model, options):
     assert_array_equal(one.qvel, other.qvel)
 
 
+def heavier(batch):
+    batch.model.body_mass[:, 1] = np.linspace(0.5, 2.0, N)
+
+
+def pushed(batch):
+    batch.qfrc_applied[:, 0] = np.linspace(-1.0, 1.0, N)
+
+
+@pytest.mark.parametrize(
+    ("options", "prepare"),
+    [({"vary": ("body_mass",)}, heavier), ({}, pushed), ({"control": saltus.PID(3.0, 1.0, 0.2)}, lambda batch: None)],
+    ids=["masses", "forces", "controller"],
+)
+def test_models_forces_and_controllers_go_with_the_simulations(model, options, prepare):
+    controls, fields = controls_for(model), ("time", "qpos", "qvel", "act")
+    one, other = made(model, **options), made(model, **options)
+    for batch in (one, other):
+        prepare(batch)
+    found, wanted = one.rollout(controls, fields), step_by_step(other, controls, fields)
+    for name in fields:
+        assert_array_equal(found[name], wanted[name], err_msg=name)
+    assert np.ptp(found.qpos[:, -1, 0]) > 0.1
+
+
 def test_bits_do_not_depend_on_what_is_recorded_nor_on_neighbours(model):
     controls = controls_for(model)
     found = made(model).rollout(controls, ("qpos", "sensordata"))
