@@ -211,6 +211,24 @@ def test_steps_from_event_to_event_are_recorded_too():
         assert_array_equal(found[name], values)
 
 
+def test_one_that_a_terminal_event_ends_stands_there():
+    """Two balls fall; the one from 0.3 m passes 0.25 m at √(2 · 0.05 / g) = 0.101 s, in its sixth step of 0.02 s."""
+
+    def height(m, d):
+        return d.qpos[0] - 0.25
+
+    def nothing(m, d):
+        pass
+
+    event = saltus.Event(height, nothing, terminal=True)
+    batch = saltus.Batch("bouncing_ball", 2, threads=1, contact="hard", events=[event], timestep=0.02)
+    found = batch.rollout(np.zeros((10, 0)), "qpos", start={"qpos": [[0.3], [5.0]]})
+    fall = np.sqrt(2 * 0.05 / 9.81)
+    assert found.taken.tolist() == [int(fall / 0.02), 10] and not found.diverged.any()
+    assert np.isnan(found.qpos[0, 5:]).all() and np.isfinite(found.qpos[1]).all()
+    assert_allclose([batch.time[0], batch.qpos[0, 0]], [fall, 0.25], rtol=1e-8)
+
+
 def test_results_are_mappings_and_can_be_stored(model):
     found = made(model).rollout(controls_for(model), ("qpos", "time"))
     assert list(found) == ["qpos", "time"] and len(found) == 2 and "qpos" in repr(found)
