@@ -156,6 +156,19 @@ def page(
 
 
 @bench_app.command()
+def rollout(
+    quick: Quick = False,
+    threads: Threads = None,
+    json: Json = None,
+    model: AlsoModels = None,
+) -> None:
+    """Rollouts under given controls, and plans by sampling made of them, against mujoco.rollout in the same process."""
+    from saltus.bench.rollout import bench_rollout
+
+    bench_rollout(quick=quick, threads=threads, json_path=json, extra=model or [])
+
+
+@bench_app.command()
 def start(quick: Quick = False, json: Json = None) -> None:
     """Start-up time until the first motion, with an empty cache of compiled code and a warm one."""
     from saltus.bench.start.command import bench_start

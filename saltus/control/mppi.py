@@ -7,22 +7,25 @@ From the plan u_k, samples u_k + ε_k with ε ~ N(0, σ²) run side by side; wit
 (Williams, Wagener, Goldfain, Drews, Rehg, Boots & Theodorou, Information theoretic MPC for model-based reinforcement
 learning (2017), algorithm 2, with γ = 0). As λ goes to zero the best sample is the plan: predictive sampling (Howell et
 al., Predictive sampling: real-time behaviour synthesis with MuJoCo (2022), algorithm 1). Each plan begins with the one
-before, moved by the time that has gone.
+before, moved by the time that has gone. Costs of recorded fields take one call for all samples and steps
+(`Batch.rollout`), those of a batch a call at each step.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from saltus.arguments import function, numbers, positive, whole_number
+from saltus.arguments import function, numbers, positive, several, whole_number
 from saltus.control.horizon import steps_of
 from saltus.control.tangent_states import check_simulation, control_ranges
 from saltus.errors import DivergenceError, OptionError
 from saltus.simulate.batch import Batch
+from saltus.simulate.batches.fields import check_name
+from saltus.simulate.batches.rollout import Rollout
 from saltus.simulate.derivatives.linearize import check_chain
 
 if TYPE_CHECKING:
@@ -30,8 +33,7 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 BatchCost: TypeAlias = Callable[[Batch], ArrayLike]  # costs [samples] of the states and controls of a batch
-INPUTS = ("qfrc_applied", "xfrc_applied", "userdata", "eq_active", "mocap_pos", "mocap_quat", "control_prm")
-STATE = ("time", "qpos", "qvel", "act", *INPUTS)
+RolloutCost: TypeAlias = Callable[[Rollout], ArrayLike]  # costs [samples, T] or [samples] of recorded fields
 
 
 class SamplingPlanner:
@@ -53,12 +55,14 @@ class SamplingPlanner:
     def __init__(
         self,
         sim: Simulation,
-        costs: tuple[BatchCost, BatchCost | None],
+        costs: tuple[Callable[..., ArrayLike], BatchCost | None],
         controls: Array,
         sampling: tuple[int, Array, int, float | None, int],
         batch: Batch,
+        record: Sequence[str] | str | None,
     ):
         self._cost, self._final = costs
+        self._record = record
         self._samples, self._noise, self._hold, self._temperature, self._every = sampling
         self._low, self._high = control_ranges(sim)
         self._batch, self._model, self._timestep = batch, sim.model, sim.timestep
@@ -101,10 +105,13 @@ class SamplingPlanner:
         """Sample about the plan and weigh what it costs; the first sample is the plan itself."""
         T, nu = self.controls.shape
         knots = -(-T // self._hold)
-        noise = self._rng.normal(size=(self._samples, knots, nu)) * self._noise
+        noise = self._rng.standard_normal((self._samples, knots, nu)) * self._noise
         noise[0] = 0.0
-        tried = np.clip(self.controls + np.repeat(noise, self._hold, axis=1)[:, :T], self._low, self._high)
-        self.costs = self._rollout(sim, tried)
+        tried = np.repeat(noise, self._hold, axis=1)[:, :T]
+        tried += self.controls
+        np.clip(tried, self._low, self._high, out=tried)
+        self._batch.set_from(sim)
+        self.costs = self._of_steps(tried) if self._record is None else self._of_rollout(tried, self._record)
         if not np.isfinite(self.costs).any():
             raise DivergenceError(float(sim.time), what="all samples of mppi diverge; lower the noise or the timestep")
         least = self.costs.min()
@@ -115,14 +122,22 @@ class SamplingPlanner:
             self.weights /= self.weights.sum()
         self.controls = np.tensordot(self.weights, tried, axes=1)
 
-    def _rollout(self, sim: Simulation, tried: Array) -> Array:
-        """Costs [samples] of controls [samples, T, nu] from the present state; inf where samples diverge."""
+    def _of_rollout(self, tried: Array, record: Sequence[str] | str) -> Array:
+        """Costs [samples] of controls [samples, T, nu], from all fields at once; inf where samples diverge."""
+        found = self._batch.rollout(tried, record, on_divergence="flag")
+        costs = numbers("mppi: cost", self._cost(found))
+        if costs.shape not in ((self._samples,), tried.shape[:2]):
+            raise OptionError(
+                f"mppi: cost must return [samples, T] or [samples], {tried.shape[:2]} or ({self._samples},), not "
+                f"{costs.shape}"
+            )
+        if not np.isfinite(costs[~found.diverged]).all():
+            raise OptionError("mppi: cost must be finite")
+        return np.where(found.diverged, np.inf, costs.sum(axis=1) if costs.ndim == 2 else costs)
+
+    def _of_steps(self, tried: Array) -> Array:
+        """Costs [samples] of controls [samples, T, nu], from the batch at each step; inf where samples diverge."""
         batch = self._batch
-        batch.reset()
-        for name in STATE:
-            value = sim.time if name == "time" else getattr(sim.data if name == "control_prm" else sim, name, None)
-            if value is not None and np.size(value):
-                batch.write(name, np.asarray(value, float))
         total = np.zeros(self._samples)
         for k in range(tried.shape[1]):
             batch.ctrl = tried[:, k]
@@ -150,10 +165,11 @@ class SamplingPlanner:
 
 def mppi(
     sim: Simulation,
-    cost: BatchCost,
+    cost: BatchCost | RolloutCost,
     horizon: int | float,
     *,
     noise: ArrayLike,
+    record: Sequence[str] | str | None = None,
     final: BatchCost | None = None,
     samples: int = 64,
     temperature: float | None = None,
@@ -172,6 +188,10 @@ def mppi(
     between plans. `controls` [T, nu]: of the first plan; by default the present ones, held. Controls stay in their
     ranges. `threads`, `precision` as of `saltus.Batch`. The simulation is not changed.
 
+    `record`: names of fields such as ("qpos", "site_xpos"), with which all steps are one compiled call, and costs too:
+    `cost` is then f(rollout) -> [samples, T] or [samples], of a `Rollout`, whose `rollout.qpos` [samples, T, nq] and
+    so on are those after each step under `rollout.ctrl`. There is no `final`: the end is part of the rollout.
+
     Raises:
         OptionError: a batch does not take the model (it says why), steps remember more than the state, or there are
             events, or an argument has the wrong shape or sign.
@@ -182,6 +202,8 @@ def mppi(
     nu = sim.model.nu
     if not nu:
         raise OptionError("mppi: the model has no controls")
+    if record is not None and final is not None:
+        raise OptionError("mppi: with record, cost sees the whole rollout: add the cost of its end there, not in final")
     if sim.engine.setup.events:
         raise OptionError("mppi: samples have no events; leave the simulation's events out")
     sigma = numbers("noise", noise)
@@ -196,4 +218,7 @@ def mppi(
     batch = Batch(
         **(sim.engine.setup.arguments() | present | {"tolerance": None}), n=count, threads=threads, precision=precision
     )
-    return SamplingPlanner(sim, costs, first, (count, sigma, least[0], weighing, least[1]), batch)
+    if record is not None:
+        for name in [record] if isinstance(record, str) else several("record", record):
+            check_name(name)
+    return SamplingPlanner(sim, costs, first, (count, sigma, least[0], weighing, least[1]), batch, record)

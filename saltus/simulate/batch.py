@@ -6,15 +6,15 @@ by one on the threads, in the compiled loop of `saltus.Simulation`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from saltus.arguments import positive, thread_count, whole_number, words
-from saltus.errors import OptionError, warn
+from saltus.errors import DivergenceError, EventError, OptionError, warn
 from saltus.integrate.integrator import Integrator
 from saltus.integrate.registry import IntegratorChoice, find_integrator
 from saltus.model.load import ModelSource, load
@@ -23,11 +23,15 @@ from saltus.number.kinds import LANES
 from saltus.record.batch_recording import BatchRecording
 from saltus.record.table.events import EventTable
 from saltus.simulate.attributes import belongs_elsewhere
+from saltus.simulate.batches.arrays import SupportsDLPack
 from saltus.simulate.batches.by_place import by_name
 from saltus.simulate.batches.fields import READABLE
 from saltus.simulate.batches.model import ModelsOfEach
 from saltus.simulate.batches.reading import Reader, contacts_full
+from saltus.simulate.batches.rollout import RECORDED, Plan, Rollout, plan_of, take_rollout
+from saltus.simulate.batches.rollout_loop import AFTER, BEFORE
 from saltus.simulate.batches.singly import SingleReader
+from saltus.simulate.batches.start import INPUTS, Start, fields_of, start_fields
 from saltus.simulate.batches.state import BatchState, Ids, indices, simulation_index
 from saltus.simulate.batches.views import Views
 from saltus.simulate.batches.writing import write
@@ -274,12 +278,17 @@ class Batch(BatchState, ModelsOfEach):
         index = indices("reset", ids, self.n)
         if not len(index):
             return
-        self._views.notice()
         start = start_state(self.shared, key, self.timestep)
         if "act" in start:
             start["act"] = np.concatenate([start["act"], np.zeros(self.lanes.shape("act")[0] - len(start["act"]))])
-        for field, value in (dict.fromkeys(FIELDS, 0.0) | {"control_prm": self._parameters} | start).items():
-            write(self.lanes, field, value, index)
+        self._restart(index, {"control_prm": self._parameters} | start)
+
+    def _restart(self, index: NDArray[np.int64], start: Mapping[str, ArrayLike]) -> None:
+        """Let simulations begin with values of fields, one row for all; the other fields are zero."""
+        self._views.notice()
+        for field in FIELDS:
+            if field in start or np.prod(self.lanes.shape(field)):
+                write(self.lanes, field, start.get(field, 0.0), index)
         self.lanes.restart(index)
         self._faults.forget(index)
         self._views.keep()
@@ -321,6 +330,11 @@ class Batch(BatchState, ModelsOfEach):
         self._notice()
         self._faults.stop_singular(chosen, self._model_of)
         status = self.lanes.advance(n, self.timestep, chosen)
+        self._conclude(status)
+        self._raise_failures(before, chosen, n)
+
+    def _conclude(self, status: int) -> None:
+        """Keep what steps have left, and tell what was wrong in them; ModelError if contacts did not fit."""
         self._faults.keep()
         self._views.keep()
         failed = self.lanes.take_unsolved()
@@ -334,7 +348,98 @@ class Batch(BatchState, ModelsOfEach):
         self.unconverged += failed
         if status == CONTACTS_FULL:
             raise contacts_full(self.lanes.m)
-        self._raise_failures(before, chosen, n)
+
+    @in_turn
+    def rollout(
+        self,
+        controls: ArrayLike | SupportsDLPack,
+        record: Sequence[str] | str | None = None,
+        *,
+        start: Simulation | Start | None = None,
+        computed: Literal["after", "before"] = "after",
+        on_divergence: Literal["raise", "flag"] = "raise",
+    ) -> Rollout:
+        """Take T steps under controls [n, T, nu], or [T, nu] for all, in one compiled call; a `Rollout` of records.
+
+        `record`: names of fields as of `read`, recorded after each step as [n, T, ...]: by default "time", "qpos",
+        "qvel", "act" and, if there are sensors, "sensordata". Quantities other than those of the state cost about as
+        much as the steps. `computed`: with "before" these quantities, such as sensordata and qacc, are those at the
+        state before each step, under its controls, as MuJoCo's rollouts give them.
+
+        The simulations are then where `step` would have left them, with the same bits, whatever is recorded and on any
+        number of threads. Where they go from event to event, each step is a call of its own, and one that a terminal
+        event ends stands there.
+
+        `start`: where all begin, from the present states if None. A `saltus.Simulation`: with its state and inputs, as
+        `set_from`. A mapping of fields such as {"qpos": [n, nq] or [nq], "qvel": ...}, or a recording (its end): what
+        it leaves out of time, qpos, qvel and act is that of the model's start; inputs such as mocap poses and applied
+        forces stay.
+
+        Simulations that diverge keep their last valid state, and their rows from the failed step on are nan.
+        `on_divergence`: with "raise" a DivergenceError or EventError, which has the result as `rollout`; with "flag"
+        the `diverged` and `taken` of the result tell.
+
+        Raises:
+            OptionError: controls have the wrong shape, a field does not exist, or the start is of another mechanism.
+            DivergenceError, EventError: as `step`, unless they are flagged.
+        """
+        _among("on_divergence", on_divergence, ("raise", "flag"))
+        when = AFTER if _among("computed", computed, ("after", "before")) == "after" else BEFORE
+        names = [name for name in RECORDED if name != "sensordata" or self.shared.nsensordata]
+        plan = plan_of(self._reader, controls, names if record is None else record, when)
+        if start is not None:
+            self._begin(start)
+        before = self.lanes.diverged()
+        self._take(plan)
+        found = Rollout(plan.arrays, plan.controls, plan.taken, self.lanes.diverged())
+        if on_divergence == "raise":
+            try:
+                self._raise_failures(before, None, plan.controls.shape[1])
+            except (DivergenceError, EventError) as error:
+                error.rollout = found  # pyright: ignore[reportAttributeAccessIssue] (of many simulations)
+                raise
+        return found
+
+    def _take(self, plan: Plan) -> None:
+        """Take the steps of a rollout."""
+        if self._delays:
+            self._check_clock(plan.controls.shape[1])
+        self._notice()
+        self._faults.stop_singular(None, self._model_of)
+        self._conclude(take_rollout(self._reader, plan, self.timestep))
+
+    def _begin(self, start: Simulation | Start) -> None:
+        """Bring all simulations to a start."""
+        if isinstance(start, Simulation):
+            self.set_from(start)
+            return
+        fields = start_fields(start, self.lanes)
+        kept = dict(zip(INPUTS, self.read(INPUTS), strict=True))
+        self.reset()
+        for name, values in (kept | fields).items():
+            self.write(name, values)
+
+    @in_turn
+    def set_from(self, sim: Simulation, ids: Ids = None) -> None:
+        """Give all simulations, or those with the given ids or mask, state and inputs of a simulation.
+
+        The simulation is of the same mechanism; integrator, timestep, contact law and values of the model may differ.
+        Simulations that diverged are among those that continue.
+
+        Raises:
+            OptionError: the simulation is of another mechanism, or its controller has other states or parameters.
+        """
+        if not isinstance(sim, Simulation):
+            raise OptionError(f"set_from takes a saltus.Simulation, not {type(sim).__name__}")
+        fields = fields_of(sim.engine, self.lanes, "set_from")
+        index = indices("set_from", ids, self.n)
+        if not len(index):
+            return
+        warm = fields.pop("qacc_warmstart", None)
+        self._restart(index, {name: values for name, values in fields.items() if values.size})
+        if warm is not None and warm.size:  # last: the others void it
+            write(self.lanes, "qacc_warmstart", warm, index)
+            self._views.keep()
 
     def run(
         self,
@@ -425,6 +530,13 @@ class Batch(BatchState, ModelsOfEach):
         old = np.flatnonzero(failed)
         if old.size and n:
             raise self._faults.error(int(old[0]), old.size, self._model_of, self.timestep, since=True)
+
+
+def _among(name: str, value: str, choices: tuple[str, ...]) -> str:
+    """A value of an option, which is one of few words."""
+    if not isinstance(value, str) or value not in choices:
+        raise OptionError.unknown(name, value, choices)
+    return value
 
 
 def _restored(kind, made, kept, lanes, own) -> Batch:

@@ -44,6 +44,7 @@ OTHERS = {
     **dict.fromkeys(("read_contacts", "read_one"), "contacts of batches"),
     **dict.fromkeys(("read_positions", "read_smooth", "read_forward", "read_inverse"), "quantities of batches"),
     **dict.fromkeys(("look_at", "look_each", "least_gaps"), "states of batches with events"),
+    "roll_out": "rollouts of batches",
     "differentiate_each": "derivatives of many simulations",
     "read_bodies": "accelerations and forces of bodies in batches",
     **dict.fromkeys(("gather", "scatter"), "states of batches"),

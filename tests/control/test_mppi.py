@@ -121,6 +121,33 @@ def test_plans_in_a_run_every_few_steps():
     assert energy(sim) < 0.2 * energy(free)
 
 
+def of_all(rollout):
+    """`cost` of all samples and steps [samples, T], after each step."""
+    return rollout.qpos[..., 0] ** 2 + 0.1 * rollout.qvel[..., 0] ** 2 + 0.05 * rollout.ctrl[..., 0] ** 2
+
+
+def test_costs_of_recorded_fields_are_those_of_single_simulations():
+    """Those of the states after each step: the first state is not among them, the last one is."""
+    u, sim, wanted = np.full(5, 0.4), displaced(), 0.0
+    for value in u:
+        sim.ctrl[0] = value
+        sim.step()
+        wanted += sim.qpos[0] ** 2 + 0.1 * sim.qvel[0] ** 2 + 0.05 * value**2
+    how = dict(noise=1e-3, samples=2, controls=u[:, None], threads=1, record=("qpos", "qvel"))
+    for each in (of_all, lambda rollout: of_all(rollout).sum(axis=1)):
+        planner = saltus.mppi(displaced(), each, 5, **how)
+        planner(displaced())
+        assert np.isclose(planner.costs[0], wanted, rtol=1e-13)
+
+
+def test_samples_that_diverge_have_no_weight_in_recorded_fields():
+    sim = displaced()
+    how = dict(noise=1e15, temperature=1.0, samples=4, threads=1, record=("qpos", "qvel"))
+    planner = saltus.mppi(sim, of_all, 3, **how)
+    planner(sim)
+    assert np.isinf(planner.costs[1:]).all() and planner.weights[0] == 1.0 and not planner.controls.any()
+
+
 def test_samples_that_diverge_have_no_weight():
     """A force of 1e12 N in one step is beyond the largest velocity: only the plan itself is left."""
     sim = displaced()
@@ -155,6 +182,8 @@ def test_a_controller_in_the_time_loop_and_forces_go_with_the_samples():
         (lambda: displaced(), dict(noise=[1, 2]), "noise must be"),
         (lambda: displaced(), dict(temperature=-1.0), "temperature"),
         (lambda: displaced(), dict(samples=1), "samples"),
+        (lambda: displaced(), dict(record="qpoz"), "qpoz"),
+        (lambda: displaced(), dict(record="qpos", final=cost), "add the cost of its end there"),
         (lambda: displaced(), dict(controls=[[1.0]]), "controls must have shape"),
         (lambda: saltus.Simulation(SPRING, "verlet"), {}, "half steps"),
         (lambda: saltus.Simulation(SPRING.replace('<actuator><motor joint="a"/></actuator>', "")), {}, "no controls"),
@@ -172,6 +201,12 @@ def test_costs_of_wrong_shape_are_refused():
         saltus.mppi(sim, lambda batch: 1.0, 4, noise=1.0, samples=4, threads=1)(sim)
     with pytest.raises(saltus.OptionError, match="cost must be finite"):
         saltus.mppi(sim, lambda batch: batch.time * np.nan, 4, noise=1.0, samples=4, threads=1)(sim)
+    for wrong, said in (
+        (lambda rollout: rollout.qpos, "must return"),
+        (lambda rollout: rollout.time * np.nan, "cost must be finite"),
+    ):
+        with pytest.raises(saltus.OptionError, match=said):
+            saltus.mppi(sim, wrong, 4, noise=1.0, samples=4, threads=1, record=("qpos", "time"))(sim)
     other = saltus.mppi(sim, cost, 4, noise=1.0, samples=4, threads=1)
     with pytest.raises(saltus.OptionError, match="own model and timestep"):
         other(saltus.Simulation(SPRING, "euler", timestep=0.01))

@@ -153,6 +153,8 @@ GOOD = {  # what a call needs to be one, by name
     "Simulation.run": SHORT,
     "Simulation.sensor": dict(name="x"),
     "Batch.run": dict(duration=0.02),
+    "Batch.rollout": dict(controls=np.zeros((2, 1))),
+    "Batch.set_from": dict(sim=None),
     "Batch.contact_force": dict(on=0),
     "Batch.read": dict(name="qpos"),
     "Batch.sensor": dict(name="x"),

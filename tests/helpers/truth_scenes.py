@@ -643,6 +643,18 @@ def by_batch_32(law: Law) -> list[Check]:
     return by_batch(law, "float32")
 
 
+def by_rollout(law: Law) -> list[Check]:
+    """All steps of two simulations in one call, from the state of one that was dropped."""
+    sim = dropped(law)
+    batch = saltus.Batch(sim.model, 2, integrator=law.integrator, contact=law.contact())
+    found = batch.rollout(np.zeros((1000, sim.model.nu)), "qpos", start=sim).qpos[..., [2, 9]]
+    flight = found[:, 99] - 1 - RADIUS
+    return [
+        Check("height", found[:, -1], 1 + RADIUS, law.place),
+        Check("flight", flight, DROP - G * 0.1**2 / 2, G * H * 0.1),
+    ]
+
+
 def by_environment(law: Law) -> list[Check]:
     """One step of a second."""
 
@@ -758,6 +770,7 @@ CARRIERS = [
     Reading("`step`", "height at rest", by_steps),
     Reading("`Batch`", "height at rest, weights, from three starts", by_batch),
     Reading("`Batch`, float32", "the same", by_batch_32),
+    Reading("`Batch.rollout`", "flight by g t²/2, height at rest", by_rollout),
     Reading("`sweep`", "height at rest, weights of two masses", by_sweep),
     Reading("environment", "height at rest", by_environment),
     Reading("lab", "height at rest, in frames of 1/60 s", by_lab),

@@ -32,6 +32,9 @@ def sample_size(shapes: Mapping[str, tuple[int, ...]]) -> int:
     return sum(math.prod(shape) * np.dtype(dtype_of(name)).itemsize for name, shape in shapes.items())
 
 
+SMALL = 50e6  # bytes that are not worth a look at the memory
+
+
 def check_room(size: int, samples: int, sample: float, remedy: str) -> None:
     """Raise OptionError if a recording is too large for memory.
 
@@ -48,6 +51,16 @@ def check_room(size: int, samples: int, sample: float, remedy: str) -> None:
         f"is made); at most {100 * SHARE:.0f} % of the free {_amount(free)} may be used. Record less often, with "
         f"sample={longer:g} or more (--sample {longer:g}){remedy}"
     )
+
+
+def check_arrays(size: int, what: str, fewer: str) -> None:
+    """Raise OptionError if arrays of so many bytes, for `what`, are too large for memory; `fewer`: what to reduce."""
+    free = free_memory() if size > SMALL else None
+    if free is not None and size > SHARE * free:
+        raise OptionError(
+            f"{what} would take {_amount(size)} of memory; at most {100 * SHARE:.0f} % of the free {_amount(free)} may "
+            f"be used. Record fewer fields, or take fewer simulations or {fewer} at a time"
+        )
 
 
 def _of_system() -> int | None:

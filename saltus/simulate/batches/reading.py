@@ -51,7 +51,7 @@ class Reader:
     def read(self, names: Sequence[str], outs: Sequence[WritableArray | None]) -> list[np.ndarray]:
         """Fields [n, ...] of these names, each written to its `out`, or to a new array if that is None."""
         wanted = [
-            Wanted(name, self._place(name), self._target(name, self._shape(name), out))
+            Wanted(name, self.place(name), self._target(name, self.shape(name), out))
             for name, out in zip(names, outs, strict=True)
         ]
         for stage, members in passes(names, self.lanes.m):
@@ -61,21 +61,22 @@ class Reader:
     def sensor(self, name: str, out: WritableArray | None) -> np.ndarray:
         """Readings [n, dim] of a sensor."""
         span = sensor_place(self.model, name)
-        rows = self._place("sensordata").rows[span]
+        rows = self.place("sensordata").rows[span]
         array = self._target(name, rows.shape, out)
         self._read(SENSORS, [Wanted("sensordata", Place(rows, rows.shape), array)])
         return array
 
-    def _place(self, name: str) -> Place:
+    def place(self, name: str) -> Place:
+        """The rows of a field in the state or in a workspace, and its shape."""
         if name not in self._places:
             self._places[name] = place_of(name, self.model, self.lanes.m, self.lanes.workspaces[0])
         return self._places[name]
 
-    def _shape(self, name: str) -> tuple[int, ...]:
+    def shape(self, name: str) -> tuple[int, ...]:
         """MuJoCo's shape of a field of one simulation; moment arms are dense."""
         if name == "qfrc_constraint":  # without constraints there is no room for their forces
             return (self.model.nv,)
-        return (self.lanes.m.nout, self.model.nv) if name == "actuator_moment" else self._place(name).shape
+        return (self.lanes.m.nout, self.model.nv) if name == "actuator_moment" else self.place(name).shape
 
     def _target(self, name: str, shape: tuple[int, ...], out: WritableArray | None) -> np.ndarray:
         """The array that a field is written to: `out`, or a new one."""
@@ -120,7 +121,7 @@ class Reader:
     def _compute(self, stage: int, wanted: list[Wanted], table: np.ndarray, rows: np.ndarray) -> None:
         lanes, loop = self.lanes, stages.LOOPS[stage]
         assert isinstance(lanes, Lanes)
-        words = self._words(stage, {each.name for each in wanted})
+        words = self.words(stage, {each.name for each in wanted})
 
         def work(worker: int, first: int, last: int) -> int:
             workspace = lanes.prepared(worker)
@@ -137,7 +138,7 @@ class Reader:
         if status == CONTACTS_FULL:
             raise contacts_full(lanes.m)
 
-    def _words(self, stage: int, names: set[str]) -> frozenset[str] | None:
+    def words(self, stage: int, names: set[str]) -> frozenset[str] | None:
         """Features that a second Model needs for the fields of a stage; None if no second Model is needed."""
         if stage not in (BODIES, SENSORS):
             return None

@@ -24,15 +24,15 @@ class SingleReader(Reader):
         super().__init__(model, turns)
         self._turns = turns
 
-    def _place(self, name: str) -> Place:
+    def place(self, name: str) -> Place:
         if name in STATES:  # an engine's arrays may be longer than the field
             span = self.lanes.span(name)
             return Place(np.arange(span.start, span.stop), self.lanes.shape(name))
-        return super()._place(name)
+        return super().place(name)
 
     def _compute(self, stage: int, wanted: list[Wanted], table: np.ndarray, rows: np.ndarray) -> None:
         turns, extra = self._turns, 0
-        words = self._words(stage, {each.name for each in wanted})
+        words = self.words(stage, {each.name for each in wanted})
         sensing = turns.m if words is None else with_features(turns.m, words)
         if stage in FURTHER:
             for workspace in turns.workspaces:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+from numba import types
 from numpy.typing import NDArray
 
 from saltus.contact.counts import NUNSOLVED
@@ -78,7 +79,7 @@ class Lanes(BatchStates):
         self.clock = np.zeros((self.groups, self.width))
         self.flags = np.zeros((self.groups, self.width), bool)
         self._none_varied = np.zeros((self.groups, 0, self.width), dtype), np.zeros(0, np.int64)
-        self._loop = loops.advance_batch(integrator)
+        self._loop, self._address = loops.advance_batch(integrator), 0
 
     # ------------------------------------------------------------ state
 
@@ -92,6 +93,7 @@ class Lanes(BatchStates):
         if len(index) == self.n:
             self._forget_forces()
             self._fill_spare_lanes()
+            self.forced = bool(self.states[:, self._unforced_rows :].any())
 
     def _forget_forces(self) -> None:
         """Clear the external forces of all states."""
@@ -220,17 +222,30 @@ class Lanes(BatchStates):
     def _advance_all(self, n: int, h: float) -> int:
         """Take n steps of all groups; returns the worst status."""
 
-        def work(worker: int, first: int, last: int, n: int = n) -> int:
+        def work(worker: int, first: int, last: int) -> int:
             return self._advance_groups(worker, first, last, n, h)
 
+        return max(self.share_steps(work, n))
+
+    def share_steps(self, work: Callable[[int, int, int], Result], n: int) -> list[Result]:
+        """Results of `work(worker, first group, last group)`, n steps of those groups, on all threads if that pays."""
         workers = self._worth(self.pace * self.groups * n)
-        began = clock.perf_counter()
         if workers > 1 and not self._threads.made:
-            work(0, 0, 0, 0)  # compiled before threads start, so that they do not wait for each other
-        status = max(self._shared_out(work, workers, self.groups, workers))
+            work(0, 0, 0)  # compiled before threads start, so that they do not wait for each other
+        began = clock.perf_counter()
+        found = self._shared_out(work, workers, self.groups, workers)
         if n:
             self.pace = (clock.perf_counter() - began) * workers / (self.groups * n)
-        return status
+        return found
+
+    def step_address(self) -> int:
+        """Address of the compiled loop of `saltus.simulate.engine.loops.advance_batch` for these states."""
+        if not self._address:
+            arrays = (self.states, self.clock, self.flags, *self.varied())
+            counts = (0, 0, self._rows, self.width, 0, self._timestep)
+            call = (self.models[0], self.workspaces[0], *arrays, *counts, *self.integrator.parameters)
+            self._address = self._loop.address(*call, result=types.int64)
+        return self._address
 
     def _advance_groups(self, worker: int, first: int, last: int, n: int, h: float) -> int:
         """Take n steps of the groups from first up to last (exclusive) on one thread; returns the worst status."""
