@@ -591,7 +591,7 @@ def derivatives_of_sensors(law: Law) -> list[Check]:
 def gradients_of_runs(law: Law) -> list[Check]:
     """In free flight the place after a time t has the derivatives 1 by the start's and t by its velocity."""
     sim, duration = dropped(law), 0.05
-    _, gradient = saltus.run_gradient(sim, duration, lambda run: run.qpos[-1, 2])
+    _, gradient = saltus.run_gradient(sim, duration, lambda run: run.qpos[-1, 2], mode="forward")
     return [Check("gradient", [gradient["qpos"][2], gradient["qvel"][2]], [1, duration], 1e-9)]
 
 

@@ -62,8 +62,12 @@ class StepAdjoint:
         self.quick = np.array([self._is_quick(k) for k in range(len(self.columns))], bool)
         self.whole = may and self._is_whole()
         self._jacobian = self._derivatives_of_fields()
-        if entry is None or not (self.quick.any() or self.whole):
-            return
+        self._entry, self._arrays = entry, tuple[Array, ...]()
+
+    def _prepare(self) -> None:
+        """Make the memory and the loop that goes back."""
+        engine = self._engine
+        assert self._entry is not None, "an integrator without adjoints has nothing to go back over"
         seeded = [_seeded(self._m, self._fields, group) for group in (0, 1)]
         placed = _placed(self._m)
         sizes, nv = engine.d.sizes, engine.model.nv
@@ -73,13 +77,19 @@ class StepAdjoint:
         nbody = engine.model.mj_model.nbody
         shapes = ((6, nbody, 6), (8, nbody, 6), (7, nv, 6), (2, nv), (engine.model.nu,), (nv,), (nv,))
         self._solved, self._arrays = np.zeros((4, nv)), tuple(np.zeros(shape) for shape in shapes)
-        self._loop = entry.bound(engine.m, engine.d, *seeded, placed, self._d)
+        self._loop = self._entry.bound(engine.m, engine.d, *seeded, placed, self._d)
         spans = [engine.rows_of(name) for name in ("qpos", "qvel", "act", "ctrl")]
         self._spans = np.array([(x.start, x.stop) for x in spans])
-        self.begin()
+
+    def goes_alone(self) -> bool:
+        """Whether nothing needs directions, so that no matrices of steps are needed on the way back."""
+        forced = bool(self._engine.d.ints[DATA.slot["has_xfrc"]])
+        return self.whole and bool(self.quick.all()) and not forced
 
     def begin(self) -> None:
         """Start sums at zero, with the inputs of the engine, which stay the same over the steps."""
+        if not self._arrays:
+            self._prepare()  # not before: the loop is compiled, which an estimate of costs does not need
         engine, m = self._engine, self._m
         n = {name: m.sizes.get(name, 0) for name in ("nbody", "nv", "nout", "nlaw", "nlimit", "nfriction", "nchain")}
         shapes = ((n["nbody"], 13), (3,), (n["nv"], 9), (n["nout"], 16), (n["nlaw"], 16), (n["nlaw"],))
@@ -101,6 +111,8 @@ class StepAdjoint:
         and degrees of freedom [rotations, 3] of rotations (see `saltus.integrate.adjoints`). Leaves the engine
         elsewhere.
         """
+        if not self._arrays:
+            self.begin()
         engine = self._engine
         steps = states, self._spans, at_samples, span
         parts = int(self.quick.any()), int(self.whole)
