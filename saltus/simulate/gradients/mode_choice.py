@@ -25,7 +25,7 @@ RUN = 1.0
 FORWARD_GROUP = 12.0  # runs, for a group of directions along a run
 BACK = 10.0  # runs, for the way back by adjoints of steps
 MATRICES_GROUP, OWN_MATRICES_GROUP = 6.0, 2.0  # for one of A and B, by dual steps or by tangents that integrators have
-PARAMETERS_GROUP = 8.0  # for one of P
+PARAMETERS_GROUP, PARAMETERS_STEP = 8.0, 6.0  # for one of P, and for a step that has any
 MOST_MEMORY = 2e9  # bytes of states that reverse mode may keep unasked, if forward mode keeps fewer
 
 
@@ -85,6 +85,7 @@ def _way_back(engine: Engine, parameters: tuple[str, ...]) -> float:
     directions = 2 * engine.model.nv + engine.m.nact + engine.model.nu
     own = engine.integrator.tangent_step is not None and engine.m.layout.features <= SUPPORTED
     cost = _groups(directions) * (OWN_MATRICES_GROUP if own else MATRICES_GROUP) + _groups(slow) * PARAMETERS_GROUP
+    cost += PARAMETERS_STEP if slow else 0.0
     return cost + (BACK if adjoint.quick.any() else 0.0)
 
 

@@ -32,7 +32,7 @@ def link(integrator="euler", **options):
         # all by the adjoint of steps; one group of the state and one of parameters along the run
         ("euler", ("qpos", "body_mass", "dof_damping"), "reverse", 1 + 2 * 12, 1 + 10),
         # one group of geometry, for which each step needs A, B and P
-        ("rk4", ("geom_pos",), "forward", 1 + 12, 1 + 6 + 8),
+        ("rk4", ("geom_pos",), "forward", 1 + 12, 1 + 6 + 8 + 6),
         ("rk4", ("qpos", "qvel", "ctrl"), "reverse", 1 + 12, 1 + 6),
     ],
 )
