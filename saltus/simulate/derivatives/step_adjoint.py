@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from saltus.contact.mujoco.collision import attach
-from saltus.integrate.fixed.euler_adjoints import ARMATURE, CHAIN, DOFS, FRICTIONS, LAWS, LIMITS, MOTORS
+from saltus.integrate.fixed.euler_adjoints import ARMATURE, CHAIN, DOFS, FRICTIONS, LAWS, LIMITS, MOTORS, TENDONS
 from saltus.integrate.fixed.euler_state_adjoints import PLACE
 from saltus.integrate.fixed.euler_tangents import SUPPORTED
 from saltus.model.enums import BALL, FREE
@@ -37,7 +37,6 @@ _BODIES = ("body_mass", "body_ipos", "body_inertia6")
 WHOLE = frozenset(
     ("constraint", "contact", "tendon", "thin", "matrix_in_lanes", "cylinder", "box", "boxes", "ellipsoid")
 )
-_TENDONS = tuple(f"tendon_{x}" for x in ("stiffness", "stiffnesspoly", "damping", "dampingpoly", "lengthspring"))
 #: Fields that no acceleration of a step depends on: reference points, bounds of searches, frames of sensors.
 _UNREAD = {"chain_rotation", "law_reach", "body_iquat", "body_inv_subtreemass", "body_invweight0", "opt_magnetic"}
 _UNREAD |= {"cam_pos0", "cam_poscom0", "cam_mat0", "site_mat"}
@@ -91,9 +90,13 @@ class StepAdjoint:
         if not self._arrays:
             self._prepare()  # not before: the loop is compiled, which an estimate of costs does not need
         engine, m = self._engine, self._m
-        n = {name: m.sizes.get(name, 0) for name in ("nbody", "nv", "nout", "nlaw", "nlimit", "nfriction", "nchain")}
+        n = {
+            name: m.sizes.get(name, 0)
+            for name in ("nbody", "nv", "nout", "nlaw", "nlimit", "nfriction", "nchain", "ntendon")
+        }
         shapes = ((n["nbody"], 13), (3,), (n["nv"], 9), (n["nout"], 16), (n["nlaw"], 16), (n["nlaw"],))
         shapes += ((n["nlimit"], 4), (n["nfriction"], 2), (n["nchain"],), (1, 10))
+        shapes += ((n["ntendon"], len(TENDONS)),)
         self._found = tuple(np.zeros(shape) for shape in shapes)
         self._d.ints[DATA.slot["has_xfrc"]] = engine.d.ints[DATA.slot["has_xfrc"]]
         self._d.fill("timestep", engine.timestep)
@@ -157,14 +160,13 @@ class StepAdjoint:
         m, there = self._m, self._m.layout.features | self._engine.m.layout.features
         fields = {name for group in LAWS for name, _ in group} | {name for name, _ in (*LIMITS, *FRICTIONS, *DOFS)}
         fields |= {"dof_armature"} | _UNREAD
-        if not m.has_gravcomp:
+        if not m.views["jnt_actgravcomp"].any():
             fields |= {"opt_gravity"} | (set() if m.nparticle else set(_BODIES))
         if "actuation" not in there:
             fields |= {"actuator_dynprm", "actuator_actrange", "actuator_lengthrange", "tendon_actfrcrange"}
             if not m.views["jnt_actfrclimited"].any():
                 fields |= {name for group in MOTORS for name, _ in group} | {"jnt_actfrcrange"}
-        if "tendon_force" not in there:
-            fields |= set(_TENDONS)
+        fields |= {name for name, _ in TENDONS}
         return fields & set(m.layout.fields)
 
     def _is_whole(self) -> bool:
@@ -222,12 +224,12 @@ class StepAdjoint:
 
     def _by_field(self) -> dict[str, Array]:
         """Gradients by fields of the kernels' Model, in their shapes."""
-        bodies, gravity, dofs, outputs, laws, _, limits, frictions, chains, _ = self._found
+        bodies, gravity, dofs, outputs, laws, _, limits, frictions, chains, _, tendons = self._found
         views = self._m.views
         out: dict[str, Array] = {name: np.zeros(views[name].shape[:-2]) for name in self._fields if name not in _UNREAD}
         tables = [(table, NTANGENT * g, laws) for g, table in enumerate(LAWS)]
         tables += [(table, NTANGENT * g, outputs) for g, table in enumerate(MOTORS)]
-        tables += [(LIMITS, 0, limits), (FRICTIONS, 0, frictions)]
+        tables += [(LIMITS, 0, limits), (FRICTIONS, 0, frictions), (TENDONS, 0, tendons)]
         for table, first, sums in tables:
             for k, (name, place) in enumerate(table):
                 if name in out and len(sums) and np.ndim(out[name]) and len(out[name]) == len(sums):
@@ -282,7 +284,7 @@ def _placed(m: Struct) -> Struct:
 def _seeded(m: Struct, fields: set[str], group: int) -> Struct:
     """The Model with tangents along a group of directions, each of which many numbers share."""
     out, turning = m.duplicate(), np.isin(m.views["jnt_type"], (FREE, BALL))
-    tables = [LAWS[group], MOTORS[group], *([DOFS] if group == 0 else [LIMITS, FRICTIONS])]
+    tables = [LAWS[group], MOTORS[group], *([DOFS] if group == 0 else [LIMITS, FRICTIONS, TENDONS])]
     for table in tables:
         for k, (name, place) in enumerate(table):
             view = out.views[name]
