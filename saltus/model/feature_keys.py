@@ -52,7 +52,7 @@ FEATURES = {
     "flexrod": Feature("rods that bend", ("dynamics",)),
     "tendon": Feature("tendons", ("contact", "dynamics", "integrate", "sense", "solve")),
     "wrap": Feature("tendons that wrap around geoms", ("dynamics", "integrate", "sense")),
-    "tendon_force": Feature("tendons with springs or dampers", ("dynamics", "sense")),
+    "tendon_force": Feature("tendons with springs or dampers", ("dynamics", "integrate", "sense")),
     "tendon_armature": Feature("tendons with inertia", ("dynamics", "integrate", "sense")),
     "actuation": Feature(
         "actuators beyond motors and affine servos on hinges and slides, or a controller", ("dynamics", "integrate")

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from saltus.simulate.derivatives.linearize import Linearization
     from saltus.simulate.derivatives.linearize_inverse import InverseLinearization
     from saltus.simulate.derivatives.linearize_sensors import SensorLinearization
+    from saltus.simulate.derivatives.second_derivatives import SecondDerivatives
 
 
 class Quantities:
@@ -102,6 +103,46 @@ class Quantities:
             stepping.refresh(self.engine, "qacc")
             qacc = self.engine.d.views["qacc"].copy()
         return linearize_inverse(self.engine, qacc, flag("discrete", discrete))
+
+    @in_turn
+    def second_derivatives(self) -> SecondDerivatives:
+        """Exact first and second derivatives of the accelerations `data.qacc` [nv] at the present state.
+
+        By positions, velocities, states of actuators, controls, and forces that are added: `result.by("qpos", "qvel")`
+        [nv, nv, nv] is ∂²a/∂q∂v. In the tangent space: of a(q ⊕ dq, v + dv, ...) at zero, where ⊕ is the exponential at
+        the state along the axes of qvel (`mj_integratePos`), v keeps its numbers, and dq is one vector for all joints.
+        So they are symmetric. On free and ball joints they are not the first derivatives at a displaced state
+        differentiated once more, whose axes have turned: those differ by half of the first derivatives along the
+        cross product of the two axes.
+
+        Kernels run as plain Python on numbers with all their derivatives: nothing is compiled.
+
+        Raises:
+            OptionError: a constraint acts here, or something in the model has no second derivatives.
+            EventError: a force has a kink here, such as a damper of the square of its speed at rest.
+        """
+        from saltus.simulate.derivatives.second_derivatives import second_derivatives
+
+        divergence.check_given(self.engine)
+        stepping.refresh(self.engine, "qacc")
+        return second_derivatives(self.engine, self.engine.d.views["qacc"].copy())
+
+    @in_turn
+    def second_derivatives_inverse(self, qacc: ArrayLike | None = None) -> SecondDerivatives:
+        """Exact first and second derivatives of the forces `inverse(qacc)` [nv] at the present state.
+
+        By positions, velocities and accelerations: `result.by("qpos", "qacc")` [nv, nv, nv] is the derivative of the
+        inertia matrix. At accelerations qacc [nv] (rad/s², m/s²); None: those of the present state. Directions and
+        errors are those of `second_derivatives`.
+        """
+        from saltus.simulate.analysis.inverse_forces import given_accelerations
+        from saltus.simulate.derivatives.second_derivatives import second_derivatives_inverse
+
+        divergence.check_given(self.engine)
+        stepping.refresh(self.engine, "qacc")
+        chosen = self.engine.d.views["qacc"].copy() if qacc is None else qacc
+        given = given_accelerations("second_derivatives_inverse", self.engine, chosen)
+        return second_derivatives_inverse(self.engine, given)
 
     @overload
     def linearize(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...

@@ -494,6 +494,16 @@ def derivatives_of_inverse(law: Law) -> list[Check]:
     return [Check("by acceleration and velocity", [da[2, 2], dv[2, 2]], [MASS, 0.0], 1e-9)]
 
 
+def second_derivatives(law: Law) -> list[Check]:
+    """In the air the acceleration grows with a force by 1/m, wherever the ball is and however it moves."""
+    found = dropped(law).second_derivatives()
+    of_forces = found.by("qfrc", "qpos")[2], found.by("qfrc", "qvel")[2]
+    return [
+        Check("by the force", found.by("qfrc")[2, 2], 1 / MASS, 1e-9),
+        Check("twice", np.concatenate(of_forces), 0.0, 1e-12),
+    ]
+
+
 def event_derivatives(law: Law) -> list[Check]:
     """The time of the first impact, √(2 h/g), grows with the height h by 1/(g t), and with the velocity by 1/g."""
     start, fall = at("box", SMALL, above=DROP), math.sqrt(2 * DROP / G)
@@ -591,7 +601,7 @@ def derivatives_of_sensors(law: Law) -> list[Check]:
 def gradients_of_runs(law: Law) -> list[Check]:
     """In free flight the place after a time t has the derivatives 1 by the start's and t by its velocity."""
     sim, duration = dropped(law), 0.05
-    _, gradient = saltus.run_gradient(sim, duration, lambda run: run.qpos[-1, 2])
+    _, gradient = saltus.run_gradient(sim, duration, lambda run: run.qpos[-1, 2], mode="forward")
     return [Check("gradient", [gradient["qpos"][2], gradient["qvel"][2]], [1, duration], 1e-9)]
 
 
@@ -764,6 +774,7 @@ READERS = [
     Reading("`events.sensitivity`", "time of the impact by height and velocity: 1/(g t), 1/g", event_derivatives),
     Reading("`kalman`", "variances after a step in free flight: p (1 + h²), p", estimated),
     Reading("`moving_horizon`", "velocity in free flight from two places: -g h", estimated_in_a_window),
+    Reading("`second_derivatives()`", "in the air by a force: 1/m; twice: 0", second_derivatives),
 ]
 CARRIERS = [
     Reading("`run`", "flight by g t²/2, height at rest", by_run),
@@ -790,6 +801,9 @@ DIFFERENTIATED = (
     "`moving_horizon`",
 )
 for law in LAWS:
+    if law.kind != "soft":
+        words = "choose contact='soft'; second derivatives are those of motion without contacts"
+        REFUSED[law.name, "`second_derivatives()`"] = words
     if law.hard:
         words = "forces do not follow from accelerations; choose contact='soft'"
         REFUSED |= {(law.name, row): words for row in ("`inverse()`", "`linearize_inverse()`")}

@@ -24,6 +24,7 @@ Gradients are added up in arrays:
     frictions [nfriction, 2]  parameters of dry friction, `FRICTIONS`
     chains [nchain]         inverse inertia of contacts
     row [1, 10]             scratch
+    tendons [ntendon, 8]    parameters of tendons' springs and dampers, `TENDONS`
 """
 
 # pyright: reportCallIssue=false
@@ -36,6 +37,7 @@ from saltus.contact.rows.contacts import contact_rows
 from saltus.contact.rows.cost import row_forces, row_residuals
 from saltus.dynamics.joint_space import inertia_solve
 from saltus.dynamics.smooth import applied_forces, position_stage
+from saltus.dynamics.tendon.force import spring_and_damper
 from saltus.dynamics.tree.factor import multiply
 from saltus.dynamics.tree.regressor import PARAMETERS, write_row
 from saltus.dynamics.tree.rnea import newton_euler_forward
@@ -74,6 +76,10 @@ MOTORS = (
     ),
     (("actuator_ctrlrange", 0), ("actuator_ctrlrange", 1), ("actuator_forcerange", 0), ("actuator_forcerange", 1)),
 )
+TENDONS = (
+    *(("tendon_stiffness", 0), ("tendon_stiffnesspoly", 0), ("tendon_stiffnesspoly", 1), ("tendon_lengthspring", 0)),
+    *(("tendon_damping", 0), ("tendon_dampingpoly", 0), ("tendon_dampingpoly", 1), ("tendon_lengthspring", 1)),
+)  # in the second group, where joints' springs and dampers have no tangents
 GEAR = 0  # direction of the gear in the first group
 Y, Z, A, STEP = 0, 1, 2, 3  # rows of `solved`
 
@@ -141,6 +147,7 @@ def inertial_adjoint(m, p, qvel, solved, found):
     add_inertial(m, p, -1.0, bodies, row)
     for b in range(1, m.nbody):
         weigh(m, p, b, gravity)
+        compensate(m, p, b, bodies, gravity)
         if p.has_xfrc:
             add_force(p, b, bodies)
     # yᵀ dM (a - a')
@@ -200,6 +207,21 @@ def weigh(m, p, b, gravity):
     turning = cross((motion[0], motion[1], motion[2]), (inertia[6], inertia[7], inertia[8]))
     for k in range(3):
         gravity[k] += inertia[9] * motion[3 + k] + turning[k]
+
+
+@kernel
+def compensate(m, p, b, bodies, gravity):
+    """Add gradients through the gravity compensation -k m g of body b, with its motion z in body_scratch."""
+    motion, inertia, k = p.body_scratch[b], p.cinert[b], m.body_gravcomp[b]
+    turn, g = (motion[0], motion[1], motion[2]), m.opt_gravity[0]
+    turning = cross(turn, (inertia[6], inertia[7], inertia[8]))
+    origin = velocity_at(motion, sub3(p.xpos[b], p.subtree_com[m.body_rootid[b]]))
+    by_moment = transpose_times_vector(p.xmat[b], cross(g, turn))
+    for c in range(3):
+        # mass times the velocity of the centre of mass
+        gravity[c] -= k * (inertia[9] * motion[3 + c] + turning[c])
+        bodies[b, 0] -= k * g[c] * origin[c]
+        bodies[b, 1 + c] -= k * by_moment[c]
 
 
 @kernel
@@ -271,6 +293,8 @@ def adjoint_of_places(g, d, h, group, solved, found):
     applied_forces(g, d)
     if group == 0:
         add_dofs(g, d, h, solved, found[2])
+    if group == 1:
+        add_tendons(g, d, solved, found[10])
     if not has(g, "actuation"):
         add_motors(g, d, group, solved, found[3])
     add_rows(g, d, group, solved, found)
@@ -284,6 +308,20 @@ def add_dofs(g, d, h, solved, dofs):
         slope = h * g.implicit_damping * solved[Y, i] * solved[STEP, i]
         for k in range(NTANGENT):
             dofs[i, k] += solved[Z, i] * tangent_of(force, k) - slope * tangent_of(d.qfrc_damper_slope[i], k)
+
+
+@only_with("tendon_force")
+@kernel
+def add_tendons(g, d, solved, tendons):
+    """Springs and dampers of tendons, each along its own tendon."""
+    for t in range(g.ntendon):
+        rate = 0.0
+        for k in range(g.tendon_Jadr[t], g.tendon_Jadr[t] + g.tendon_Jnum[t]):
+            rate += value_of(d.ten_J[k]) * solved[Z, g.tendon_dof[k]]
+        pull, drag = spring_and_damper(g, d, t)
+        force = pull + drag
+        for k in range(NTANGENT):
+            tendons[t, k] += rate * tangent_of(force, k)
 
 
 @kernel

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from saltus.contact.mujoco.collision import attach
-from saltus.integrate.fixed.euler_adjoints import ARMATURE, CHAIN, DOFS, FRICTIONS, LAWS, LIMITS, MOTORS
+from saltus.integrate.fixed.euler_adjoints import ARMATURE, CHAIN, DOFS, FRICTIONS, LAWS, LIMITS, MOTORS, TENDONS
 from saltus.integrate.fixed.euler_state_adjoints import PLACE
 from saltus.integrate.fixed.euler_tangents import SUPPORTED
 from saltus.model.enums import BALL, FREE
@@ -33,7 +33,14 @@ Turns = tuple[Array, Array, NDArray[np.int64]]
 Entries = tuple[NDArray[np.int64], NDArray[np.int64], Array]
 _INPUTS = ("eq_active", "history", "mocap_pos", "mocap_quat", "userdata", "qfrc_applied", "xfrc_applied")
 _BODIES = ("body_mass", "body_ipos", "body_inertia6")
+<<<<<<< HEAD
 _TENDONS = tuple(f"tendon_{x}" for x in ("stiffness", "stiffnesspoly", "damping", "dampingpoly", "lengthspring"))
+=======
+#: Features of models whose gradients by state need no directions.
+WHOLE = frozenset(
+    ("constraint", "contact", "tendon", "thin", "matrix_in_lanes", "cylinder", "box", "boxes", "ellipsoid")
+)
+>>>>>>> second
 #: Fields that no acceleration of a step depends on: reference points, bounds of searches, frames of sensors.
 _UNREAD = {"chain_rotation", "law_reach", "body_iquat", "body_inv_subtreemass", "body_invweight0", "opt_magnetic"}
 _UNREAD |= {"cam_pos0", "cam_poscom0", "cam_mat0", "site_mat"}
@@ -58,8 +65,12 @@ class StepAdjoint:
         self.quick = np.array([self._is_quick(k) for k in range(len(self.columns))], bool)
         self.whole = may and self._is_whole()
         self._jacobian = self._derivatives_of_fields()
-        if entry is None or not (self.quick.any() or self.whole):
-            return
+        self._entry, self._arrays = entry, tuple[Array, ...]()
+
+    def _prepare(self) -> None:
+        """Make the memory and the loop that goes back."""
+        engine = self._engine
+        assert self._entry is not None, "an integrator without adjoints has nothing to go back over"
         seeded = [_seeded(self._m, self._fields, group) for group in (0, 1)]
         placed = _placed(self._m)
         sizes, nv = engine.d.sizes, engine.model.nv
@@ -69,17 +80,27 @@ class StepAdjoint:
         nbody = engine.model.mj_model.nbody
         shapes = ((6, nbody, 6), (8, nbody, 6), (7, nv, 6), (2, nv), (engine.model.nu,), (nv,), (nv,))
         self._solved, self._arrays = np.zeros((4, nv)), tuple(np.zeros(shape) for shape in shapes)
-        self._loop = entry.bound(engine.m, engine.d, *seeded, placed, self._d)
+        self._loop = self._entry.bound(engine.m, engine.d, *seeded, placed, self._d)
         spans = [engine.rows_of(name) for name in ("qpos", "qvel", "act", "ctrl")]
         self._spans = np.array([(x.start, x.stop) for x in spans])
-        self.begin()
+
+    def goes_alone(self) -> bool:
+        """Whether nothing needs directions, so that no matrices of steps are needed on the way back."""
+        forced = bool(self._engine.d.ints[DATA.slot["has_xfrc"]])
+        return self.whole and bool(self.quick.all()) and not forced
 
     def begin(self) -> None:
         """Start sums at zero, with the inputs of the engine, which stay the same over the steps."""
+        if not self._arrays:
+            self._prepare()  # not before: the loop is compiled, which an estimate of costs does not need
         engine, m = self._engine, self._m
-        n = {name: m.sizes.get(name, 0) for name in ("nbody", "nv", "nout", "nlaw", "nlimit", "nfriction", "nchain")}
+        n = {
+            name: m.sizes.get(name, 0)
+            for name in ("nbody", "nv", "nout", "nlaw", "nlimit", "nfriction", "nchain", "ntendon")
+        }
         shapes = ((n["nbody"], 13), (3,), (n["nv"], 9), (n["nout"], 16), (n["nlaw"], 16), (n["nlaw"],))
         shapes += ((n["nlimit"], 4), (n["nfriction"], 2), (n["nchain"],), (1, 10))
+        shapes += ((n["ntendon"], len(TENDONS)),)
         self._found = tuple(np.zeros(shape) for shape in shapes)
         self._d.ints[DATA.slot["has_xfrc"]] = engine.d.ints[DATA.slot["has_xfrc"]]
         self._d.fill("timestep", engine.timestep)
@@ -97,6 +118,8 @@ class StepAdjoint:
         and degrees of freedom [rotations, 3] of rotations (see `saltus.integrate.adjoints`). Leaves the engine
         elsewhere.
         """
+        if not self._arrays:
+            self.begin()
         engine = self._engine
         steps = states, self._spans, at_samples, span
         parts = int(self.quick.any()), int(self.whole)
@@ -141,14 +164,13 @@ class StepAdjoint:
         m, there = self._m, self._m.layout.features | self._engine.m.layout.features
         fields = {name for group in LAWS for name, _ in group} | {name for name, _ in (*LIMITS, *FRICTIONS, *DOFS)}
         fields |= {"dof_armature"} | _UNREAD
-        if not m.has_gravcomp:
+        if not m.views["jnt_actgravcomp"].any():
             fields |= {"opt_gravity"} | (set() if m.nparticle else set(_BODIES))
         if "actuation" not in there:
             fields |= {"actuator_dynprm", "actuator_actrange", "actuator_lengthrange", "tendon_actfrcrange"}
             if not m.views["jnt_actfrclimited"].any():
                 fields |= {name for group in MOTORS for name, _ in group} | {"jnt_actfrcrange"}
-        if "tendon_force" not in there:
-            fields |= set(_TENDONS)
+        fields |= {name for name, _ in TENDONS}
         return fields & set(m.layout.fields)
 
     def _is_whole(self) -> bool:
@@ -198,12 +220,12 @@ class StepAdjoint:
 
     def _by_field(self) -> dict[str, Array]:
         """Gradients by fields of the kernels' Model, in their shapes."""
-        bodies, gravity, dofs, outputs, laws, _, limits, frictions, chains, _ = self._found
+        bodies, gravity, dofs, outputs, laws, _, limits, frictions, chains, _, tendons = self._found
         views = self._m.views
         out: dict[str, Array] = {name: np.zeros(views[name].shape[:-2]) for name in self._fields if name not in _UNREAD}
         tables = [(table, NTANGENT * g, laws) for g, table in enumerate(LAWS)]
         tables += [(table, NTANGENT * g, outputs) for g, table in enumerate(MOTORS)]
-        tables += [(LIMITS, 0, limits), (FRICTIONS, 0, frictions)]
+        tables += [(LIMITS, 0, limits), (FRICTIONS, 0, frictions), (TENDONS, 0, tendons)]
         for table, first, sums in tables:
             for k, (name, place) in enumerate(table):
                 if name in out and len(sums) and np.ndim(out[name]) and len(out[name]) == len(sums):
@@ -258,7 +280,7 @@ def _placed(m: Struct) -> Struct:
 def _seeded(m: Struct, fields: set[str], group: int) -> Struct:
     """The Model with tangents along a group of directions, each of which many numbers share."""
     out, turning = m.duplicate(), np.isin(m.views["jnt_type"], (FREE, BALL))
-    tables = [LAWS[group], MOTORS[group], *([DOFS] if group == 0 else [LIMITS, FRICTIONS])]
+    tables = [LAWS[group], MOTORS[group], *([DOFS] if group == 0 else [LIMITS, FRICTIONS, TENDONS])]
     for table in tables:
         for k, (name, place) in enumerate(table):
             view = out.views[name]

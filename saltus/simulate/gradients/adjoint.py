@@ -73,7 +73,7 @@ class Adjoint:
         kinds = zip(m.jnt_type.tolist(), m.jnt_dofadr.tolist(), strict=True)
         turning = [i + 3 * (kind == FREE) for kind, i in kinds if kind in (FREE, BALL)]
         self._rotations = np.array(turning, int)[:, None] + np.arange(3)  # degrees of freedom [rotations, 3]
-        self._quick = _step_adjoint(engine, tuple(parameters))
+        self._quick = step_adjoint(engine, tuple(parameters))
         self._slow = [c.name for c, quick in zip(self._quick.columns, self._quick.quick, strict=True) if not quick]
         if self._slow:
             prepare_linearize(engine, self._slow)  # what has no derivatives is refused before the run
@@ -138,7 +138,7 @@ class Adjoint:
         if quick.whole or quick.quick.any():
             quick.begin()
         turns, steps = self._turns(), len(self._states)
-        if quick.whole and not self._slow and not engine.d.ints[DATA.slot["has_xfrc"]]:
+        if quick.goes_alone():
             quick.back(self._states, (0, steps), state, ctrl, at_samples, turns)
         else:
             for k, A, B, P in self._steps_back():
@@ -193,7 +193,7 @@ class Adjoint:
         return jacobians, np.eye(3) + np.sinc(angle / np.pi) * cross + first * twice, self._rotations
 
 
-def _step_adjoint(engine: Engine, names: tuple[str, ...]) -> StepAdjoint:
+def step_adjoint(engine: Engine, names: tuple[str, ...]) -> StepAdjoint:
     """Gradients without directions, kept for the next call with these names."""
     memory: dict[tuple[str, ...], StepAdjoint] = engine.memo.setdefault("step_adjoint", {})
     if names not in memory:

@@ -24,6 +24,7 @@ from saltus.simulate.gradients.adjoint import Adjoint
 from saltus.simulate.gradients.differentiated_number import DifferentiatedNumber, value_of
 from saltus.simulate.gradients.differentiated_run import DifferentiatedRun, differentiated_run
 from saltus.simulate.gradients.dual_number import DualNumber
+from saltus.simulate.gradients.mode_choice import ModeCost, cheaper_mode
 from saltus.simulate.gradients.reverse_number import ReverseNumber
 from saltus.simulate.gradients.sensitivities import sensitivities, tell_changes
 from saltus.simulate.stepping import refuse_in_control
@@ -32,7 +33,9 @@ if TYPE_CHECKING:
     from saltus.simulate.simulation import Simulation
 
 Loss = Callable[[DifferentiatedRun], "DifferentiatedNumber | np.object_ | float"]
-MODES = ("forward", "reverse")
+Parts = tuple[float, dict[str, "float | NDArray[np.float64]"], float, Sequence[float]]
+MODES = ("auto", "forward", "reverse")
+NAMED = ModeCost(np.nan, np.nan, np.nan, "the caller named the mode")
 WHOLE = 1e-9  # of a step: a duration this close to a whole number of steps has it
 
 
@@ -42,12 +45,21 @@ class Gradient(Mapping[str, "float | NDArray[np.float64]"]):
     zero: names by which it is exactly zero, since the loss does not feel them here. condition: the largest factor by
     which the run grows a change of what it is differentiated by, over all samples; in chaotic motion it grows
     exponentially; NaN in reverse mode, which does not find it. changes: times (s) at which soft contacts or limits
-    began or ended, whose changes the gradient leaves out; empty under located contact, which has them.
+    began or ended, whose changes the gradient leaves out; empty under located contact, which has them. mode: "forward"
+    or "reverse", as it was found; cost: the estimate by which the mode was chosen, with the reason.
     """
 
-    def __init__(self, parts: dict[str, float | NDArray[np.float64]], condition: float, changes: Sequence[float] = ()):
+    def __init__(
+        self,
+        parts: dict[str, float | NDArray[np.float64]],
+        condition: float,
+        changes: Sequence[float] = (),
+        mode: str = "forward",
+        cost: ModeCost = NAMED,
+    ):
         self._parts = parts
         self.condition, self.changes = condition, tuple(changes)
+        self.mode, self.cost = mode, cost
         self.zero = tuple(name for name, value in parts.items() if _is_zero(value))
 
     def __getitem__(self, name: str) -> float | NDArray[np.float64]:
@@ -64,7 +76,9 @@ class Gradient(Mapping[str, "float | NDArray[np.float64]"]):
         lines += [f"zero here: {', '.join(self.zero)}"] if self.zero else []
         if self.changes:
             lines += [f"leaves out changes of contacts at: {self.changes[0]:g} s ({len(self.changes)} in all)"]
-        return "\n".join([*lines, f"condition: {self.condition:.3g}"])
+        if self.mode == "forward":
+            lines += [f"condition: {self.condition:.3g}"]
+        return "\n".join(lines)
 
 
 def _is_zero(value: float | NDArray[np.float64]) -> bool:
@@ -77,7 +91,7 @@ def run_gradient(
     duration: float,
     loss: Loss,
     wrt: Sequence[str] | str = STATE[:2],
-    mode: Literal["forward", "reverse"] = "forward",
+    mode: Literal["auto", "forward", "reverse"] = "auto",
 ) -> tuple[float, Gradient]:
     """Value and gradient of a loss of the run of `duration` s (whole steps) from the present state, which stays.
 
@@ -87,7 +101,8 @@ def run_gradient(
 
     `mode`: "forward" takes time in proportion to the number of directions. "reverse" goes back from the end, over
     fixed steps with soft contact: about the same time for any number of parameters (geometry and some others, and
-    integrators other than Euler, still need directions), and memory for the states of all steps.
+    integrators other than Euler, still need directions), and memory for the states of all steps. "auto" takes the one
+    that costs less by an estimate, which `gradient.cost` has; `gradient.mode` says which it was.
 
     Through located events the times of these count (saltation), also where a sample coincides with one. Under soft
     contact the derivatives are those of the steps: a SaltusWarning and `gradient.changes` say where contacts or limits
@@ -108,15 +123,22 @@ def run_gradient(
     parameters = [name for name in names if name not in STATE]
     if mode not in MODES:
         raise OptionError.unknown("mode", mode, MODES)
-    found = _gradient if mode == "forward" else _reverse_gradient
-    return found(sim, round(steps), loss, names, parameters)
+    chosen, cost = (mode, NAMED) if mode != "auto" else _choice(sim, round(steps), names, parameters)
+    found = _gradient if chosen == "forward" else _reverse_gradient
+    value, parts, condition, changes = found(sim, round(steps), loss, names, parameters)
+    return value, Gradient(parts, condition, changes, chosen, cost)
 
 
 @in_turn
-def _gradient(
-    sim: Simulation, steps: int, loss: Loss, names: Sequence[str], parameters: Sequence[str]
-) -> tuple[float, Gradient]:
-    """Value and gradient of the loss of a number of steps."""
+def _choice(sim: Simulation, steps: int, names: Sequence[str], parameters: Sequence[str]) -> tuple[str, ModeCost]:
+    """The mode that costs less, and the estimate."""
+    refuse_in_control(sim.engine, "run_gradient")
+    return cheaper_mode(sim.engine, steps, names, parameters)
+
+
+@in_turn
+def _gradient(sim: Simulation, steps: int, loss: Loss, names: Sequence[str], parameters: Sequence[str]) -> Parts:
+    """Value and gradient of the loss of a number of steps, with condition and times of changes."""
     engine = sim.engine
     refuse_in_control(engine, "run_gradient")
     divergence.check_given(engine)
@@ -128,14 +150,14 @@ def _gradient(
     parts = {name: _part(name, tangent[here]) for name, here in of_name.items()}
     grown = [np.concatenate(x) for x in zip(samples.tangents["qpos"], samples.tangents["qvel"], strict=True)]
     condition = max(float(np.linalg.norm(sensitivity, 2)) for sensitivity in grown) if count else 0.0
-    return value, Gradient(parts, condition, samples.changes)
+    return value, parts, condition, samples.changes
 
 
 @in_turn
 def _reverse_gradient(
     sim: Simulation, steps: int, loss: Loss, names: Sequence[str], parameters: Sequence[str]
-) -> tuple[float, Gradient]:
-    """Value and gradient of the loss of a number of steps, from the end back to the start."""
+) -> Parts:
+    """Value and gradient of the loss of a number of steps, from the end back to the start, and times of changes."""
     engine = sim.engine
     refuse_in_control(engine, "run_gradient")
     divergence.check_given(engine)
@@ -147,7 +169,7 @@ def _reverse_gradient(
         value, gradients = float(found), adjoint.nothing()
     check_tangents(*gradients.values())
     tell_changes(adjoint.changes)
-    return value, Gradient({name: _part(name, g) for name, g in gradients.items()}, np.nan, adjoint.changes)
+    return value, {name: _part(name, g) for name, g in gradients.items()}, np.nan, adjoint.changes
 
 
 def _part(name: str, gradient: NDArray[np.float64]) -> float | NDArray[np.float64]:

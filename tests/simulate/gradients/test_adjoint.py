@@ -37,6 +37,15 @@ SLEDGE = """<mujoco><option timestep=".005" tolerance="0" iterations="50" ls_ite
 TUMBLING = """<mujoco><option timestep=".05"/><worldbody><body name="a" pos="0 0 1"><freejoint/>
   <geom type="box" size=".1 .2 .3"/><body name="b" pos="0 0 .4"><joint type="ball" damping=".2"/>
   <geom type="box" size=".1 .1 .2" pos="0 .1 .2"/></body></body></worldbody></mujoco>"""
+TENDONS = """<mujoco><option timestep=".005"/><worldbody><site name="hook" pos="0 .3 .6"/>
+  <body name="low" pos="0 0 .5" gravcomp=".4"><joint name="h" axis="0 1 0" damping=".01"/>
+    <geom type="capsule" fromto="0 0 0 .3 0 0" size=".03"/><site name="elbow" pos=".3 .05 0"/>
+    <body name="high" pos=".3 0 0" gravcomp="1.3"><joint name="k" axis=".3 1 .2" damping=".002"/>
+      <geom type="capsule" fromto="0 0 0 .2 .1 0" size=".02"/><site name="tip" pos=".2 .1 0"/></body></body></worldbody>
+  <tendon><fixed name="pair" stiffness="3 2 5" damping=".003 .002 .001" springlength=".02 .05">
+      <joint joint="h" coef="1"/><joint joint="k" coef="-.6"/></fixed>
+    <spatial name="cord" stiffness="8" damping=".04" springlength=".1"><site site="hook"/><site site="elbow"/>
+      <site site="tip"/></spatial></tendon></mujoco>"""
 BODIES = ("body_mass", "body_ipos", "body_inertia", "body_iquat")
 OF_SLEDGE = (
     *("body_mass", "body_inertia", "body_ipos[sledge]", "body_ipos[pole]", "dof_damping", "dof_armature"),
@@ -195,6 +204,36 @@ def test_what_acts_by_its_own_laws(old, new):
     sim.ctrl[:] = 0.3
     sim.qvel[:] = [0.5, 0.3, -0.4, 3.0]
     both(sim, 4, ("qpos", "qvel", "ctrl", "body_mass", "dof_damping", "actuator_gear", "opt.gravity"))
+
+
+def test_tendons_and_gravity_compensation_need_no_directions():
+    """Springs and dampers of tendons, and weights that are compensated; some of them against MuJoCo, too."""
+    sim = saltus.Simulation(TENDONS, "euler")
+    sim.qpos[:], sim.qvel[:] = [0.3, -0.4], [1.5, -2.0]
+    names = ("tendon_stiffness", "tendon_damping", "tendon_lengthspring[pair]", "tendon_lengthspring[cord]")
+    names += ("tendon_stiffnesspoly[pair]", "tendon_dampingpoly[pair]", "dof_damping")
+    names += ("opt.gravity", "body_mass", "body_ipos")
+    adjoint = StepAdjoint(sim.engine, names)
+    assert adjoint.quick.all()
+    gradient = both(sim, 6, ("qpos", "qvel", *names))
+    assert gradient.zero == ()
+
+    def end(field, place, x):
+        m = mujoco.MjModel.from_xml_string(TENDONS)
+        np.reshape(getattr(m, field), -1)[place] += x
+        data = mujoco.MjData(m)
+        data.qpos[:], data.qvel[:] = sim.qpos, sim.qvel
+        mujoco.mj_step(m, data, 6)
+        return data.qvel[0] + 2 * data.qvel[1]
+
+    _, gradient = saltus.run_gradient(
+        sim, 6 * sim.timestep, lambda run: run.qvel[-1, 0] + 2 * run.qvel[-1, 1], wrt=names, mode="reverse"
+    )
+    for field in ("tendon_stiffness", "tendon_damping", "body_mass"):
+        first = int(field == "body_mass")  # the world has no mass
+        count = len(gradient[field])
+        wanted = [(end(field, k, 1e-4) - end(field, k, -1e-4)) / 2e-4 for k in range(first, count)]
+        np.testing.assert_allclose(gradient[field][first:], wanted, rtol=1e-5, atol=1e-7)
 
 
 @pytest.mark.slow

@@ -44,7 +44,7 @@ def test_a_link_by_start_control_mass_and_gravity():
     names = {"q": "qpos", "v": "qvel", "u": "ctrl", "mass": "body_mass[link]", "gravity": "opt.gravity[2]"}
     sim = link()
     before = sim.snapshot()
-    value, gradient = saltus.run_gradient(sim, 0.5, swing, wrt=tuple(names.values()))
+    value, gradient = saltus.run_gradient(sim, 0.5, swing, wrt=tuple(names.values()), mode="forward")
     np.testing.assert_array_equal(sim.snapshot(), before)
     assert value == pytest.approx(swing(link().run(0.5, sample=0.01)), rel=1e-13)
     at = {"q": 0.5, "v": 0.2, "u": 0.3, "mass": 2.0, "gravity": -9.81}
@@ -64,7 +64,7 @@ def test_free_and_ball_joints_along_their_manifold():
     def loss(run):
         return run.qpos[-1, 4] + run.qpos[-1, 8] ** 2 - run.qpos[-1, 2]
 
-    _, gradient = saltus.run_gradient(make(), 0.1, loss, wrt=("qpos", "qvel"))
+    _, gradient = saltus.run_gradient(make(), 0.1, loss, wrt=("qpos", "qvel"), mode="forward")
 
     def changed(direction, x):
         import mujoco
