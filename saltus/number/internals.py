@@ -61,9 +61,9 @@ def make_dispatcher(dispatcher: CPUDispatcher, function: FunctionType, options: 
     CPUDispatcher.__init__(dispatcher, function, targetoptions=options, pipeline_class=compiler)
 
 
-def become_dispatcher(late: CPUDispatcher) -> None:
-    """Make an object of a class derived from Numba's one of Numba's own, which Python calls without a detour."""
-    object.__setattr__(late, "__class__", CPUDispatcher)
+def become_dispatcher(late: CPUDispatcher, kind: type[CPUDispatcher] = CPUDispatcher) -> None:
+    """Make an object of a class derived from Numba's one of that class, or of another kind."""
+    object.__setattr__(late, "__class__", kind)
 
 
 def leave_out_extensions(dispatcher: Any) -> None:

@@ -64,7 +64,7 @@ def kernel(function=None, *, strict=False, inline=False, sums=False) -> Any:
 
     `strict` keeps the order of floating-point operations as written (for code that relies on rounding). `inline` is for
     small functions: they always become part of their callers. `sums` is for long sums: their terms are added in any
-    order, several at once.
+    order, several at once. Python's own calls run the source, uncompiled.
     """
     if function is None:
         return functools.partial(kernel, strict=strict, inline=inline, sums=sums)
@@ -94,6 +94,11 @@ def _make(function, strict, inline, sums, dispatcher):
     dispatcher.get_call_template = functools.partial(template, dispatcher)
     dispatcher.__reduce_ex__ = functools.partial(_reduced, dispatcher, dict(strict=strict, inline=inline, sums=sums))
     dispatcher.__deepcopy__ = functools.partial(_itself, dispatcher)
+    dispatcher.interpreted = functools.partial(_interpreted, dispatcher)
+
+
+def _interpreted(dispatcher, *args, **kws):
+    return interpret(dispatcher)(*args, **kws)
 
 
 def _itself(dispatcher, memo):

@@ -15,8 +15,23 @@ KNOWN = {"py_func", "options", "__class__", "__dict__"}  # what is there before
 _making = threading.RLock()
 
 
-class LateDispatcher(CPUDispatcher):
-    """A function that becomes an ordinary dispatcher, the same object, when it is called or any more is asked of it.
+class KernelDispatcher(CPUDispatcher):
+    """A dispatcher for calls by compiled code. A call from Python runs the source: there is no compiled way in.
+
+    `interpreted` calls the kernel, and all that it calls, as plain Python.
+    """
+
+    interpreted: Callable[..., Any]
+
+    def __call__(self, *args: Any, **kws: Any) -> Any:
+        return self.interpreted(*args, **kws)
+
+    def __repr__(self) -> str:
+        return f"{CPUDispatcher.__name__}({self.py_func})"  # names of compiled functions hold it
+
+
+class LateDispatcher(KernelDispatcher):
+    """A function that becomes a `KernelDispatcher`, the same object, when it is called or any more is asked of it.
 
     `make` then does what a dispatcher's `__init__` does. `options`: by which it tells what to compile, as text.
     """
@@ -35,13 +50,6 @@ class LateDispatcher(CPUDispatcher):
         _make(self)
         object.__setattr__(self, name, value)
 
-    def __call__(self, *args: Any, **kws: Any) -> Any:
-        _make(self)
-        return self(*args, **kws)
-
-    def __repr__(self) -> str:
-        return f"{CPUDispatcher.__name__}({self.py_func})"  # as it will be: the name of its type holds it
-
 
 def _make(dispatcher: LateDispatcher) -> None:
     """Once, whichever thread asks first; while it is made it is seen as it is."""
@@ -55,4 +63,4 @@ def _make(dispatcher: LateDispatcher) -> None:
         except BaseException:
             own["_make"] = make
             raise
-        become_dispatcher(dispatcher)
+        become_dispatcher(dispatcher, KernelDispatcher)

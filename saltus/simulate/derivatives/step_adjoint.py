@@ -33,14 +33,6 @@ Turns = tuple[Array, Array, NDArray[np.int64]]
 Entries = tuple[NDArray[np.int64], NDArray[np.int64], Array]
 _INPUTS = ("eq_active", "history", "mocap_pos", "mocap_quat", "userdata", "qfrc_applied", "xfrc_applied")
 _BODIES = ("body_mass", "body_ipos", "body_inertia6")
-<<<<<<< HEAD
-_TENDONS = tuple(f"tendon_{x}" for x in ("stiffness", "stiffnesspoly", "damping", "dampingpoly", "lengthspring"))
-=======
-#: Features of models whose gradients by state need no directions.
-WHOLE = frozenset(
-    ("constraint", "contact", "tendon", "thin", "matrix_in_lanes", "cylinder", "box", "boxes", "ellipsoid")
-)
->>>>>>> second
 #: Fields that no acceleration of a step depends on: reference points, bounds of searches, frames of sensors.
 _UNREAD = {"chain_rotation", "law_reach", "body_iquat", "body_inv_subtreemass", "body_invweight0", "opt_magnetic"}
 _UNREAD |= {"cam_pos0", "cam_poscom0", "cam_mat0", "site_mat"}
