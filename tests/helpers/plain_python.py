@@ -25,6 +25,7 @@ from saltus.number.components import trailing_zeros
 from saltus.number.intrinsics import memory
 from saltus.number.intrinsics.blocks import higher_of_block
 from saltus.number.intrinsics.calls import c_function
+from saltus.number.jets.functions_of_time import JOINT, POSE, call_body, call_joint
 from saltus.number.kernels import Entry
 from saltus.number.structs import Layout, Struct
 
@@ -89,6 +90,7 @@ def _known() -> dict[Any, Any]:
     own = {trailing_zeros: lambda x: bits(int(x)), higher_of_block: _highest, memory.put_lanes: _put}
     own |= {memory.get: _get, memory.put: _put, memory.get_int: _get_int}
     own |= {c_function(*words): functools.partial(_call_in_c, words) for words in C_FUNCTIONS}
+    own |= {call_joint: functools.partial(_call_motion, JOINT), call_body: functools.partial(_call_motion, POSE)}
     return {**kernels.PLAIN, **MEMORY, **own}
 
 
@@ -107,6 +109,14 @@ def _call_in_c(words, address, arguments):
     result, *taken = (C_TYPES[word] for word in words)
     given = [float(x) if word == "double" else int(x) for word, x in zip(words[1:], arguments, strict=True)]
     return ctypes.CFUNCTYPE(result, *taken)(int(address))(*given)
+
+
+def _call_motion(count, address, arguments):
+    """Numbers of a prescribed motion, which is compiled: Numba's functions return a status, and write the result."""
+    numbers, raised = (ctypes.c_double * count)(), ctypes.c_void_p()
+    function = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_double)(int(address))
+    status = function(ctypes.addressof(numbers), ctypes.addressof(raised), float(arguments[0]))
+    return tuple(np.array(numbers) if status == 0 else np.full(count, np.nan))
 
 
 def _get(address, i):
