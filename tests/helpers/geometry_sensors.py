@@ -105,7 +105,7 @@ def reference(m, state):
 
 
 def tolerance(m):
-    """Of each number in sensordata."""
+    """Errors that readings may have, number by number of sensordata."""
     out = np.full(m.nsensordata, TOLERANCE)
     for kind, at, dim in zip(m.sensor_type, m.sensor_adr, m.sensor_dim, strict=True):
         if kind in DISTANCES:

@@ -11,7 +11,7 @@ LATE = [
 SENSORS = ('jointpos joint="x0"', 'framelinvel objtype="site" objname="tip"', 'accelerometer site="tip"')
 
 
-def late(integrator):
+def late(integrator, more=""):
     """A chain of three links with sensors of position, velocity and acceleration, late in every way."""
     sensors = "".join(f"<{sensor} {when}/>" for sensor in SENSORS for when in LATE)
     links = "".join(
@@ -22,5 +22,5 @@ def late(integrator):
     return mujoco.MjModel.from_xml_string(
         f'<mujoco><option timestep="0.002" integrator="{integrator}"/><default><geom contype="0" conaffinity="0"/>'
         f'</default><worldbody>{links}<site name="tip" pos="0 0 -0.3"/>{"</body>" * 3}</worldbody>'
-        f"<sensor>{sensors}</sensor></mujoco>"
+        f"<sensor>{sensors}{more}</sensor></mujoco>"
     )
