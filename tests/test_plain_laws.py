@@ -196,3 +196,70 @@ def test_valleys():
     np.testing.assert_allclose(sim.qpos[[0, 2]], [0.0, 0.1 / math.cos(angle)], atol=1e-8)
     force = np.linalg.norm(recorded.contact_force[-1], axis=1)
     np.testing.assert_allclose(np.sort(force)[-2:], G / (2 * math.cos(angle)), rtol=1e-7)
+
+
+@pytest.mark.parametrize("shape", ["sphere", "box", "cylinder"])
+@pytest.mark.parametrize("heights", ["peak", "ridge"])
+def test_balance_on_edges_and_corners_of_fields(shape, heights):
+    """Above a peak or a ridge a body without friction stays for a while, and the edge or corner carries its weight."""
+    rise = np.zeros((7, 7))
+    rise[3] = 1.0 if heights == "ridge" else np.arange(7) == 3
+    half = height_fields.half_height(shape)
+    speed = 0.5 if heights == "ridge" else 0.0
+    xml = height_fields.scene(rise, height_fields.SHAPES[shape], (0.01 if speed else 0.0, 0.0, 0.5 + half))
+    sim = saltus.Simulation(xml, contact="hard", timestep=0.02)
+    sim.qvel[0] = speed
+    sim.step(3)
+    np.testing.assert_allclose(sim.qpos[:3], [(0.01 if speed else 0.0) + 0.06 * speed, 0, 0.5 + half], atol=1e-8)
+    np.testing.assert_allclose(sim.data.qfrc_constraint[:3], [0, 0, G], atol=1e-7)
+
+
+# ---------------------------------------------------------------- times of impacts
+
+TURN = math.radians(35)
+RIM = 0.1 * math.cos(TURN) + 0.15 * math.sin(TURN)  # m: half height of a cylinder with its axis TURN above the ground
+LYING, TILTED = 'type="cylinder" size=".1 .15" euler="90 0 0"', 'type="cylinder" size=".1 .15" euler="0 55 0"'
+BELOW = {
+    "side": ('type="cylinder" size=".1 .5" euler="0 90 0" pos="0 0 -.1"', LYING, 0.1),
+    "end": ('type="cylinder" size=".4 .1" pos="0 0 -.1"', TILTED, RIM),
+    "rim on side": ('type="cylinder" size=".1 .5" euler="0 90 0" pos="0 0 -.1"', TILTED, RIM),
+    "rim on box": ('type="box" size=".5 .5 .1" pos="0 0 -.1"', TILTED, RIM),
+    "side on edge": ('type="box" size=".1 .5 .1" euler="0 45 0" pos="0 0 -.1414213562373095"', LYING, 0.1),
+    "ellipsoid on edge": (
+        'type="box" size=".5 .1 .1" euler="45 0 0" pos="0 0 -.1414213562373095"',
+        'type="ellipsoid" size=".1 .2 .15"',
+        0.15,
+    ),
+    "ellipsoids": ('type="ellipsoid" size=".2 .3 .1" pos="0 0 -.1"', 'type="ellipsoid" size=".1 .2 .15"', 0.15),
+}
+
+
+@pytest.mark.parametrize("name", BELOW)
+def test_times_of_impacts_of_curved_bodies(name):
+    """A body falls 2 cm with its lowest point upon the highest of another: after √(2 h/g), to the gap's 1e-10 m."""
+    below, above, half = BELOW[name]
+    xml = f"""<mujoco><option timestep=".02"/><worldbody><geom {below}/><body pos="0 0 {half + 0.02!r}">
+    <joint type="slide" axis="0 0 1"/><geom {above} mass="1"/></body></worldbody></mujoco>"""
+    sim = saltus.Simulation(xml, contact="hard")
+    sim.step(4)
+    np.testing.assert_allclose(sim.events["time"][0], math.sqrt(0.04 / G), atol=1e-8)
+    np.testing.assert_allclose(sim.data.qfrc_constraint, G, atol=1e-7)
+
+
+# ---------------------------------------------------------------- the soft law's impedance
+
+BALLS = "".join(
+    f'<body pos="{k} 0 {0.1 - depth}"><freejoint/><geom size=".1" solimp=".6 .95 .02 {midpoint} {exponent}"/></body>'
+    for k, (depth, midpoint, exponent) in enumerate(
+        (depth, midpoint, exponent)
+        for depth in (0.003, 0.014, 0.03)
+        for midpoint, exponent in ((0.5, 1), (0.3, 2), (0.7, 3), (0.4, 1.5), (0.5, 6))
+    )
+)
+
+
+def test_impedances_of_all_exponents():
+    """Below the midpoint, above it, and beyond the width: MuJoCo's regularisation and forces."""
+    xml = f'<mujoco><worldbody><geom type="plane" size="99 9 1" priority="-1"/>{BALLS}</worldbody></mujoco>'
+    _, contacts, _ = assert_same_rows(complete(xml), 1, spread=0.0005, speed=0.01)
+    assert contacts == 15
