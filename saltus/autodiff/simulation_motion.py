@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from saltus.autodiff.inputs import Inputs, rows_of_parameter
 from saltus.autodiff.motion import ended_early
-from saltus.model.vary.changed_columns import with_numbers
 from saltus.model.vary.columns import Column
 from saltus.simulate.derivatives.linearize import Linearization, check_chain, linearize, prepare_linearize
 from saltus.simulate.derivatives.parameter_columns import CONTROL, step_columns
@@ -89,7 +88,8 @@ class SimulationMotion:
             return self._first
         key = repr([column.name for column in columns]).encode() + values.tobytes()
         if key not in self._engines:
-            made = Engine(replace(self._setup, model=with_numbers(self.model, columns, values)), self._threads)
+            other = self.model.changed({column.name: value for column, value in zip(columns, values, strict=True)})
+            made = Engine(replace(self._setup, model=other), self._threads)
             while len(self._engines) >= REMEMBERED:
                 del self._engines[next(iter(self._engines))]
             self._engines[key] = made

@@ -17,12 +17,14 @@ from numpy.typing import NDArray
 
 from saltus.arguments import flag, positive, whole_number, words
 from saltus.control.tangent_states import State, check_simulation, control_ranges, displaced, put_state, state_of
-from saltus.errors import DivergenceError
+from saltus.errors import DivergenceError, EventError
+from saltus.simulate.derivatives.linearize import check_chain
 
 if TYPE_CHECKING:
     from saltus.simulate.simulation import Simulation
 
 Array = NDArray[np.float64]
+WHOLE = 1e-6  # of a timestep
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,9 +58,11 @@ def equilibrium(
     stay. `tolerance`: acceleration that counts as none (rad/s², m/s²).
 
     Raises:
-        OptionError: no such joint; a simulation whose steps have no derivatives.
+        OptionError: no such joint; a simulation whose steps have no derivatives, or remember more than the state.
+        EventError: a terminal event ends the motion within a step.
     """
     check_simulation(sim)
+    check_chain(sim.engine, "equilibrium")
     held = _held(sim, words("hold", hold))
     free_controls = flag("controls", controls)
     small, most = positive("tolerance", tolerance), whole_number("iterations", iterations, least=1)
@@ -136,6 +140,8 @@ def _residual(sim: Simulation, state: State, ctrl: Array) -> Array:
         sim.step()
     except DivergenceError:
         return np.full(len(state[1]) + len(state[2]), np.inf)
+    if abs(sim.time - time - sim.timestep) > WHOLE * sim.timestep:
+        raise EventError("equilibrium: an event ends the motion here; leave terminal events out of it", time=sim.time)
     sim.time = time
     return np.concatenate([sim.qvel, sim.act - state[2]]) / sim.timestep
 

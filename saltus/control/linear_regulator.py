@@ -96,10 +96,13 @@ def lqr(
     cross = np.zeros((n, nu)) if N is None else numbers("N", N)
     if cross.shape != (n, nu):
         raise OptionError(f"lqr: N must have shape {(n, nu)}, not {cross.shape}")
+    if not np.isfinite(cross).all():
+        raise OptionError("lqr: N must be finite")
     if np.linalg.eigvalsh(r).min() <= 0:
         raise OptionError("lqr: R must be positive definite")
-    if np.linalg.eigvalsh(q).min() < -1e-12 * abs(q).max():
-        raise OptionError("lqr: Q must be positive semidefinite")
+    _check_semidefinite("Q", q)
+    if cross.any():  # of all weights together, by what is left of Q at the best controls
+        _check_semidefinite("Q - N R⁻¹ Nᵀ", q - cross @ np.linalg.solve(r, cross.T))
     _warn_of_motion(sim)
     if horizon is None:
         K, P = _stationary(sim, A, B, q, r, cross)
@@ -107,7 +110,9 @@ def lqr(
         eigenvalues = eigenvalues[np.argsort(-abs(eigenvalues))]
     else:
         steps = steps_of("lqr", sim, horizon)
-        K, P = _over_horizon(A, B, q, r, cross, q if final is None else _weight("final", final, n), steps)
+        end = q if final is None else _weight("final", final, n)
+        _check_semidefinite("final", end)
+        K, P = _over_horizon(A, B, q, r, cross, end, steps)
         eigenvalues = np.zeros(0, complex)
     state, ctrl = state_of(sim), sim.ctrl.copy()
     about = (state[0], ctrl, sim.model, state, sim.time, sim.timestep)
@@ -117,6 +122,8 @@ def lqr(
 def _weight(name: str, value: ArrayLike, n: int) -> Array:
     """A weight as a symmetric matrix [n, n]."""
     given = numbers(name, value)
+    if not np.isfinite(given).all():
+        raise OptionError(f"lqr: {name} must be finite")
     if given.ndim == 0:
         given = np.full(n, float(given))
     if given.shape == (n,):
@@ -126,6 +133,12 @@ def _weight(name: str, value: ArrayLike, n: int) -> Array:
     if not np.allclose(given, given.T, rtol=1e-12, atol=1e-12 * max(abs(given).max(), 1e-300)):
         raise OptionError(f"lqr: {name} must be symmetric")
     return given
+
+
+def _check_semidefinite(name: str, weight: Array) -> None:
+    """OptionError for a weight by which some deviation would be worth a reward."""
+    if np.linalg.eigvalsh(weight).min(initial=0.0) < -1e-12 * abs(weight).max(initial=0.0):
+        raise OptionError(f"lqr: {name} must be positive semidefinite")
 
 
 def _stationary(sim: Simulation, A: Array, B: Array, q: Array, r: Array, cross: Array) -> tuple[Array, Array]:

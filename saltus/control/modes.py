@@ -14,13 +14,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from saltus.control.tangent_states import check_simulation
-from saltus.errors import OptionError
+from saltus.errors import OptionError, warn
 from saltus.simulate.derivatives.linearize import check_chain
 from saltus.simulate.transfer_state import carry
 
 if TYPE_CHECKING:
     from saltus.simulate.simulation import Simulation
 
+NEAR, SHORTER = 1.5, 20  # of FINE; shorter steps that are tried
+STIFF, DIGITS = 100.0, 1e4  # |s| h of steps by far too long; roundings in a mode of four digits
+LEAST = 1e-300  # eigenvalue of a step, for one that rounding has made zero
 FINE = 0.01  # |s| h at most: the error of the step, of order (s h)⁴, is below 1e-9 relative
 
 
@@ -72,19 +75,48 @@ def modes(sim: Simulation) -> list[Mode]:
     fine = Simulation(sim.model, "rk4", engine.law, sim.timestep, **own)
     if lost := carry(engine, fine.engine):
         raise OptionError(f"modes: {', '.join(lost)} cannot be taken over")
-    s = _eigenvalues(fine)[0]
-    fine.timestep = min(sim.timestep, FINE / max(float(abs(s).max(initial=0.0)), 1e-9))
-    s, right = _eigenvalues(fine)
+    s, right = _of_fine_step(fine)
     left = np.linalg.pinv(right)
     found = [mode_of(sim, s[k], right[:, k], abs(left[k] * right[:, k])) for k in range(len(s)) if s[k].imag >= 0]
     return sorted(found, key=lambda mode: abs(mode.eigenvalue))
+
+
+def _of_fine_step(sim: Simulation) -> tuple[NDArray[np.complex128], NDArray[np.complex128]]:
+    """Eigenvalues and eigenvectors by a step so short that the method is exact for the fastest mode, h |s| <= FINE.
+
+    A long step has eigenvalues too small for modes beyond the range in which the method is stable, so that the step
+    that follows from them is tried again.
+    """
+    longest, fastest = sim.timestep, 0.0
+    for _ in range(SHORTER):
+        s, right = _eigenvalues(sim)
+        fastest = max(float(abs(s).max(initial=0.0)), 1e-9)
+        if fastest * sim.timestep <= NEAR * FINE:
+            _tell_lost(s, sim.timestep, fastest * longest)
+            return s, right
+        sim.timestep = min(longest, FINE / fastest)
+    raise OptionError(
+        f"modes: the fastest mode, of {fastest:.3g} 1/s, needs steps below {sim.timestep:.3g} s; give the degrees of "
+        "freedom more inertia, or less stiffness and damping"
+    )
+
+
+def _tell_lost(s: NDArray[np.complex128], timestep: float, stiffness: float) -> None:
+    """Warn of modes s (1/s) that rounding blurs, where others are far too fast for the model's steps."""
+    least = DIGITS * np.finfo(float).eps / timestep
+    if stiffness > STIFF and (abs(s) < least).any():
+        warn(
+            f"modes: those slower than {least:.2g} 1/s are known to fewer than four digits, since the fastest has "
+            f"{abs(s).max():.2g} 1/s"
+        )
 
 
 def _eigenvalues(sim: Simulation) -> tuple[NDArray[np.complex128], NDArray[np.complex128]]:
     """Eigenvalues of continuous time and eigenvectors, of a step's derivatives."""
     A, _ = sim.linearize()
     values, vectors = np.linalg.eig(A)
-    return np.log(values.astype(complex)) / sim.timestep, vectors
+    safe = np.where(values == 0.0, LEAST, values).astype(complex)  # of steps by far too long
+    return np.log(safe) / sim.timestep, vectors.astype(complex)
 
 
 def mode_of(sim: Simulation, s: complex, vector: NDArray[np.complex128], weights: NDArray[np.float64]) -> Mode:

@@ -41,6 +41,8 @@ class Integrator:
     needs: dict[str, object] = field(default_factory=dict, repr=False, compare=False)  # arguments of `data_sizes`
     # two kernels for derivatives, see `euler`
     tangent_step: tuple[Kernel, ...] | None = field(default=None, repr=False, compare=False)
+    # kernel for all derivatives in closed form, of models of `saltus.simulate.derivatives.closed_form`, see `euler`
+    jacobian: Kernel | None = field(default=None, repr=False, compare=False)
     # two kernels for gradients by many parameters, and by state and controls, see `euler`
     adjoints: tuple[Kernel, ...] | None = field(default=None, repr=False, compare=False)
     adaptive: bool = field(default=False, repr=False)

@@ -24,19 +24,23 @@ import numpy as np
 
 from saltus.arguments import mapping
 from saltus.errors import OptionError
+from saltus.model import bounds
 from saltus.model.body_inertia import INERTIAL, PSEUDO, SCALE_MASS, STORED_IN, distribution, set_distribution
-from saltus.model.enums import FREE
 from saltus.model.features import name_of
+from saltus.model.fixed_numbers import fixed_numbers
 from saltus.model.source.number_checks import check_numbers
 
-# changeable fields: no structure, collision shape or inertial frame was derived from them
+# changeable fields: no structure was derived from them
 FIELDS = {
     "body": "mass scale_mass inertial pseudo_inertia inertia pos quat ipos iquat gravcomp",
-    "joint": "stiffness stiffnesspoly range margin solref solimp actfrcrange",
+    "joint": "pos axis stiffness stiffnesspoly range margin solref solimp actfrcrange",
     "dof": "damping dampingpoly armature frictionloss solref solimp",
     "qpos": "spring",
-    "geom": "friction solmix solref solimp margin gap rgba",
-    "tendon": "stiffness stiffnesspoly damping dampingpoly armature frictionloss lengthspring range margin rgba",
+    "geom": "size pos quat friction solmix solref solimp margin gap rgba",
+    "site": "pos quat",
+    "pair": "friction solref solimp solreffriction margin gap",
+    "tendon": "stiffness stiffnesspoly damping dampingpoly armature frictionloss lengthspring range margin actfrcrange"
+    " rgba",
     "actuator": "gear gainprm biasprm dynprm ctrlrange forcerange actrange damping dampingpoly armature",
     "equality": "data solref solimp",
     "opt": "gravity timestep wind density viscosity magnetic impratio tolerance ls_tolerance",
@@ -47,6 +51,7 @@ KINDS = {field: kind for field, kind in KINDS.items() if kind != "opt"}
 STORED = {SCALE_MASS: "body_mass"}  # MuJoCo's fields for names defined here
 POSITIVE = ("body_mass", SCALE_MASS, "body_inertia", "opt.timestep", "opt.impratio")
 NOT_NEGATIVE = re.compile(r"(stiffness|damping|armature|frictionloss|friction|density|viscosity|solmix|tolerance)$")
+UNIT_TOLERANCE = 1e-9  # of the lengths of axes and quaternions
 KEY = re.compile(r"(?P<field>opt\.\w+|\w+)(?P<places>(\[[^\[\]]*\])*)$")
 
 
@@ -72,8 +77,16 @@ def changed(original: mujoco.MjModel, values: Mapping[str, Any], labels: Labels)
         _assign(m, key, values[key], labels, whole)
     whole.set()
     _check_inertias(m, np.flatnonzero((m.body_inertia != original.body_inertia).any(axis=1)))
+    _check_frames(m, original)
+    _check_lengths(m, original)
+    _check_sizes(m, original)
     check_numbers(m)
-    mujoco.mj_setConst(m, mujoco.MjData(m))
+    if any((getattr(m, name) != getattr(original, name)).any() for name in bounds.SOURCES):
+        bounds.set_bounds(m)
+    try:
+        mujoco.mj_setConst(m, mujoco.MjData(m))
+    except mujoco.FatalError as error:
+        raise OptionError(f"{', '.join(values)}: {error}") from None
     return m
 
 
@@ -180,6 +193,35 @@ def _check_inertias(m: mujoco.MjModel, bodies: np.ndarray) -> None:
             raise OptionError(f"body_inertia[{name}]: no rigid body has principal inertias {m.body_inertia[b]} kg m²")
 
 
+def _check_frames(m: mujoco.MjModel, original: mujoco.MjModel) -> None:
+    """Raise OptionError for new inertial frames of bodies whose inertia is compiled as diagonal in their own axes."""
+    for field in ("body_ipos", "body_iquat"):
+        moved = (getattr(m, field) != getattr(original, field)).any(axis=1)
+        for b in np.flatnonzero(moved & (m.body_simple > 0)):
+            where = f"{field}[{name_of(m, 'BODY', b)}]"
+            raise OptionError(f'{where}: MuJoCo compiles the body as simple; set simple="false" in the model file')
+
+
+def _check_lengths(m: mujoco.MjModel, original: mujoco.MjModel) -> None:
+    """Raise OptionError for new axes and quaternions whose length is not 1."""
+    for field in ("body_quat", "body_iquat", "geom_quat", "site_quat", "jnt_axis"):
+        values = getattr(m, field)
+        wrong = (values != getattr(original, field)).any(axis=1) & (
+            abs(np.linalg.norm(values, axis=1) - 1.0) > UNIT_TOLERANCE
+        )
+        for k in np.flatnonzero(wrong):
+            name = name_of(m, KINDS[field].upper(), k)
+            raise OptionError(f"{field}[{name}] must have length 1, not {np.linalg.norm(values[k]):g}")
+
+
+def _check_sizes(m: mujoco.MjModel, original: mujoco.MjModel) -> None:
+    """Raise OptionError for new sizes that are not positive, or that a shape does not have."""
+    own, different = bounds.has_size(m), m.geom_size != original.geom_size
+    for g, k in np.argwhere(different & ~(own & (m.geom_size > 0.0))):
+        there = "must be positive" if own[g, k] else f"has no effect: the shape has {own[g].sum()} sizes"
+        raise OptionError(f"geom_size[{name_of(m, 'GEOM', g)}][{k}] {there}")
+
+
 def _parts(key: str) -> tuple[str, list[str]]:
     """A key's field, and the contents of its brackets."""
     found = KEY.match(key.strip()) if isinstance(key, str) else None
@@ -205,7 +247,7 @@ def _place(m: mujoco.MjModel, key: str, labels: Labels) -> tuple[str, np.ndarray
         view = view[0] if len(view) == 1 and view.ndim > 1 else view.reshape(()) if view.size == 1 else view
     else:
         number = _number(m, kind, places[0], key)
-        _check_static(m, field, number, key)
+        _check_free(m, field, number, key)
         view = values[number : number + 1].reshape(values.shape[1:])
     return field, _inner(view, places[1:], key)
 
@@ -264,7 +306,8 @@ def _coordinates(labels: Sequence[str], name: str, key: str) -> slice:
     return slice(own[0], own[-1] + 1)
 
 
-def _check_static(m: mujoco.MjModel, field: str, body: int, key: str) -> None:
-    """Raise OptionError for moving an element whose pose is part of the state."""
-    if field in ("body_pos", "body_quat") and m.body_jntnum[body] and m.jnt_type[m.body_jntadr[body]] == FREE:
-        raise OptionError(f"{key}: the position of a free body is set by its qpos")
+def _check_free(m: mujoco.MjModel, field: str, number: int, key: str) -> None:
+    """Raise OptionError for numbers that cannot change."""
+    for fixed in fixed_numbers(m, field):
+        if fixed.objects[number]:
+            raise OptionError(f"{key}: {fixed.reason}")

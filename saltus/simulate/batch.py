@@ -361,6 +361,7 @@ class Batch(BatchState, ModelsOfEach):
         other.
         """
         names = None if parameters is None else words("parameters", parameters)
+        self._check_times("linearize")
         own = self._vary or isinstance(self._law, Hard)
         fields = dict(zip(FIELDS, self.read(FIELDS), strict=True))
         if not own and names is None:
@@ -379,6 +380,7 @@ class Batch(BatchState, ModelsOfEach):
         """
         chosen = None if sensors is None else words("sensors", sensors)
         names = None if parameters is None else words("parameters", parameters)
+        self._check_times("linearize_sensors")
         own = self._vary or isinstance(self._law, Hard)
         fields = dict(zip(FIELDS, self.read(FIELDS), strict=True))
         engines = self._engines.of(self, self.n if own else 1)
@@ -388,6 +390,14 @@ class Batch(BatchState, ModelsOfEach):
         """A new engine for simulation i by itself, at its start."""
         law = law_of(self._law, i) if isinstance(self._law, Hard) else self._law
         return Engine(replace(self._present(), contact=law, model=self._model_of(i) if self._vary else self.shared))
+
+    def _check_times(self, what: str) -> None:
+        """OptionError where derivatives, in float64, would look up delayed values at times that are float32."""
+        if self._delays:
+            raise OptionError(
+                f"{what}: float32 is too coarse for the times of delayed controls and sensors, so that others than "
+                "those of the batch would act; use precision='float64'"
+            )
 
     def _check_clock(self, n: int) -> None:
         """Raise OptionError if sample times of delayed controls and sensors would coincide in float32."""

@@ -20,6 +20,7 @@ PURPOSES = {
     "advance_": "the integrator",
     "batch_": "batch,",
     "linearize_": "derivatives of",
+    "jacobian_": "derivatives of",
     "parameters_": "derivatives by parameters of",
     "adjoint_": "gradients through",
 }

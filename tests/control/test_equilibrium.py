@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import saltus
-from saltus.errors import OptionError
+from saltus.errors import EventError, OptionError
 
 G = 9.81
 LINK = """<mujoco><worldbody><body><joint name="q" axis="0 1 0" damping=".1"/>
@@ -85,3 +85,16 @@ def test_muscles_settle_their_activation():
 def test_unknown_joints_are_named():
     with pytest.raises(OptionError, match="wrist"):
         saltus.equilibrium(saltus.Simulation("cart_pole"), hold="wrist")
+
+
+def test_controls_that_act_later_are_refused():
+    """With a delay a step under new controls has the force of former ones, and says nothing of theirs."""
+    delayed = LINK.format(limit=5).replace('name="m"', 'name="m" delay=".02" nsample="11"')
+    with pytest.raises(OptionError, match="equilibrium: delays"):
+        saltus.equilibrium(saltus.Simulation(delayed), controls=False)
+
+
+def test_steps_that_an_event_ends_are_refused():
+    event = saltus.Event(lambda m, d: d.time - 0.001, terminal=True)
+    with pytest.raises(EventError, match="leave terminal events out"):
+        saltus.equilibrium(saltus.Simulation(LINK.format(limit=5), events=[event]))

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import saltus
-from saltus.errors import OptionError
+from saltus.errors import EventError, OptionError
 
 MASS = """<mujoco><option timestep=".05" gravity="0 0 0"/><worldbody><body><joint name="x" type="slide" axis="1 0 0"/>
   <geom size=".1" mass="2" contype="0" conaffinity="0"/><site name="middle"/></body></worldbody>
@@ -118,3 +118,10 @@ def test_what_is_refused():
         plan = saltus.ilqr(sim, move, 5)
         sim.time = 1.0
         plan(sim)
+
+
+def test_a_motion_that_an_event_ends_is_refused():
+    """Behind a terminal event steps would go on from its time, beside the times of the plan."""
+    event = saltus.Event(lambda m, d: d.qpos[0] - 0.1, terminal=True)
+    with pytest.raises(EventError, match="leave terminal events out"):
+        saltus.ilqr(saltus.Simulation(MASS.format(limit=20), events=[event]), move, 20)

@@ -91,6 +91,11 @@ def test_what_is_refused():
         (dict(Q=[1.0, 1.0], R=1.0), "Q must be a number, 4 numbers or a matrix"),
         (dict(Q=np.triu(np.ones((4, 4))), R=1.0), "Q must be symmetric"),
         (dict(Q=1.0, R=1.0, N=[[1.0]]), r"N must have shape \(4, 1\)"),
+        (dict(Q=np.nan, R=1.0), "Q must be finite"),
+        (dict(Q=1.0, R=np.inf), "R must be finite"),
+        (dict(Q=1.0, R=1.0, N=np.full((4, 1), np.nan)), "N must be finite"),
+        (dict(Q=1.0, R=1.0, N=[[2.0], [0.0], [0.0], [0.0]], horizon=5), "Nᵀ must be positive semidefinite"),
+        (dict(Q=1.0, R=1.0, final=-1.0, horizon=5), "final must be positive semidefinite"),
         (dict(Q=1.0, R=1.0, horizon=0.505 / 100), "horizon must be a positive number of steps"),
         (dict(Q=1.0, R=1.0, horizon=True), "horizon must be a number of steps"),
     ):

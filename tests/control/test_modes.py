@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import saltus
-from saltus.errors import OptionError
+from saltus.errors import OptionError, SaltusWarning
 
 SPRINGS = """<mujoco><option gravity="0 0 0"/><default><geom size=".1" mass="1" contype="0" conaffinity="0"/></default>
   <worldbody>
@@ -82,3 +82,14 @@ def test_steps_that_remember_more_than_the_state_are_refused():
             find(saltus.Simulation(DELAYED))
     with pytest.raises(OptionError, match="verlet carries velocities of half steps"):
         saltus.lqr(saltus.Simulation("cart_pole", "verlet"), 1.0, 1.0)
+
+
+@pytest.mark.parametrize("damping", [1e7, 1e9])
+def test_a_mode_far_beyond_the_steps_dies_away_by_its_rate(damping):
+    """s = -d/2m - √((d/2m)² - k/m), to (|s| h)⁴ of the method, at steps that are up to 1e7 times too long for it."""
+    text = SPRINGS.replace('damping=".4"', f'damping="{damping}"')
+    with pytest.warns(SaltusWarning, match="fewer than four digits"):
+        found = saltus.modes(saltus.Simulation(text, "implicit"))
+    half = damping / 2
+    assert found[-1].eigenvalue.real == pytest.approx(-half - np.sqrt(half**2 - 400), rel=1e-9)
+    assert all(mode.eigenvalue.real < 1e-3 for mode in found if abs(mode.eigenvalue) > 100)

@@ -4,7 +4,7 @@ import numpy as np
 
 from saltus.errors import OptionError
 from saltus.model.features import name_of
-from saltus.model.vary.fields import value_of
+from saltus.model.vary.fields import KIND_OF, value_of
 
 ARMS = """
 <mujoco><option impratio="2"><flag refsafe="enable"/></option><worldbody>
@@ -57,7 +57,7 @@ def given(varied, name, values):
             if "cannot vary" not in str(error):
                 assert "compiled as simple" in str(error)  # MuJoCo's own limit
                 return False
-            kind = {"body": "BODY", "geom": "GEOM"}[name.split("_")[0]]
+            kind = KIND_OF[name.split("_")[0]].upper()
             names = [name_of(m, kind, i) for i in range(values.shape[1])]
             k = names.index(str(error).split("[")[1].split("]")[0])
             values[:, k] = value_of(m, name)[k]

@@ -51,8 +51,13 @@ def text(**values):
 
 
 def assert_same(found, expected):
-    """Every number of two compiled models."""
-    for name in dir(expected):
+    """Every number of two compiled models; trees of boxes, whose order may differ, by geoms and roots."""
+    trees = []
+    for m in (found, expected):
+        leaves = np.argsort(m.bvh_nodeid)[np.sum(m.bvh_nodeid < 0) :]
+        trees.append(np.concatenate([m.bvh_aabb[leaves], m.bvh_aabb[m.body_bvhadr[m.body_bvhnum > 0]]]))
+    np.testing.assert_allclose(*trees, rtol=1e-12, atol=1e-14)
+    for name in set(dir(expected)) - {"bvh_aabb"}:
         value = getattr(expected, name)
         if isinstance(value, np.ndarray) and value.dtype.kind == "f" and not name.startswith(("light", "cam")):
             np.testing.assert_allclose(getattr(found, name), value, rtol=1e-12, atol=1e-14, err_msg=name)
@@ -85,6 +90,97 @@ def test_equals_the_model_of_the_changed_text(key, value, words):
     np.testing.assert_array_equal(changed.value(key), value)
     np.testing.assert_array_equal(model.value(key), before)  # which is as it was
     assert_same(model.mj_model, mujoco.MjModel.from_xml_string(text()))
+
+
+SHAPES = """
+<mujoco>
+  <worldbody>
+    <geom name="floor" type="plane" size="1 1 .1"/>
+    <body name="arm" pos="0 0 1">
+      <joint name="hinge" axis="{axis}" pos="{anchor}"/>
+      <inertial pos="{centre}" quat="{frame}" mass="2" diaginertia=".1 .2 .25"/>
+      <geom name="box" type="box" size="{box}" pos="{place} 0 0" quat="{turn}"/>
+      <geom name="rod" type="capsule" size="{rod}" pos="0 0 .4" quat=".8 0 .6 0"/>
+      <geom name="can" type="cylinder" size="{can}" pos="0 .6 0"/>
+      <site name="tip" pos="{tip}" quat="1 0 0 0"/>
+      <body pos="0 0 .5" name="hand">
+        <joint name="ball" type="ball"/>
+        <inertial pos="0 0 0" mass="1" diaginertia=".1 .1 .1"/>
+        <geom name="egg" type="ellipsoid" size="{egg}"/>
+        <geom name="marble" size="{marble}" pos=".3 .1 0"/>
+        <geom name="fin" type="ellipsoid" size=".1 .2 .3" fluidshape="ellipsoid" contype="0" conaffinity="0"/>
+      </body>
+    </body>
+    <body name="puck" pos="1 0 1"><freejoint name="free"/><geom size=".1"/></body>
+  </worldbody>
+  <contact><pair name="own" geom1="floor" geom2="egg" friction="{pair} .7 .005 .0001 .0001"/></contact>
+</mujoco>
+"""
+OWN = dict(
+    axis="0 1 0", anchor="0 0 0", centre=".1 0 0", frame="1 0 0 0", place=".2", turn="1 0 0 0", tip="0 0 .1", pair=1
+)
+OWN |= dict(box=".1 .2 .3", rod=".1 .3", can=".1 .2", egg=".2 .3 .1", marble=".1")
+
+
+def shapes(**values):
+    return SHAPES.format(**{**OWN, **values})
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "words"),
+    [
+        ("geom_size[box]", [0.3, 0.1, 0.2], dict(box=".3 .1 .2")),
+        ("geom_size[rod][1]", 0.5, dict(rod=".1 .5")),
+        ("geom_size[can][0]", 0.4, dict(can=".4 .2")),
+        ("geom_size[egg][2]", 0.5, dict(egg=".2 .3 .5")),
+        ("geom_size[marble][0]", 0.25, dict(marble=".25")),
+        ("geom_pos[box][0]", -0.3, dict(place="-.3")),
+        ("geom_quat[box]", [0.6, 0.8, 0, 0], dict(turn=".6 .8 0 0")),
+        ("site_pos[tip]", [0.1, 0.2, 0.3], dict(tip=".1 .2 .3")),
+        ("jnt_pos[hinge][2]", 0.2, dict(anchor="0 0 .2")),
+        ("jnt_axis[hinge]", [0.6, 0, 0.8], dict(axis=".6 0 .8")),
+        ("body_ipos[arm][1]", 0.3, dict(centre=".1 .3 0")),
+        ("body_iquat[arm]", [0.6, 0, 0.8, 0], dict(frame=".6 0 .8 0")),
+        ("pair_friction[own][0]", 0.2, dict(pair=0.2)),
+    ],
+)
+def test_geometry_with_the_bounds_of_the_compiler(key, value, words):
+    """Bounding spheres, boxes and the trees of boxes of bodies, too."""
+    changed = saltus.load(shapes()).changed({key: value})
+    assert_same(changed.mj_model, mujoco.MjModel.from_xml_string(shapes(**words)))
+    np.testing.assert_array_equal(changed.value(key), value)
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "message"),
+    [
+        ("geom_size[box][0]", 0.0, r"geom_size\[box\]\[0\] must be positive"),
+        ("geom_size[marble][1]", 0.1, r"has no effect: the shape has 1 sizes"),
+        ("geom_size[floor][0]", 2.0, "not made from its size"),
+        ("geom_size[fin][0]", 0.2, "coefficients in a fluid"),
+        ("geom_quat[box]", [1.0, 1.0, 0.0, 0.0], "must have length 1, not 1.41421"),
+        ("body_quat[hand]", [2.0, 0.0, 0.0, 0.0], "must have length 1, not 2"),
+        ("jnt_axis[hinge][0]", 1.0, "must have length 1"),
+        ("jnt_axis[ball]", [0.0, 1.0, 0.0], "turn about every axis"),
+        ("jnt_pos[free][0]", 1.0, "a free joint has no anchor"),
+        ("body_ipos[puck][0]", 0.1, 'set simple="false"'),
+    ],
+)
+def test_geometry_without_effect_or_meaning_is_refused(key, value, message):
+    with pytest.raises(OptionError, match=message):
+        saltus.load(shapes()).changed({key: value})
+
+
+def test_a_ball_that_has_grown_touches_the_floor():
+    """Its contact, 0.25 m deep, lies halfway between the plane and its lowest point."""
+    xml = """<mujoco><worldbody><geom type="plane" size="5 5 1"/><body name="ball" pos="0 0 .35"><freejoint/>
+        <geom name="round" size=".1"/></body></worldbody></mujoco>"""
+    model = saltus.load(xml)
+    sim = saltus.Simulation(model.changed({"geom_size[round][0]": 0.6}))
+    sim.forward()
+    (contact,) = sim.data.contact
+    np.testing.assert_allclose((contact["dist"], contact["pos"][2]), (-0.25, -0.125), rtol=1e-12)
+    assert not saltus.Simulation(model).data.ncon
 
 
 def test_several_at_once_and_again():

@@ -32,3 +32,14 @@ def test_a_mocap_body_and_a_joint_follow_motions():
         found, wanted = (sim.qpos, sim.qvel, sim.data.qacc), (swing.qpos, swing.qvel, swing.qacc)
         for value, read in zip(found, wanted, strict=True):
             assert np.allclose(value, read(sim.time), rtol=0, atol=1e-9)
+
+
+def test_functions_of_motions_can_be_called():
+    """In plain Python too, before, within and behind a motion, also with whole numbers."""
+    points = [[0, 0, 0, 1, 0, 0, 0], [1, 2, 3, 0.8, 0.6, 0, 0], [1, 2, 2, 0.8, 0, 0.6, 0]]
+    way = saltus.minimum_jerk(FREE, points, [0.1, 0.5, 2.0])
+    swing = saltus.gait(HINGE, [[0], [1], [0.5]], [0, 0.3, 0.6], 0.5, start=0.2)
+    pose, position = way.pose("r"), swing.position("q")
+    for t in (-0.3, 0, 0.1, 0.37, 0.5, 1, 2.0, 3.7):
+        np.testing.assert_allclose(np.concatenate(pose(t)), way.qpos(t), rtol=0, atol=1e-12)
+        np.testing.assert_allclose(position(t), swing.qpos(t)[0], rtol=0, atol=1e-12)

@@ -8,6 +8,7 @@ Numerical Integration (2006), theorem VI.3.3).
 
 from saltus.dynamics.smooth import solve_stage
 from saltus.integrate.fixed.euler_adjoints import adjoint_of_parameters
+from saltus.integrate.fixed.euler_jacobian import jacobian
 from saltus.integrate.fixed.euler_state_adjoints import adjoint_of_state
 from saltus.integrate.fixed.euler_tangents import keep_for_tangents, tangent_step
 from saltus.integrate.integrator import Integrator
@@ -33,5 +34,6 @@ EULER = Integrator(
     step=step,
     leaves="damped",
     tangent_step=(tangent_step, keep_for_tangents),
+    jacobian=jacobian,
     adjoints=(adjoint_of_parameters, adjoint_of_state),
 )

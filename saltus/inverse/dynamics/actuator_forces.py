@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from typing import Any, NamedTuple
 
+import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
@@ -84,7 +85,8 @@ class AffineActuators:
     def _effort_ranges(self, model: Model, laws: Array) -> tuple[Array, Array]:
         """Least and greatest efforts [nu]: 0 to 1 for muscles, ranges of activations or controls for others."""
         m = model.mj_model
-        least, greatest = _ranges(m.actuator_ctrllimited, m.actuator_ctrlrange)
+        clamps = not m.opt.disableflags & mujoco.mjtDisableBit.mjDSBL_CLAMPCTRL.value
+        least, greatest = _ranges(m.actuator_ctrllimited * clamps, m.actuator_ctrlrange)
         least[laws == DYN_INTEGRATOR], greatest[laws == DYN_INTEGRATOR] = -np.inf, np.inf
         low, high = _ranges(m.actuator_actlimited, m.actuator_actrange)
         stateful = self._with_state

@@ -85,7 +85,7 @@ def _random_states(model: Model) -> tuple[Array, Array, Array]:
     random = np.random.default_rng(0)
     count = STATES * model.nbody
     q = np.tile(model.qpos0, (count, 1))
-    for row in q:
+    for row in q if model.nv else ():
         mujoco.mj_integratePos(model.mj_model, row, random.normal(size=model.nv), 1.0)
     return q, random.normal(size=(count, model.nv)), random.normal(size=(count, model.nv))
 

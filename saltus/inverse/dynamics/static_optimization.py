@@ -132,5 +132,5 @@ def _within_forces(actuators: AffineActuators, sample: Sample) -> tuple[Array, A
     idle = np.clip(0.0, least, greatest)
     least = np.where(beyond, nearest, np.where(acts, lower, idle))
     greatest = np.where(beyond, nearest, np.where(acts, upper, idle))
-    fixed = np.clip(bias + np.where(beyond, gain * nearest, 0.0), low, high)
+    fixed = np.clip(bias + gain * np.where(beyond, nearest, 0.0), low, high)
     return least, greatest, np.where(stuck, 0.0, gain), np.where(stuck, fixed, bias)

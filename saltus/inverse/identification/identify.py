@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from saltus.arguments import flag, mapping, number, numbers, positive, whole_number, words
 from saltus.control.tangent_states import State
-from saltus.errors import OptionError, warn
+from saltus.errors import ModelError, OptionError, warn
 from saltus.integrate.registry import IntegratorChoice
 from saltus.inverse.identification.force_identification import Sought, identified_by_forces
 from saltus.inverse.identification.identification import Identification
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from saltus.model.model import Model
 
 Array = NDArray[np.float64]
+SLIGHT = 1e-3  # of the way to a bound: a change that the model must take
 HALVINGS, EARLY = 3, 10  # of the windows at first, and iterations over shorter windows
 
 
@@ -87,7 +88,10 @@ def identify(
     from saltus.simulate.simulation import Simulation
 
     found = load(model)
+    if not found.nv:
+        raise OptionError("identify: the model has no joints, so that no motion depends on its parameters")
     names, low, high, first = _bounds(found, mapping("parameters", parameters))
+    _check_changes(found, names, first, (low, high))
     length = None if window is None else positive("window", window)
     estimated, most = flag("estimate_start", estimate_start), whole_number("iterations", iterations, least=1)
     share = _share(holdout)
@@ -185,6 +189,22 @@ def _bounds(model: Model, given: Mapping[str, Any]) -> tuple[tuple[str, ...], Ar
         high.append(pair[1])
         first.append(min(max(float(np.ravel(value)[0]), pair[0]), pair[1]))
     return tuple(given), np.array(low), np.array(high), np.array(first)
+
+
+def _check_changes(model: Model, names: Sequence[str], first: Array, ends: tuple[Array, Array]) -> None:
+    """OptionError, the model's own, for a parameter that it cannot change from its first value to either side."""
+    for k, name in enumerate(names):
+        refused: OptionError | ModelError | None = None
+        for end in (e[k] for e in ends if e[k] != first[k]):
+            try:
+                model.changed({name: first[k] + SLIGHT * (end - first[k])})
+            except (OptionError, ModelError) as error:
+                refused = error
+            else:
+                refused = None
+                break
+        if refused is not None:
+            raise refused
 
 
 def _channels(model: Model, motions: list[RecordedMotion], measured: Any) -> NDArray[np.int64]:

@@ -98,7 +98,9 @@ class Problem:
         return (
             np.array(tasks, np.int64).reshape(-1, 6),
             np.array([r.task.frame for r in self.rows]).reshape(-1, 7),
-            np.array([_subtrees(self.model, r.task) for r in self.rows], np.int64).reshape(-1, self.model.nv),
+            np.array([_subtrees(self.model, r.task) for r in self.rows], np.int64).reshape(
+                len(self.rows), self.model.nv
+            ),
             np.array([np.sqrt(r.weight) for r in self.rows]),
             np.stack([_addresses(self.model), ~self.moving], axis=1).astype(np.int64).copy(),
             bounds,

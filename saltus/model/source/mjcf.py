@@ -105,6 +105,8 @@ results agree with MuJoCo's is in [Contributing](../contributing.md). Elements t
   minimum and its tolerance are the same; the work of a step grows with the number of contacts.
 - With `solver="CG"`, Newton's method is used if deformable bodies of up to 3000 degrees of freedom are in contact and
   have no edge-length constraints: it finds the same minimum in less time.
+- With `solver="PGS"` and elliptic cones MuJoCo can end at forces that are not the minimum: sliding contacts can be left
+  without force. Saltus goes on from there, to the forces that Newton's method finds.
 - `implicit` and `implicitfast` support deformable bodies, with implicit damping; MuJoCo 4.0 refuses them.
 - Forces on the nodes of interpolated deformable bodies also act on the joints of the bodies that carry the nodes;
   MuJoCo omits this, although it includes forces on pinned nodes. If such a body has more than fifty contacts with a

@@ -17,10 +17,9 @@ import numpy as np
 
 from saltus.errors import OptionError
 from saltus.model.body_inertia import COUNT, PSEUDO, SCALE_MASS, STORED_IN, inertial, pseudo_inertia
-from saltus.model.vary.fields import MAY_VARY, PREFIXES, value_of
+from saltus.model.vary.fields import KIND_OF, MAY_VARY, value_of
 
 _NAME = re.compile(r"(?P<field>opt\.\w+|\w+)(?P<places>(\[[^\[\]]*\])*)$")
-_KINDS = {prefix: kind for kind, prefixes in PREFIXES.items() for prefix in prefixes}
 
 
 #: Names of fields by whose numbers derivatives are taken.
@@ -109,7 +108,7 @@ def _labels(model: Any, field: str, count: int) -> list[str]:
     prefix = field.partition("_")[0]
     if prefix in ("dof", "qpos"):
         return model.dof_names() if prefix == "dof" else model.qpos_names()
-    names = model.names(_KINDS[prefix])
+    names = model.names(KIND_OF[prefix])
     return names if len(names) == count else [f"#{k}" for k in range(count)]
 
 
@@ -126,7 +125,7 @@ def _rows(model: Any, field: str, labels: list[str], place: str, name: str) -> l
             return own
     elif prefix == "actuator" and place in model.names("actuator"):
         return _of_actuator(model, field, model.names("actuator").index(place))
-    raise OptionError.unknown(f"{_KINDS[prefix]} in {name}:", place, labels)
+    raise OptionError.unknown(f"{KIND_OF[prefix]} in {name}:", place, labels)
 
 
 def _of_actuator(model: Any, field: str, k: int) -> list[int]:

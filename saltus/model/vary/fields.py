@@ -8,9 +8,10 @@ import mujoco
 import numpy as np
 
 from saltus.errors import OptionError
-from saltus.model.enums import FREE, HFIELD, MESH, PLANE, SDF
+from saltus.model.bounds import has_size
 from saltus.model.features import name_of
-from saltus.model.field_overrides import NOT_NEGATIVE, POSITIVE
+from saltus.model.field_overrides import NOT_NEGATIVE, POSITIVE, UNIT_TOLERANCE
+from saltus.model.fixed_numbers import Fixed, fixed_numbers
 
 # the fields, without the prefix, by the kind of object
 _OWN = {
@@ -37,8 +38,9 @@ PREFIXES = {
     "equality": ("eq",),
     "pair": ("pair",),
 }
+#: Kind of object of a field, by its prefix.
+KIND_OF = {prefix: kind for kind, prefixes in PREFIXES.items() for prefix in prefixes}
 OPTIONS = ("opt.gravity", "opt.magnetic", "opt.impratio")
-UNIT_TOLERANCE = 1e-9  # tolerance of the lengths of axes and quaternions
 #: The fields that may differ between the simulations of a batch, by MuJoCo's names.
 MAY_VARY = (*(f"{kind}_{name}" for kind, names in _OWN.items() for name in names.split()), *OPTIONS)
 
@@ -88,14 +90,10 @@ def check_values(m: mujoco.MjModel, name: str, values: np.ndarray, index: np.nda
         if wrong.any():
             raise OptionError(f"{name} must have length 1{_where(wrong, index)}")
     _check_zeros(m, name, values, index)
-    if name in ("body_pos", "body_quat") and m.njnt:
-        free = (m.body_jntnum > 0) & (m.jnt_type[np.minimum(m.body_jntadr, m.njnt - 1)] == FREE)
-        _check_same(m, "body", name, values, index, free, "the position of a free body is set by its qpos")
-    if name == "geom_size":
-        fixed = np.isin(m.geom_type, (MESH, HFIELD, SDF)) | (m.geom_type == PLANE)
-        _check_same(m, "geom", name, values, index, fixed, "its shape is not made from its size")
-        if (values[:, ~fixed, 0] <= 0).any():
-            raise OptionError(f"{name} must be positive{_where(values[..., :1] <= 0, index)}")
+    for fixed in fixed_numbers(m, name):
+        _check_same(m, name, values, index, fixed)
+    if name == "geom_size" and (wrong := (values <= 0) & has_size(m)).any():
+        raise OptionError(f"{name} must be positive{_where(wrong, index)}")
 
 
 def _check_zeros(m: mujoco.MjModel, name: str, values: np.ndarray, index: np.ndarray) -> None:
@@ -114,12 +112,13 @@ def _check_zeros(m: mujoco.MjModel, name: str, values: np.ndarray, index: np.nda
             raise OptionError(f"{name} must not be zero{_where(wrong, index)}")
 
 
-def _check_same(m, kind: str, name: str, values: np.ndarray, index: np.ndarray, fixed: np.ndarray, why: str) -> None:
+def _check_same(m: mujoco.MjModel, name: str, values: np.ndarray, index: np.ndarray, fixed: Fixed) -> None:
     """Raise OptionError if values of fixed objects differ from the model's."""
-    differs = (values != value_of(m, name)).any(axis=-1) & fixed
+    differs = (values != value_of(m, name)).any(axis=-1) & fixed.objects
     if differs.any():
         i, k = (int(x) for x in np.argwhere(differs)[0])
-        raise OptionError(f"{name}[{name_of(m, kind.upper(), k)}] cannot vary (simulation {index[i]}): {why}")
+        kind = KIND_OF[name.partition("_")[0]].upper()
+        raise OptionError(f"{name}[{name_of(m, kind, k)}] cannot vary (simulation {index[i]}): {fixed.reason}")
 
 
 def _where(wrong: np.ndarray, index: np.ndarray) -> str:

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from saltus.errors import OptionError
+from saltus.model.bounds import bounding_radii
 from saltus.model.compile.actuators import actuator_values, setpoint_periods
 from saltus.model.compile.constraints.dry_friction import friction_values
 from saltus.model.compile.constraints.equalities import equality_values
@@ -15,7 +16,6 @@ from saltus.model.compile.tendons import parameters
 from saltus.model.compile.tree import FLAGS, attached_poses, off, tree_values
 from saltus.model.contact.collisions import Pair, laws_of, pairs_of_file
 from saltus.model.contact.contact_parameters import soft_laws
-from saltus.model.enums import BOX, CAPSULE, CYLINDER, ELLIPSOID, SPHERE
 from saltus.model.features import name_of
 from saltus.model.tree.chains import chain_values
 from saltus.model.vary.stack import Stack
@@ -40,7 +40,9 @@ def kernel_values(
     views = struct.views
     values = {name: getattr(s, name) for name in _COPIED}
     values |= tree_values(s, poses) | actuator_values(s) | parameters(s, left_out)
-    values["geom_rbound"] = _bounding_radii(s)
+    values["geom_rbound"] = s.geom_rbound
+    if s.geom_size.ndim > 2:
+        values["geom_rbound"] = bounding_radii(s.geom_type, s.geom_size, s.geom_rbound)
     if not off(s, FLAGS.mjDSBL_GRAVITY):
         values["opt_gravity"] = s.opt.gravity[..., None, :]
     values["opt_magnetic"] = s.opt.magnetic[..., None, :]
@@ -56,25 +58,6 @@ def kernel_values(
     _check_periods(s, struct)
     own = {name: len(struct.layout.shape(name, struct.sizes)) for name in fields}
     return {name: value for name, value in values.items() if name in own and np.ndim(value) > own[name]}
-
-
-def _bounding_radii(s: Stack) -> np.ndarray:
-    """Bounding radii of geoms (m); MuJoCo's own if sizes do not vary."""
-    if s.geom_size.ndim == 2:
-        return s.geom_rbound
-    x, y, z = np.moveaxis(s.geom_size, -1, 0)
-    radius = np.broadcast_to(s.geom_rbound, x.shape).astype(x.dtype)
-    of_shape = {
-        SPHERE: x,
-        CAPSULE: x + y,
-        CYLINDER: np.sqrt(x * x + y * y),
-        ELLIPSOID: np.maximum(np.maximum(x, y), z),
-        BOX: np.sqrt(x * x + y * y + z * z),
-    }
-    for shape, values in of_shape.items():
-        chosen = s.geom_type == shape
-        radius[..., chosen] = values[..., chosen]
-    return radius
 
 
 def _laws(s: Stack, struct: Struct, safe: float) -> dict[str, np.ndarray]:

@@ -15,6 +15,7 @@ from saltus.errors import OptionError, warn
 from saltus.integrate.fixed.euler_tangents import SUPPORTED
 from saltus.model.layout import DATA
 from saltus.number.structs import Struct
+from saltus.simulate.derivatives.closed_form import has_closed_form, work_arrays
 from saltus.simulate.derivatives.parameter_columns import CONSTANT, constant_normals, touching
 from saltus.simulate.derivatives.parameter_derivatives import ParameterDerivatives
 from saltus.simulate.derivatives.run_tangents import RunTangents, check_methods
@@ -120,7 +121,6 @@ class StepTangents:
         if integrator.needs.get("newton"):
             tangent_parameters[1] = np.int64(POLISH)
         self._engine = engine
-        self._parameters = (*integrator.parameters, *tangent_parameters)
         self._tangent_parameters = tangent_parameters
         self._by_parameters: dict[tuple[str, ...], ParameterDerivatives] = {}
         self._m, self._d = engine.m, engine.d
@@ -133,8 +133,14 @@ class StepTangents:
             self._m = engine.model.struct(timestep=engine.law_timestep, laws=engine.laws._replace(sleeps=False))
             self._d = Struct(DATA, integrator.data_sizes(self._m.sizes, **room))
             attach(engine.model, self._d)
+        pairs = zip(*(self._m.views[f"collision_geom{k}"].tolist() for k in (1, 2)), strict=True)
+        listed = bool(constant_normals(engine.model.mj_model, pairs))
+        self._may_lack_normals = listed or "broad" in self._m.layout.features
         self._each: Callable[..., None] | None = None  # the loop of `of_each`, with the arguments that stay
-        self._loop = loops.linearize(integrator, self._m.layout.features <= SUPPORTED)
+        closed = loops.linearize_in_closed_form(integrator) if has_closed_form(self._m, engine.model) else None
+        self._loop = closed or loops.linearize(integrator, self._m.layout.features <= SUPPORTED)
+        work = work_arrays(self._m) if closed else tuple(tangent_parameters)
+        self._parameters = (*integrator.parameters, *work)
         self._state_rows = [self._dual.span(f, f) for f in ("qpos", "qvel", "act", "ctrl")]
         memory = self._d.views["memory"]
         self._memory, self._sizes = (
@@ -205,11 +211,12 @@ class StepTangents:
 
     def may_lack_normals(self) -> bool:
         """Whether contacts of the model may be such that `check_normals` refuses them."""
-        pairs = zip(*(self._m.views[f"collision_geom{k}"].tolist() for k in (1, 2)), strict=True)
-        return "broad" in self._m.layout.features or bool(constant_normals(self._engine.model.mj_model, pairs))
+        return self._may_lack_normals
 
     def check_normals(self) -> None:
         """OptionError if a contact of the last step has a normal that does not turn in derivatives."""
+        if not self._may_lack_normals:
+            return
         geoms = constant_normals(self._engine.model.mj_model, touching(self._m, self._d))
         if geoms:
             raise OptionError(f"linearize: {CONSTANT.format(geoms)}")

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
@@ -22,6 +21,7 @@ from saltus.model.layout import DATA
 from saltus.model.vary.columns import PARAMETERS
 from saltus.number.kinds import NTANGENT
 from saltus.number.structs import Struct
+from saltus.simulate.derivatives.closed_form import acts_in_joints
 from saltus.simulate.derivatives.dual_model import DualModel
 from saltus.simulate.derivatives.parameter_columns import step_columns
 from saltus.simulate.derivatives.run_directions import places
@@ -33,10 +33,6 @@ Turns = tuple[Array, Array, NDArray[np.int64]]
 Entries = tuple[NDArray[np.int64], NDArray[np.int64], Array]
 _INPUTS = ("eq_active", "history", "mocap_pos", "mocap_quat", "userdata", "qfrc_applied", "xfrc_applied")
 _BODIES = ("body_mass", "body_ipos", "body_inertia6")
-#: Features of models whose gradients by state need no directions.
-WHOLE = frozenset(
-    ("constraint", "contact", "tendon", "thin", "matrix_in_lanes", "cylinder", "box", "boxes", "ellipsoid")
-)
 _TENDONS = tuple(f"tendon_{x}" for x in ("stiffness", "stiffnesspoly", "damping", "dampingpoly", "lengthspring"))
 #: Fields that no acceleration of a step depends on: reference points, bounds of searches, frames of sensors.
 _UNREAD = {"chain_rotation", "law_reach", "body_iquat", "body_inv_subtreemass", "body_invweight0", "opt_magnetic"}
@@ -157,19 +153,11 @@ class StepAdjoint:
 
     def _is_whole(self) -> bool:
         """Whether gradients by state and controls are found here: joints with motors, limits, friction and contacts."""
-        m, mj, views = self._m, self._engine.model.mj_model, self._m.views
+        m, views = self._m, self._m.views
         own = self._engine.m.layout.features
         features = own | (m.layout.features - {"tendon_force"})  # without any force there is none by state
-        turning = np.isin(mj.jnt_type, (FREE, BALL))
-        return bool(
-            features <= WHOLE | {word for word in SUPPORTED if word.startswith("sense_")}
-            and not (m.has_gravcomp or m.nparticle or m.neq or views["jnt_actfrclimited"].any())
-            and not (
-                views["dof_dampingpoly"].any() or mj.jnt_stiffness[turning].any() or mj.jnt_stiffnesspoly[turning].any()
-            )
-            and not (mj.jnt_limited.astype(bool) & (mj.jnt_type == BALL)).any()
-            and (mj.wrap_type == mujoco.mjtWrap.mjWRAP_JOINT.value).all()
-        )
+        limited = views["jnt_actfrclimited"].any() or views["dof_dampingpoly"].any()
+        return not limited and acts_in_joints(features, m, self._engine.model)
 
     def _is_quick(self, k: int) -> bool:
         """Whether the Model depends on column k only through fields by which gradients are found."""

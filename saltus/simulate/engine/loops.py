@@ -19,6 +19,7 @@ from saltus.integrate.adaptive import dopri5
 from saltus.integrate.adjoints import position_adjoint, velocity_adjoint
 from saltus.integrate.event import event_functions, free_steps, step_start
 from saltus.integrate.event.event_driven import goes_on
+from saltus.integrate.fixed.euler_jacobian import WORK
 from saltus.integrate.implicit import discrete
 from saltus.integrate.integrator import Integrator
 from saltus.integrate.passing import may_pass, note_passing
@@ -385,6 +386,29 @@ def _linearize_by_tangents(step, tangent_step, keep, label: str, count: int) -> 
             store_tangents(m, d, f.qpos, A, B, column)
 
     return entry(linearize, name=f"linearize_{label}", structs=("m", "f", "d"), parameters=2 * count)
+
+
+def linearize_in_closed_form(integrator: Integrator) -> Entry | None:
+    """`linearize` without directions, for models of `saltus.simulate.derivatives.closed_form`; None if there is none.
+
+    Parameters of the integrator are followed by the six arrays of `saltus.integrate.fixed.euler_jacobian.jacobian`.
+    """
+    if integrator.jacobian is None:
+        return None
+    return _linearize_in_closed_form(
+        integrator.step, integrator.jacobian, _label(integrator), len(integrator.parameters)
+    )
+
+
+@functools.cache
+def _linearize_in_closed_form(step, jacobian, label: str, count: int) -> Entry:
+    def linearize(m, f, d, state, sizes, h, A, B, parameters):
+        start = f.time
+        step(m, f, h, *parameters[:count])
+        d.time = 0.0 * d.time + start
+        jacobian(m, f, d, h, state, parameters[count:], A, B)
+
+    return entry(linearize, name=f"jacobian_{label}", structs=("m", "f", "d"), parameters=count + WORK)
 
 
 def run_adjoint(integrator: Integrator) -> Entry | None:

@@ -21,7 +21,7 @@ from saltus.simulate.derivatives.run_tangents import check_tangents
 from saltus.simulate.diagnosis import divergence
 from saltus.simulate.engine.threads.turn import in_turn
 from saltus.simulate.gradients.adjoint import Adjoint
-from saltus.simulate.gradients.differentiated_number import DifferentiatedNumber
+from saltus.simulate.gradients.differentiated_number import DifferentiatedNumber, value_of
 from saltus.simulate.gradients.differentiated_run import DifferentiatedRun, differentiated_run
 from saltus.simulate.gradients.dual_number import DualNumber
 from saltus.simulate.gradients.reverse_number import ReverseNumber
@@ -166,4 +166,6 @@ def _evaluated(loss: Loss, run: DifferentiatedRun) -> Any:
         found = found.item()
     if not isinstance(found, DifferentiatedNumber) and not np.isscalar(found):
         raise OptionError(f"loss must return one number, not {type(found).__name__}")
+    if isinstance(value_of(found), str) or not np.isfinite(value_of(found)):
+        raise OptionError(f"loss must be a finite number, not {value_of(found)!r}")
     return found

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+import mujoco
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -85,6 +86,12 @@ class ModelBasedControl(Controller):
     def _check(self, model: Model, chosen: list[int]) -> None:
         """OptionError for what the law does not know of."""
         m = model.mujoco
+        off = next((k for k in chosen if _is_disabled(m, int(m.actuator_group[k]))), None)
+        if off is not None:
+            raise OptionError(
+                f"{self.title}: actuator {model.names('actuator')[off]!r} is disabled (actuatorgroupdisable); enable "
+                "its group, or name the others in actuators="
+            )
         dofs = [int(m.jnt_dofadr[m.actuator_trnid[k, 0]]) for k in chosen]
         twice = next((i for i in dofs if dofs.count(i) > 1), None)
         if twice is not None:
@@ -100,10 +107,20 @@ class ModelBasedControl(Controller):
                 f"{self.title}: {model.dof_names()[free]} has no motor; every degree of freedom of the mechanism "
                 "needs one. saltus.gravity_compensation does without"
             )
+        if np.any(m.jnt_actgravcomp) and np.any(m.body_gravcomp):
+            raise OptionError(
+                f"{self.title}: actuators compensate gravity already (actuatorgravcomp), and the law does it as well; "
+                "leave actuatorgravcomp out"
+            )
         if np.any(m.tendon_armature):
             raise OptionError(
                 f"{self.title}: tendons with armature are not in the law; give the joints armature instead"
             )
+
+
+def _is_disabled(m: mujoco.MjModel, group: int) -> bool:
+    """Whether a group of actuators is disabled."""
+    return 0 <= group < 31 and bool(m.opt.disableactuator >> group & 1)
 
 
 def computed_torque(

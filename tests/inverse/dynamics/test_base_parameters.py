@@ -60,3 +60,8 @@ def test_states_at_rest_tell_only_first_moments():
     assert "Iyy[forearm]" in found.without
     with pytest.raises(OptionError, match="give q, v and a"):
         base_parameters(model, q)
+
+
+def test_without_joints_there_are_none():
+    found = base_parameters('<mujoco><worldbody><body name="b"><geom size=".1"/></body></worldbody></mujoco>')
+    assert found.names == () and "m[b]" in found.without

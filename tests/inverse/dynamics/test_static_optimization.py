@@ -177,3 +177,29 @@ def test_elastic_tendons_and_other_arguments_are_refused():
         static_optimization(found)
     with pytest.raises(OptionError, match=r"what saltus\.inverse_dynamics gives"):
         static_optimization("pendulum")
+
+
+@pytest.mark.parametrize("flag", ["enable", "disable"])
+def test_ranges_of_controls_count_unless_the_model_lifts_them(flag):
+    """Without clampctrl controls act beyond their range, and the motors share as without one."""
+    free, shared = pendulum()
+    text = PAIR.format(joint="", a=' ctrlrange="-.01 .01" ctrllimited="true"', b="")
+    text = text.replace("<worldbody>", f'<option><flag clampctrl="{flag}"/></option><worldbody>')
+    share = static_optimization(inverse_dynamics(text, {"time": free.time, "qpos": free.qpos}))
+    assert share.failed == ""
+    if flag == "enable":
+        assert abs(share.efforts[:, 0]).max() <= 0.01
+    else:
+        np.testing.assert_allclose(share.efforts, shared.efforts, rtol=0, atol=1e-12)
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_disabled_motor_without_a_range_exerts_nothing():
+    """The other one has all: u = -τ/5."""
+    found, _ = pendulum()
+    text = PAIR.format(joint="", a=' group="2"', b="").replace(
+        "<worldbody>", '<option actuatorgroupdisable="2"/><worldbody>'
+    )
+    share = static_optimization(inverse_dynamics(text, {"time": found.time, "qpos": found.qpos}))
+    np.testing.assert_array_equal(share.forces[:, 0], 0.0)
+    np.testing.assert_allclose(share.efforts[:, 1], -found.forces[:, 0] / 5, rtol=0, atol=1e-8)

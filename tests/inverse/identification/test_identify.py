@@ -179,3 +179,19 @@ def test_what_is_wrong_is_named(change, message):
     arguments = dict(recordings=arm(), parameters=ARM) | change
     with pytest.raises(OptionError, match=message):
         saltus.identify("arm", **arguments)
+
+
+def test_a_model_without_joints_is_refused():
+    post = '<mujoco><worldbody><body name="b"><geom size=".1"/></body></worldbody></mujoco>'
+    with pytest.raises(OptionError, match="has no joints"):
+        saltus.identify(post, {"time": [0, 0.1, 0.2], "qpos": np.zeros((3, 0))}, {"body_mass[b]": (1.0, 2.0)})
+
+
+def test_a_centre_that_the_model_cannot_move_is_refused():
+    """MuJoCo keeps the diagonal alone of the inertia matrix of a lone body that turns about its centre of mass."""
+    ball = '<mujoco><worldbody><body name="b"><freejoint/><geom size=".1"/></body></worldbody></mujoco>'
+    times = np.linspace(0.0, 0.5, 51)
+    qpos = np.tile([0.0, 0, 0, 1, 0, 0, 0], (51, 1))
+    qpos[:, 2] = -0.5 * 9.81 * times**2
+    with pytest.raises(OptionError, match='simple="false"'):
+        saltus.identify(ball, {"time": times, "qpos": qpos}, {"body_ipos[b][0]": (-0.2, 0.2)})

@@ -309,3 +309,10 @@ def test_balls_keep_their_largest_angle():
 def test_what_makes_no_sense_is_refused(arm, arguments, text):
     with pytest.raises(saltus.OptionError, match=text):
         saltus.ik(arm, **({"targets": {"hand": [0.4, 0.0, 0.5]}} | arguments))
+
+
+def test_a_model_without_joints_stays_where_it_is():
+    """Distances are those in the file."""
+    post = '<mujoco><worldbody><body name="top" pos="0 0 1"><geom size=".1"/></body></worldbody></mujoco>'
+    assert saltus.ik(post, {"top": [0, 0, 1]}).reached
+    assert saltus.ik(post, {"top": [0, 0, 3]}).residual["top"] == 2.0

@@ -13,7 +13,6 @@ import saltus
 from saltus.errors import OptionError
 from saltus.model.body_inertia import STORED_IN, distribution
 from saltus.model.layout import VARIED
-from saltus.model.vary.changed_columns import with_numbers
 from saltus.model.vary.columns import columns
 from saltus.model.vary.tangents import model_tangents
 
@@ -38,7 +37,8 @@ def test_every_number_of_a_body(field):
     ]
 
     def kernel_fields(h):
-        other = with_numbers(model, found, own + h * change) if h else model
+        values = dict(zip((column.name for column in found), own + h * change, strict=True))
+        other = model.changed(values) if h else model
         views = other.struct(timestep=0.004, vary=stored).views
         return np.concatenate([views[name][..., 0].reshape(-1) for name in names])
 
@@ -82,6 +82,6 @@ def test_names_that_mean_the_same_mass_are_refused():
     for name in ("body_mass[ball]", "body_inertial[ball][0]", "body_inertia[ball][2]"):
         found = columns(model, [name, "body_pseudo_inertia[ball][0]"])
         with pytest.raises(OptionError, match="numbers of one mass distribution; give one"):
-            with_numbers(model, found, np.array([1.0, 0.0]))
+            model.changed(dict(zip((column.name for column in found), (0.3, 0.0), strict=True)))
     with pytest.raises(OptionError, match=r"body_inertial\[world\]: the body has no mass"):
         columns(model, ["body_inertial[world]"])

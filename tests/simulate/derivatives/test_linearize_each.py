@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import saltus
+from saltus.errors import OptionError
 
 LINK = """<mujoco><option timestep=".01"/><worldbody><body name="link"><joint name="h" axis="0 1 0" damping=".1"/>
   <geom type="capsule" fromto="0 0 0 0 0 -.5" size=".03"/></body></worldbody><actuator><motor joint="h"/></actuator>
@@ -62,3 +63,13 @@ def test_each_has_its_own_restitution():
     batch.qpos = [0.8, 0, 0]
     A, _ = batch.linearize()
     np.testing.assert_allclose(A[:, 3, 0], (1 + e) / np.sqrt(2 * 0.8 / 9.81), rtol=1e-7)
+
+
+def test_delays_in_float32_are_refused():
+    """A time of float32 between samples of float64 would find other delayed controls than those of the batch."""
+    delayed = LINK.replace('<motor joint="h"/>', '<motor joint="h" delay=".02" nsample="4"/>')
+    batch = saltus.Batch(delayed, 2, "rk4", precision="float32")
+    for derivatives in (batch.linearize, lambda: batch.linearize_sensors()):
+        with pytest.raises(OptionError, match="float32 is too coarse"):
+            derivatives()
+    assert saltus.Batch(delayed, 2, "rk4").linearize()[0].shape == (2, 2, 2)

@@ -162,3 +162,10 @@ def test_a_controllers_gain_under_adaptive_steps():
     slope = r * t * np.sin(w * t) / (2 * np.sqrt(kp * m))
     assert gradient["PID.kp[motor]"] == pytest.approx(slope, rel=1e-8)
     assert gradient["body_mass[#1]"] == pytest.approx(-slope * kp / m, rel=1e-8)
+
+
+@pytest.mark.parametrize("mode", ["forward", "reverse"])
+@pytest.mark.parametrize("scale", [np.nan, np.inf])
+def test_a_loss_that_is_not_finite_is_refused(mode, scale):
+    with pytest.raises(saltus.OptionError, match="loss must be a finite number"):
+        saltus.run_gradient(saltus.Simulation(LINK), 0.02, lambda run: scale * (1.0 + run.qpos[-1, 0]), mode=mode)

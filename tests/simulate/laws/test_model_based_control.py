@@ -77,6 +77,12 @@ def test_actuators_that_are_not_named_keep_their_controls():
 SERVO = ARM.replace('<motor name="b" joint="b"/>', '<position name="b" joint="b"/>')
 ONE = ARM.replace('<motor name="b" joint="b"/>', "")
 TWICE = ARM.replace('<motor name="b" joint="b"/>', '<motor name="b" joint="a"/>')
+OFF = ARM.replace('<motor name="b"', '<motor name="b" group="2"').replace(
+    "<option ", '<option actuatorgroupdisable="2" '
+)
+LIFTED = ARM.replace('<body pos=".4 0 0">', '<body pos=".4 0 0" gravcomp="1">').replace(
+    'name="b" axis', 'name="b" actuatorgravcomp="true" axis'
+)
 LIGHT = ARM.replace('<body pos=".4 0 0">', '<body pos=".4 0 0" gravcomp="1">')
 
 
@@ -86,6 +92,8 @@ LIGHT = ARM.replace('<body pos=".4 0 0">', '<body pos=".4 0 0" gravcomp="1">')
         (ONE, lambda: saltus.computed_torque(1, 1), "b has no motor"),
         (SERVO, lambda: saltus.computed_torque(1, 1), "actuator 'b' is no motor"),
         (TWICE, lambda: saltus.gravity_compensation(), "a has two actuators"),
+        (OFF, lambda: saltus.computed_torque(1, 1), "actuator 'b' is disabled"),
+        (LIFTED, lambda: saltus.computed_torque(1, 1), "leave actuatorgravcomp out"),
         (LIGHT, lambda: saltus.gravity_compensation(), "gravcomp"),
         (ARM, lambda: saltus.gravity_compensation(actuators=["x"]), "unknown actuator 'x'"),
         (ARM, lambda: saltus.computed_torque([1, 2, 3], 1), "kp has shape"),

@@ -10,6 +10,7 @@ from saltus.model.source.mujoco_fields.table import DERIVED, DRAWN, PASSED, READ
 
 # in rooms of motion: words of other things, and options that are handed to MuJoCo's functions
 OTHER_THINGS = {"names", "signature", "ccd_iterations"}
+WRITER = "model/bounds.py"  # derives boxes anew, as MuJoCo's compiler does
 
 
 def test_every_field_has_its_row():
@@ -39,7 +40,8 @@ def test_readers(owner):
     assert not unread, f"no file reads these: {unread}"
     for field in found:
         if field.row.treatment in (DERIVED, DRAWN, PASSED, UNUSED) and field.name not in OTHER_THINGS:
-            files = [file for file in uses.named_in(owner, field.name) if file.split("/")[0] in uses.MOTION]
+            named = set(uses.named_in(owner, field.name)) - {WRITER}
+            files = [file for file in named if file.split("/")[0] in uses.MOTION]
             assert not files, f"{field.name} is said to be {field.row.treatment}: {files}"
 
 

@@ -1,0 +1,78 @@
+"""Derivatives of Euler's step in closed form.
+
+References: dual numbers along all directions, the way of models without a closed form, to 1e-12 of the largest entry
+(rounding of some hundred operations, amplified by stiff rows); for rotations in one step, MuJoCo's quaternions.
+Differences of steps are the reference in `tests/solve/soft/test_force_derivative.py`.
+"""
+
+import mujoco
+import numpy as np
+import pytest
+from helpers.jacobian_scenes import pushed, world
+
+import saltus
+from saltus.simulate.derivatives import linearize
+from saltus.simulate.derivatives.closed_form import has_closed_form
+
+CLOSE = 1e-12
+SPINNING = """<mujoco><option timestep=".05" gravity="0 0 0"/><worldbody><body><joint type="ball" damping="{damping}"/>
+  <geom type="sphere" size=".1"/></body><body pos="1 0 0"><freejoint/><geom type="box" size=".1 .2 .3"/></body>
+  </worldbody></mujoco>"""
+
+
+def by_duals(sim, monkeypatch):
+    """A and B by dual numbers."""
+    with monkeypatch.context() as patch:
+        patch.setattr(linearize, "has_closed_form", lambda *_: False)
+        other = saltus.Simulation(sim.model, "euler")
+        other.restore(sim.snapshot())
+        return other.linearize()
+
+
+def assert_equal(found, wanted):
+    for x, y in zip(found, wanted, strict=True):
+        np.testing.assert_allclose(x, y, rtol=0, atol=CLOSE * max(1.0, np.max(np.abs(y), initial=0.0)))
+
+
+@pytest.mark.parametrize("cone", ["pyramidal", "elliptic"])
+@pytest.mark.parametrize(("condim", "steps"), [(1, 40), (3, 1), (3, 40), (3, 90), (4, 40), (6, 40)])
+def test_equal_to_duals(cone, condim, steps, monkeypatch):
+    sim = pushed(world(cone, condim), steps)
+    found = sim.linearize()
+    assert has_closed_form(sim.engine.m, sim.model)
+    assert_equal(found, by_duals(sim, monkeypatch))
+
+
+@pytest.mark.parametrize("damping", [0.0, 0.2])
+@pytest.mark.parametrize("speed", [1e-9, 1e-3, 1.0, 50.0])
+def test_rotations_of_any_size(damping, speed, monkeypatch):
+    """Up to 2.5 rad in a step, and down to where the exponential's derivative is a series."""
+    sim = saltus.Simulation(SPINNING.format(damping=damping), "euler")
+    sim.qvel[:] = speed * np.linspace(-1.0, 1.0, sim.model.nv)
+    found = sim.linearize()
+    assert_equal(found, by_duals(sim, monkeypatch))
+
+
+def test_turn_of_a_ball():
+    """A uniform ball at rest inertia turns at a constant velocity: dq' = exp(-h v) dq in its axes."""
+    sim = saltus.Simulation(SPINNING.format(damping=0.0), "euler")
+    sim.qvel[:3] = 9.0, -4.0, 2.0
+    A, _ = sim.linearize()
+    turn, quat = np.zeros(9), np.zeros(4)
+    axis = sim.qvel[:3] / np.linalg.norm(sim.qvel[:3])
+    mujoco.mju_axisAngle2Quat(quat, axis, 0.05 * np.linalg.norm(sim.qvel[:3]))
+    mujoco.mju_quat2Mat(turn, quat)
+    np.testing.assert_allclose(A[:3, :3], turn.reshape(3, 3).T, rtol=0, atol=1e-14)
+    np.testing.assert_allclose(A[6 + 3 : 6 + 6, :3], 0.0, atol=1e-13)
+
+
+def test_forces_out_of_range_have_no_controls():
+    """Motors on a joint whose range they exceed together: no derivative by their controls."""
+    sim = pushed(world())
+    sim.ctrl[:] = 0.0
+    _, B = sim.linearize()
+    assert np.any(B[:, 1]) and np.any(B[:, 2])
+    sim.ctrl[2] = 9.0
+    _, saturated = sim.linearize()
+    assert not np.any(saturated[:, 1]) and not np.any(saturated[:, 2])
+    assert np.any(saturated[:, 0])
