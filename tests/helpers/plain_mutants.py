@@ -36,7 +36,7 @@ Place = tuple[str, int]  # a file relative to the package, and the first line of
 
 
 class Run(NamedTuple):
-    """What tests execute, by their names: their seconds of the processor, and the statements of kernels."""
+    """A run of all tests, by their names: their seconds of the processor, and the statements of kernels."""
 
     seconds: dict[str, float]
     statements: dict[str, set[Place]]
@@ -197,7 +197,7 @@ class _Driver:
     # -------- what tests execute
 
     def _kept_run(self, session) -> Run:
-        """What tests execute, from a temporary file where no source has changed since."""
+        """The last run of the tests, from a temporary file where no source has changed since."""
         sources = sorted({*self._package.rglob("*.py"), *Path(__file__).parent.rglob("*.[pj][ys]*")})
         sources += sorted({item.path for item in session.items})
         texts = [source.read_bytes() for source in sources]
