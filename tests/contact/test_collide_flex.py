@@ -14,20 +14,11 @@ import numpy as np
 import pytest
 from helpers.files import shared
 from helpers.flex_contacts import Finder, assert_same, mujocos, random_states, with_geoms
+from helpers.flex_scenes import ROPE, SHEETS
 
 from saltus.contact.counts import NCON, NLOST
 from saltus.model.flex.contacts import RUN
 
-ROPE = """<mujoco><worldbody><flexcomp type="grid" count="14 1 1" spacing=".1 .1 .1" radius=".02" mass="1" name="rope"
-dim="1"><contact selfcollide="none"/><edge damping="1"/></flexcomp></worldbody></mujoco>"""
-SHEETS = """<mujoco><worldbody><geom type="plane" size="1 1 .1" euler="5 3 0" margin=".01"/>
-<geom size=".1" pos="0 .1 .08"/>
-<flexcomp type="grid" count="12 9 1" spacing=".1 .1 .1" radius=".01" mass="1" name="first" dim="2">
-<contact selfcollide="none" margin=".01" gap=".01" contype="1" conaffinity="0"/><edge damping="1"/><pin id="0 40 50"/>
-</flexcomp>
-<flexcomp type="box" count="3 4 3" spacing=".1 .1 .1" pos="0 0 .1" radius=".015" mass="1" name="second" dim="3">
-<contact selfcollide="none" contype="2" conaffinity="0"/><edge damping="1"/></flexcomp>
-</worldbody></mujoco>"""
 GEOMS = {
     "sphere": [("sphere", [0.04], {}), ("sphere", [0.15], {"margin": 0.02})],
     "capsule": [("capsule", [0.03, 0.1], {}), ("capsule", [0.05, 0.05], {"margin": 0.01, "gap": 0.01})],

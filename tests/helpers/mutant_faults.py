@@ -21,7 +21,10 @@ COMPOUND = (ast.If, ast.While, ast.For)
 
 
 class Fault(NamedTuple):
-    """A fault in a kernel: its line, the statement's first line before and after, and the file's text with it."""
+    """A fault in a kernel: its line, the statement's first line before and after, and the file's text with it.
+
+    `statement`: number of the statement's first line; `kernel_lines`: of the kernel's first and last.
+    """
 
     kernel: str
     line: int
@@ -29,6 +32,8 @@ class Fault(NamedTuple):
     before: str
     after: str
     text: str
+    statement: int
+    kernel_lines: tuple[int, int]
 
 
 class Place(NamedTuple):
@@ -55,13 +60,14 @@ def fault(path: Path, number: int) -> Fault | None:
     tree = ast.parse(path.read_text(encoding="utf-8"))
     place = _places(tree)[number]
     before, block, line = _head(place.statement), _block(tree, place.statement), _line(place)
+    begins, lines = place.statement.lineno, (place.kernel.lineno, place.kernel.end_lineno or 0)
     at = block.index(place.statement)
     place.make()
     ast.fix_missing_locations(tree)
     after = _head(block[at])
     if before == after:
         return None
-    return Fault(place.kernel.name, line, place.kind, before, after, ast.unparse(tree))
+    return Fault(place.kernel.name, line, place.kind, before, after, ast.unparse(tree), begins, lines)
 
 
 def kernels(tree: ast.Module) -> Iterator[ast.FunctionDef]:
@@ -76,7 +82,7 @@ def kernels(tree: ast.Module) -> Iterator[ast.FunctionDef]:
 def _places(tree: ast.Module) -> list[Place]:
     found = []
     for kernel in kernels(tree):
-        for statement in _statements(kernel.body):
+        for statement in statements(kernel.body):
             made = [(statement, "missing statement", make) for make in _without(kernel, statement)]
             for node in _expressions(statement):
                 made += [(node, kind, make) for kind, make in _of_expression(node)]
@@ -84,7 +90,7 @@ def _places(tree: ast.Module) -> list[Place]:
     return found
 
 
-def _statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
+def statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
     """All statements, those inside others too, but for docstrings and functions inside."""
     for statement in body:
         if isinstance(statement, ast.FunctionDef):
@@ -92,7 +98,7 @@ def _statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
         if not (isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)):
             yield statement
         for inner in ("body", "orelse"):
-            yield from _statements(getattr(statement, inner, []))
+            yield from statements(getattr(statement, inner, []))
 
 
 def _expressions(statement: ast.stmt) -> Iterator[ast.AST]:
@@ -148,7 +154,7 @@ def _without(kernel: ast.FunctionDef, statement: ast.stmt) -> Iterator[Callable[
         return
     earlier = {argument.arg for argument in kernel.args.args} | {
         x.id
-        for other in _statements(kernel.body)
+        for other in statements(kernel.body)
         if other.lineno < statement.lineno
         for x in ast.walk(other)
         if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Store) and x.lineno < statement.lineno

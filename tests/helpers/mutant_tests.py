@@ -10,7 +10,6 @@ import saltus
 PACKAGE = Path(saltus.__file__).parent
 TESTS = Path(__file__).resolve().parents[1]
 ROOMS = ("spatial", "dynamics", "contact", "solve", "integrate", "sense")
-FIRST = ("test_plain_python.py", "test_plain_hard_contact.py")  # whole worlds, without compiled kernels
 LAST = ("test_truth_table.py",)
 ONLY_WITH_ALL = ("test_bits.py",)
 INTERPRETED = (
@@ -33,7 +32,7 @@ def likely_tests(file: Path, with_all: bool = False) -> list[list[Path]]:
     users = [module for module, imported in _uses().items() if name in imported]
     of_users = {TESTS / Path(*user.split(".")[1:-1], f"test_{user.split('.')[-1]}.py") for user in users}
     stages = [
-        [TESTS / first for first in FIRST],
+        plain_tests(),
         [own, *(test for test in every if name in imports(test))],
         [test for test in every if test in of_users],
         [test for test in every if test.is_relative_to(own.parent)],
@@ -45,6 +44,11 @@ def likely_tests(file: Path, with_all: bool = False) -> list[list[Path]]:
         new = [test for test in dict.fromkeys(stage) if test.exists() and test not in itertools.chain(*found)]
         found.append(sorted(new, key=_compiles))
     return [stage for stage in found if stage]
+
+
+def plain_tests() -> list[Path]:
+    """Files of whole worlds in plain Python, without compiled kernels."""
+    return sorted(TESTS.glob("test_plain_*.py"))
 
 
 def module_name(file: Path) -> str:

@@ -6,7 +6,8 @@ A fault is a wrong sign, swapped operands, an index or number beside the right o
 term or statement left out, or minimum for maximum. Each is made in a copy of the package, and tests that could see it
 run until the first that fails. What none notices is printed, with file, line and code, and the exit status is 1. Faults
 that change nothing but rounding stand in `mutants_explained.toml`, with the reason, once somebody has looked at them.
-What cannot be compiled is no fault, and counts as neither; nor does what was not decided in time.
+What cannot be compiled is no fault, and counts as neither; nor does what was not decided in time. With `--plain` a
+fault takes seconds, and those in what no test runs are counted apart, as missed ones.
 """
 
 import argparse
@@ -18,41 +19,33 @@ import sys
 import tempfile
 import time
 import tomllib
-from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import NamedTuple
-
-from scipy.stats import binomtest
 
 from helpers.changed_copies import PACKAGE, Copy
 from helpers.mutant_faults import Fault, fault, places_in
-from helpers.mutant_tests import TESTS, likely_tests
+from helpers.mutant_tests import TESTS, likely_tests, plain_tests
+from helpers.mutant_verdicts import (
+    FOUND,
+    INVALID,
+    KNOWN,
+    MISSED,
+    NOT_COMPILED,
+    SURVIVED,
+    UNDECIDED,
+    Limits,
+    Verdict,
+    line_of,
+    summary,
+)
+from helpers.plain_mutants import PROCESSES, judge
 from saltus.number.cache.fingerprint import CHOOSING, EXTENSIONS
 from saltus.number.cache.storage import cache_root
 
 ROOMS = ("dynamics", "contact", "solve", "integrate", "sense")
 EXPLAINED = Path(__file__).with_name("mutants_explained.toml")
-FOUND, SURVIVED, KNOWN, INVALID, UNDECIDED = "found", "survived", "explained", "invalid", "undecided"
-VERDICTS = (FOUND, SURVIVED, KNOWN, INVALID, UNDECIDED)
-#: Errors of code that is none.
-NOT_COMPILED = ("TypingError", "LoweringError", "UnsupportedError", "NameError", "UnboundLocalError", "CollectionError")
-LIMIT, PATIENCE = 120.0, 900.0  # s
-
-
-class Limits(NamedTuple):
-    """Seconds of the processor for a test, and seconds for all tests of a fault."""
-
-    test: float
-    all: float
-
-
-class Verdict(NamedTuple):
-    """End of a fault: one of `VERDICTS`, the test that tells it or why, and how many tests have run."""
-
-    kind: str
-    told: str
-    tests: int
+Tell = Callable[[Path, Fault, Verdict, float], None]
+LIMIT, PATIENCE, PLAIN_PATIENCE = 120.0, 900.0, 20.0  # s
 
 
 def sources(named: list[str]) -> dict[Path, set[int]]:
@@ -154,33 +147,6 @@ def linked_cache(place: Path) -> Path | None:
     return place
 
 
-def line_of(file: Path, made: Fault, verdict: Verdict, seconds: float) -> str:
-    """A fault and its verdict as a line of text."""
-    place = f"saltus/{file.as_posix()}:{made.line} {made.kernel}"
-    told = f"{verdict.told}; " if verdict.told else ""
-    code = f"{made.before}  ->  {made.after}"
-    return f"{verdict.kind}: {place}: {made.kind}: {code}\n    {told}{verdict.tests} tests, {seconds:.0f} s"
-
-
-def summary(ends: list[tuple[str, str]]) -> str:
-    """(room, verdict) of all faults as a table; the score is the part found of what was found or survived."""
-    lines = [f"{'room':12}{'planted':>10}" + "".join(f"{kind:>11}" for kind in VERDICTS) + "   score (95 %)"]
-    rooms = sorted({room for room, _ in ends})
-    for room in [*rooms, *(["all"] if len(rooms) > 1 else [])]:
-        counts = Counter(kind for r, kind in ends if room in (r, "all"))
-        row = f"{room:12}{counts.total():>10}" + "".join(f"{counts[kind]:>11}" for kind in VERDICTS)
-        lines.append(row + "   " + score(counts[FOUND], counts[FOUND] + counts[SURVIVED]))
-    return "\n".join(lines)
-
-
-def score(found: int, judged: int) -> str:
-    """Percent of faults that are found, with Wilson's interval."""
-    if not judged:
-        return "-"
-    interval = binomtest(found, judged).proportion_ci(0.95, "wilson")
-    return f"{100 * found / judged:.0f} % ({100 * interval.low:.0f} to {100 * interval.high:.0f} %)"
-
-
 def parsed(arguments: list[str]) -> argparse.Namespace:
     """Request of the command line."""
     parser = argparse.ArgumentParser(prog="python -m helpers.mutants", description=(__doc__ or "").partition("\n")[0])
@@ -194,34 +160,57 @@ def parsed(arguments: list[str]) -> argparse.Namespace:
     which.add_argument("--near", action="store_true", help="only tests of the file's name, and those that import it")
     which.add_argument("--plain", action="store_true", help="only whole worlds in plain Python: nothing is compiled")
     parser.add_argument("--limit", type=float, metavar="S", default=LIMIT, help="seconds of the processor for a test")
-    parser.add_argument("--patience", type=float, metavar="S", default=PATIENCE, help="seconds for a fault")
+    parser.add_argument(
+        "--patience",
+        type=float,
+        metavar="S",
+        help=f"seconds for a fault: {PATIENCE:.0f}, or of the processor with --plain, {PLAIN_PATIENCE:.0f}",
+    )
+    parser.add_argument("--processes", type=int, metavar="N", default=PROCESSES, help="faults at once with --plain")
     return parser.parse_args(arguments)
 
 
-def verdicts(given: argparse.Namespace) -> Iterator[tuple[Path, Fault, Verdict]]:
-    """Faults as the command line asks for them, and what tests say of each."""
+def verdicts(given: argparse.Namespace, tell: Tell) -> None:
+    """Tell what tests say of each fault that the command line asks for."""
     files, known = sources(given.named), explained()
-    last = 1 if given.plain else 2 if given.near else None
+    last = 2 if given.near else None
+    limits = Limits(given.limit, given.patience or PATIENCE)
     with tempfile.TemporaryDirectory() as folder, contextlib.closing(Copy(Path(folder) / "copy")) as copy:
-        trial = Trial(copy, TESTS.parent, Limits(given.limit, given.patience), linked_cache(Path(folder) / "cache"))
+        trial = Trial(copy, TESTS.parent, limits, linked_cache(Path(folder) / "cache"))
         for file, made in sample(files, given.count, given.seed):
+            begun = time.monotonic()
             if is_explained(file, made, known):
-                yield file, made, Verdict(KNOWN, "", 0)
+                verdict = Verdict(KNOWN, "", 0)
             else:
                 tests = likely_tests(file, given.all_tests)
-                yield file, made, trial.verdict(file, made, tests[:last], given.all_tests)
+                verdict = trial.verdict(file, made, tests[:last], given.all_tests)
+            tell(file, made, verdict, time.monotonic() - begun)
+
+
+def plain_verdicts(given: argparse.Namespace, tell: Tell) -> None:
+    """Tell what whole worlds in plain Python say of each fault."""
+    known, asked = explained(), []
+    for file, made in sample(sources(given.named), given.count, given.seed):
+        if is_explained(file, made, known):
+            tell(file, made, Verdict(KNOWN, "", 0), 0.0)
+        else:
+            asked.append((file, made))
+    limits = Limits(given.limit, given.patience or PLAIN_PATIENCE)
+    judge(PACKAGE, plain_tests(), asked, limits, tell, given.processes)
 
 
 def main(arguments: list[str]) -> int:
     """Plant faults, print what becomes of each, and the score: 1 if any survived, also of those before Ctrl-C."""
-    ends, begun = [], time.monotonic()
+    ends, given = [], parsed(arguments)
+
+    def tell(file: Path, made: Fault, verdict: Verdict, seconds: float) -> None:
+        ends.append((file.parts[0], verdict.kind))
+        print(line_of(file, made, verdict, seconds), flush=True)
+
     with contextlib.suppress(KeyboardInterrupt):
-        for file, made, verdict in verdicts(parsed(arguments)):
-            ends.append((file.parts[0], verdict.kind))
-            print(line_of(file, made, verdict, time.monotonic() - begun), flush=True)
-            begun = time.monotonic()
+        (plain_verdicts if given.plain else verdicts)(given, tell)
     print(summary(ends))
-    return int(any(kind == SURVIVED for _, kind in ends))
+    return int(any(kind in MISSED for _, kind in ends))
 
 
 if __name__ == "__main__":

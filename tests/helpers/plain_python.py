@@ -2,10 +2,12 @@
 
 Within `plain_python()` every entry, such as the time loop of an integrator, calls its kernels as Python functions on
 NumPy's floats. What is computed is the same but for rounding; a step of a small world takes some hundredths of a
-second, and nothing is compiled. Only floats have this: no lanes, duals, or calls of C.
+second, and nothing is compiled. MuJoCo's functions in C are called by way of ctypes. Only floats have this: no lanes
+and no duals.
 """
 
 import contextlib
+import ctypes
 import functools
 import sys
 import types
@@ -17,11 +19,13 @@ from unittest import mock
 import numpy as np
 from numba.core.typing.templates import builtin_registry
 
-from helpers.selves.exact import MEMORY, meanings
+from helpers.selves.exact import MEMORY, Area, meanings
 from saltus.number import kernels
 from saltus.number.components import trailing_zeros
 from saltus.number.intrinsics import memory
 from saltus.number.intrinsics.blocks import higher_of_block
+from saltus.number.intrinsics.calls import c_function
+from saltus.number.jets.functions_of_time import JOINT, POSE, call_body, call_joint
 from saltus.number.kernels import Entry
 from saltus.number.structs import Layout, Struct
 
@@ -83,8 +87,55 @@ def fields(struct: Struct) -> Any:
 def _known() -> dict[Any, Any]:
     """Meanings of functions that only compiled code has; bits are looked at in Python's whole numbers."""
     bits = kernels.PLAIN[trailing_zeros]
-    own = {trailing_zeros: lambda x: bits(int(x)), memory.put_lanes: MEMORY[memory.put], higher_of_block: _highest}
+    own = {trailing_zeros: lambda x: bits(int(x)), higher_of_block: _highest, memory.put_lanes: _put}
+    own |= {memory.get: _get, memory.put: _put, memory.get_int: _get_int}
+    own |= {c_function(*words): functools.partial(_call_in_c, words) for words in C_FUNCTIONS}
+    own |= {call_joint: functools.partial(_call_motion, JOINT), call_body: functools.partial(_call_motion, POSE)}
     return {**kernels.PLAIN, **MEMORY, **own}
+
+
+#: Results and arguments of the functions in C that kernels call: collisions, rays, distances, deformable bodies.
+C_FUNCTIONS = (
+    ("int", "pointer", "pointer", "pointer", "int", "int", "double"),
+    ("double", *["pointer"] * 5, "byte", "int", "pointer", "pointer"),
+    ("double", "pointer", "pointer", "int", "int", "double", "pointer"),
+    ("long", "long"),
+)
+C_TYPES = {"double": ctypes.c_double, "long": ctypes.c_int64, "int": ctypes.c_int32, "byte": ctypes.c_uint8}
+C_TYPES["pointer"] = ctypes.c_void_p
+
+
+def _call_in_c(words, address, arguments):
+    result, *taken = (C_TYPES[word] for word in words)
+    given = [float(x) if word == "double" else int(x) for word, x in zip(words[1:], arguments, strict=True)]
+    return ctypes.CFUNCTYPE(result, *taken)(int(address))(*given)
+
+
+def _call_motion(count, address, arguments):
+    """Numbers of a prescribed motion, which is compiled: Numba's functions return a status, and write the result."""
+    numbers, raised = (ctypes.c_double * count)(), ctypes.c_void_p()
+    function = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_double)(int(address))
+    status = function(ctypes.addressof(numbers), ctypes.addressof(raised), float(arguments[0]))
+    return tuple(np.array(numbers) if status == 0 else np.full(count, np.nan))
+
+
+def _get(address, i):
+    return address.get(i) if isinstance(address, Area) else np.float64(_in_memory(ctypes.c_double, address, i).value)
+
+
+def _get_int(address, i):
+    return address.get(i) if isinstance(address, Area) else _in_memory(ctypes.c_int64, address, i).value
+
+
+def _put(address, i, value):
+    if isinstance(address, Area):
+        address.put(i, value)
+    else:
+        _in_memory(ctypes.c_double, address, i).value = value
+
+
+def _in_memory(kind, address, i):
+    return kind.from_address(int(address) + 8 * int(i))
 
 
 def _highest(star, block, x, y, z, least):
@@ -164,7 +215,9 @@ def _called_by_name(value: Any) -> Any:
         def chosen(m, *arguments):
             key = m.layout, tuple(len(x) if isinstance(x, tuple) else 0 for x in arguments)
             if key not in made:
-                made[key] = plain(chooser(m, *arguments))
+                # plain Python has no types to check
+                with mock.patch.dict(chooser.__globals__, {"check_types": lambda *arguments: None}):
+                    made[key] = plain(chooser(m, *arguments))
             return made[key](m, *arguments)
 
         return chosen

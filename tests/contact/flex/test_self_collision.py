@@ -9,36 +9,17 @@ import mujoco
 import numpy as np
 import pytest
 from helpers.flex_contacts import Finder, assert_same, mujocos
+from helpers.flex_scenes import BODIES, SIZES, at, body, crumpled
 from scipy.optimize import nnls
 
 from saltus.contact.flex.self_collision import FULL, folds_close, list_neighbours, moved
 from saltus.model.flex.mujoco_contacts import NEIGHBOURS_AT_LEAST
 from saltus.number.kernels import Entry
 
-FLEX = '<flexcomp name="{}" type="grid" count="{}" dim="{}" spacing=".1 .1 .1" radius=".004" mass="1" pos="0 0 1">'
-DAMPER = '<edge damping="1"/><contact activelayers="{}"/>{}</flexcomp>'
-BODIES = {
-    "sheet": FLEX.format("sheet", "9 8 1", 2) + DAMPER.format(1, "<pin id='0 1'/>"),
-    "solid": FLEX.format("solid", "4 4 3", 3) + DAMPER.format(3, ""),
-    "rope": FLEX.format("rope", "30 1 1", 1) + DAMPER.format(1, ""),
-}
-SIZES = {"sheet": 0.1, "solid": 0.03, "rope": 0.1}  # of displacements (m)
 LESS = SIZES | {"solid": 0.01}  # so that the list is not full
 _CLOSE = Entry("folds_close", "", "d.time = folds_close(m, d, 0)", folds_close=folds_close)
 _LIST = Entry("list_neighbours", "", "list_neighbours(m, d, 0)", list_neighbours=list_neighbours)
 _MOVED = Entry("moved", "", "d.flexnear_made[0] = 1 - moved(m, d, 0)", moved=moved)
-
-
-def body(name):
-    return mujoco.MjModel.from_xml_string(f"<mujoco><worldbody>{BODIES[name]}</worldbody></mujoco>")
-
-
-def at(m, displacements):
-    """MuJoCo's data with vertices displaced from where they rest (m), each body's three slides in a row."""
-    d = mujoco.MjData(m)
-    d.qpos[:] = displacements.ravel()
-    mujoco.mj_fwdPosition(m, d)
-    return d
 
 
 def distance(a, b):
@@ -47,15 +28,6 @@ def distance(a, b):
     sums = [np.r_[np.full(len(a), weight), np.zeros(len(b))], np.r_[np.zeros(len(a)), np.full(len(b), weight)]]
     shares, _ = nnls(np.vstack([np.hstack([a.T, -b.T]), *sums]), np.r_[np.zeros(3), weight, weight])
     return np.linalg.norm(shares[: len(a)] @ a - shares[len(a) :] @ b)
-
-
-def crumpled(m, rng, size):
-    """Smooth random displacements of vertices, some cm to each other where they are side by side."""
-    x = mujoco.MjData(m)
-    mujoco.mj_kinematics(m, x)
-    places = x.xpos[m.nbody - m.nv // 3 :]
-    waves = rng.normal(size=(6, 3)) * 8.0
-    return sum(size * rng.normal(size=3) * np.sin(places @ w + rng.uniform(0, 6))[:, None] for w in waves)
 
 
 @pytest.mark.parametrize("name", list(BODIES))

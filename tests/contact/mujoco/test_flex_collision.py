@@ -20,32 +20,11 @@ import mujoco
 import numpy as np
 import pytest
 from helpers.flex_contacts import Finder, assert_same, mujocos, random_states, same_bits, with_geoms
+from helpers.flex_scenes import GEOMS, SCENES
 
 from saltus.contact.counts import NCON, NLOST
 from saltus.model.layout import DATA
 
-FLEX = '<flexcomp name="{}" type="grid" count="{}" dim="{}" spacing=".1 .1 .1" radius=".01" mass="1" {}>{}</flexcomp>'
-DAMPER = '<edge damping="1"/>'
-ALONE = DAMPER + '<contact selfcollide="none" contype="{0}" conaffinity="{0}"/>'
-SCENES = {
-    "sheet": FLEX.format("sheet", "8 7 1", 2, "", ALONE.format(1)),
-    "solid": FLEX.format("solid", "4 3 3", 3, "", ALONE.format(1)),
-    "rope": FLEX.format("rope", "9 1 1", 1, "", ALONE.format(1)),
-    "crossed": FLEX.format("a", "6 6 1", 2, "", ALONE.format(1))
-    + FLEX.format("b", "5 5 1", 2, 'pos=".02 0 .04" euler="80 10 0"', ALONE.format(1)),
-    "itself": FLEX.format("sheet", "8 7 1", 2, 'pos="0 0 .03"', DAMPER + "<pin id='0 1'/>"),
-    "rigid": '<geom type="plane" size="1 1 .1" euler="3 2 0"/><geom size=".1"/><body name="base" pos="0 0 .03">'
-    + '<freejoint/><inertial mass="1" pos="0 0 0" diaginertia="1 1 1"/>'
-    + FLEX.format("rigid", "10 9 1", 2, 'rigid="true"', ALONE.format(1).replace(DAMPER, ""))
-    + "</body>",
-    "both": FLEX.format("a", "4 3 3", 3, "", DAMPER) + FLEX.format("b", "6 6 1", 2, 'pos="0 0 .15"', DAMPER),
-}
-GEOMS = {
-    "sheet": [("cylinder", [0.1, 0.08], {"margin": 0.01}), ("ellipsoid", [0.1, 0.05, 0.15], {"gap": 0.01})],
-    "solid": [("box", [0.1, 0.07, 0.05], {}), ("cylinder", [0.05, 0.1], {}), ("sphere", [0.05], {})],
-    "rigid": [("sphere", [0.2], {}), ("box", [0.1, 0.2, 0.1], {})],
-    "rope": [("cylinder", [0.1, 0.08], {}), ("ellipsoid", [0.1, 0.05, 0.15], {}), ("capsule", [0.05, 0.1], {})],
-}
 KINDS = ("float64", "lane64", "lane32")
 TOLERANCE = {"float64": 1e-12, "lane64": 1e-12, "lane32": 1e-2}
 

@@ -1,0 +1,375 @@
+"""Faults in kernels, judged by tests that run kernels as plain Python, in forks of one process that has imported all.
+
+Tests are collected once. A first run, which is kept until a source changes, notes the statements of kernels that each
+test executes, and its time. For each fault a fork gives the kernels of a file their changed code, and runs the tests
+that execute the fault's statement, those of little time first, until the first that fails. No other test can see it.
+"""
+
+import ast
+import contextlib
+import gc
+import hashlib
+import json
+import os
+import resource
+import selectors
+import signal
+import sys
+import tempfile
+import time
+import types
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from _pytest import runner
+
+from helpers.mutant_faults import Fault, kernels, statements
+from helpers.mutant_verdicts import FOUND, INVALID, NOT_COMPILED, NOT_RUN, SURVIVED, UNDECIDED, Limits, Verdict
+
+PROCESSES = 2
+SLACK, SLOWER = 5.0, 10.0  # a test may take so many seconds more, and times its own, before it is a loop without end
+NO_CODE = (*NOT_COMPILED, "TypeError")  # what compiled code has no types for
+MARK = "_mark_statement"  # name of what changed code calls with the number of a statement that runs
+Place = tuple[str, int]  # a file relative to the package, and the first line of a statement
+
+
+class Run(NamedTuple):
+    """A run of all tests, by their names: their seconds of the processor, and the statements of kernels."""
+
+    seconds: dict[str, float]
+    statements: dict[str, set[Place]]
+
+    def tests(self, place: Place) -> list[str]:
+        """Tests that execute a statement, those of little time first."""
+        return sorted((name for name, ran in self.statements.items() if place in ran), key=self.seconds.__getitem__)
+
+    def runs(self, file: str, lines: tuple[int, int]) -> bool:
+        """Whether any test executes a statement between two lines of a file."""
+        return any(f == file and lines[0] <= n <= lines[1] for ran in self.statements.values() for f, n in ran)
+
+
+def judge(
+    package: Path,
+    tests: list[Path],
+    faults: list[tuple[Path, Fault]],
+    limits: Limits,
+    tell: Callable[[Path, Fault, Verdict, float], None],
+    processes: int = PROCESSES,
+) -> None:
+    """Tell the verdict of tests on each fault in kernels of a package, and the seconds of the processor that it took.
+
+    RuntimeError: a test fails without a fault. `limits.all`: after so many seconds of the processor the tests that are
+    left do not run, and the verdict says how many did.
+    """
+    driver = _Driver(package, faults, limits, tell, processes)
+    arguments = ["-q", "-s", "-p", "no:cacheprovider", "-p", "no:warnings", "--no-header", "--no-summary"]
+    pytest.main([*arguments, *map(str, tests)], plugins=[driver])
+    if driver.error:
+        raise RuntimeError(driver.error)
+
+
+# ---------------------------------------------------------------- changed code
+
+
+def _functions_of(package: Path) -> dict[str, list[types.FunctionType]]:
+    """All functions that live, by the file of the package that defines them."""
+    found: dict[str, list[types.FunctionType]] = {}
+    for function in gc.get_objects():
+        if type(function) is types.FunctionType and function.__code__.co_filename.startswith(f"{package}/"):
+            file = Path(function.__code__.co_filename).relative_to(package).as_posix()
+            found.setdefault(file, []).append(function)
+    return found
+
+
+def _codes(code: types.CodeType) -> Iterator[tuple[tuple[str, int], types.CodeType]]:
+    """Code of all functions inside, by qualified name and how many of this name came before."""
+    counts: dict[str, int] = {}
+    waiting = [code]
+    while waiting:
+        inner = [x for x in waiting.pop(0).co_consts if isinstance(x, types.CodeType)]
+        for one in inner:
+            counts[one.co_qualname] = counts.get(one.co_qualname, -1) + 1
+            yield (one.co_qualname, counts[one.co_qualname]), one
+        waiting += inner
+
+
+def _with_closures(tree: ast.Module, old: dict[tuple[str, int], types.CodeType]) -> ast.Module:
+    """The tree, whose functions still refer to all variables of their closures, so that these keep their size."""
+    counts: dict[str, int] = {}
+    waiting = [(tree, "")]
+    while waiting:
+        node, before = waiting.pop(0)
+        for inner in _functions_in(node):
+            name = before + inner.name
+            counts[name] = counts.get(name, -1) + 1
+            code = old.get((name, counts[name]))
+            if code is not None and code.co_freevars:
+                kept: list[ast.stmt] = [ast.Expr(ast.Name(x, ast.Load())) for x in code.co_freevars]
+                inner.body.append(ast.If(ast.Constant(0), kept, []))
+            waiting.append((inner, f"{name}.<locals>."))
+    return ast.fix_missing_locations(tree)
+
+
+def _functions_in(node: ast.AST) -> Iterator[ast.FunctionDef]:
+    """Functions defined in a node, but not those inside of them."""
+    for inner in ast.iter_child_nodes(node):
+        if isinstance(inner, ast.FunctionDef):
+            yield inner
+        elif not isinstance(inner, ast.ClassDef):
+            yield from _functions_in(inner)
+
+
+def _put(tree: ast.Module, path: Path, functions: list[types.FunctionType]) -> None:
+    """Give functions of a file the code of a changed tree of it. ValueError: a closure has another size."""
+    text = path.read_text(encoding="utf-8")
+    old = dict(_codes(compile(text, str(path), "exec")))
+    new = dict(_codes(compile(_with_closures(tree, old), str(path), "exec")))
+    changed = {(name[0], code.co_firstlineno): new[name] for name, code in old.items() if name in new}
+    for function in functions:
+        code = changed.get((function.__code__.co_qualname, function.__code__.co_firstlineno))
+        if code is not None:
+            function.__code__ = code
+
+
+def _marked(path: Path, first: int) -> tuple[ast.Module, list[int]]:
+    """A file's tree in which each statement of a kernel is marked before it runs, and the lines of the statements."""
+    tree, lines = ast.parse(path.read_text(encoding="utf-8")), []
+    for kernel in kernels(tree):
+        blocks = {id(x): block for block in _blocks(kernel) for x in block}
+        for statement in [*statements(kernel.body)]:
+            mark = ast.parse(f"{MARK}({first + len(lines)})").body[0]
+            for node in ast.walk(mark):
+                ast.copy_location(node, statement)
+            block = blocks[id(statement)]
+            block.insert(block.index(statement), mark)
+            lines.append(statement.lineno)
+    return tree, lines
+
+
+def _blocks(kernel: ast.FunctionDef) -> Iterator[list[ast.stmt]]:
+    """All lists of statements in a kernel."""
+    for node in ast.walk(kernel):
+        yield from (block for name in ("body", "orelse") if isinstance(block := getattr(node, name, None), list))
+
+
+# ---------------------------------------------------------------- processes
+
+
+class _Driver:
+    """A plugin of pytest that judges faults in place of running the tests once."""
+
+    def __init__(self, package, faults, limits, tell, processes):
+        self._package, self._faults, self._limits, self._tell = package, faults, limits, tell
+        self._processes = processes
+        self.error = "no tests were collected"
+        self._raised: Any = None
+
+    def pytest_exception_interact(self, node, call, report):
+        self._raised = call.excinfo
+
+    def pytest_runtestloop(self, session):
+        if session.testsfailed:
+            self.error = "some tests cannot be collected"
+            return True
+        self.error = ""
+        self._items = {item.nodeid: item for item in session.items}
+        self._functions = _functions_of(self._package)
+        gc.collect()
+        gc.freeze()
+        try:
+            self._judge_all(self._kept_run(session))
+        except RuntimeError as error:
+            self.error = str(error)
+        return True
+
+    def _failure(self, name: str) -> str:
+        """Type of the error with which a test fails, and its text; nothing where it passes."""
+        self._raised = None
+        reports = runner.runtestprotocol(self._items[name], log=False, nextitem=None)
+        if not any(report.failed for report in reports):
+            return ""
+        if self._raised is None:
+            return "Failed"
+        return f"{self._raised.typename}: {str(self._raised.value)[:200]}"
+
+    # -------- what tests execute
+
+    def _kept_run(self, session) -> Run:
+        """The last run of the tests, from a temporary file where no source has changed since."""
+        sources = sorted({*self._package.rglob("*.py"), *Path(__file__).parent.rglob("*.[pj][ys]*")})
+        sources += sorted({item.path for item in session.items})
+        texts = [source.read_bytes() for source in sources]
+        key = hashlib.sha256(b"".join([sys.version.encode(), *map(str.encode, self._items), *texts])).hexdigest()
+        file = Path(tempfile.gettempdir()) / f"plain_mutants_{os.getuid()}" / f"{key[:32]}.json"
+        with contextlib.suppress(OSError, ValueError):
+            kept = json.loads(file.read_text())
+            return Run(kept["seconds"], {k: {(f, n) for f, n in x} for k, x in kept["statements"].items()})
+        found = self._run()
+        file.parent.mkdir(mode=0o700, exist_ok=True)
+        written = file.with_suffix(f".{os.getpid()}")
+        written.write_text(json.dumps({"seconds": found.seconds, "statements": _lists(found.statements)}))
+        written.replace(file)
+        return found
+
+    def _run(self) -> Run:
+        names, parts = [*self._items], range(self._processes)
+        found, failed = Run({}, {}), []
+        jobs = (lambda say, mine=names[k :: self._processes]: self._note(mine, say) for k in parts)
+        for _, lines, end in _forked(jobs, self._processes, float("inf")):
+            if end:
+                raise RuntimeError(f"tests end without a fault, after {lines[-1:]}: {end}")
+            for line in lines:
+                if line.get("failed"):
+                    failed.append(f"{line['test']} fails without a fault, too: {line['failed']}")
+                elif "test" in line:
+                    found.seconds[line["test"]] = line["seconds"]
+                    found.statements[line["test"]] = {(file, n) for file, n in line["statements"]}
+        if failed:
+            raise RuntimeError("\n".join(failed))
+        return found
+
+    def _note(self, names: list[str], say: Callable[[dict], None]) -> None:
+        """Run tests with marked statements, and say what each executes."""
+        import builtins
+
+        places: list[Place] = []
+        for file, functions in self._functions.items():
+            tree, lines = _marked(self._package / file, len(places))
+            if lines:
+                places += [(file, line) for line in lines]
+                _put(tree, self._package / file, functions)
+        marks: set[int] = set()
+        setattr(builtins, MARK, marks.add)
+        for name in names:
+            say({"begins": name})
+            marks.clear()
+            begun = time.process_time()
+            failed = self._failure(name)
+            seconds = time.process_time() - begun
+            ran = sorted({places[k] for k in marks})
+            say({"test": name, "failed": failed, "seconds": seconds, "statements": ran})
+
+    # -------- faults
+
+    def _judge_all(self, run: Run) -> None:
+        chosen = [(file, made, run.tests((file.as_posix(), made.statement))) for file, made in self._faults]
+        waiting = []
+        for file, made, names in chosen:
+            if names:
+                waiting.append((file, made, names))
+            else:
+                ran = run.runs(file.as_posix(), made.kernel_lines)
+                told = "no test runs this statement" if ran else "no test runs this kernel"
+                self._tell(file, made, Verdict(NOT_RUN, told, 0), 0.0)
+        jobs = (lambda say, one=one: self._try(*one, run, say) for one in waiting)
+        for k, lines, end in _forked(jobs, self._processes, 20.0 * self._limits.all + 60.0):
+            file, made, names = waiting[k]
+            begun = [line["begins"] for line in lines if "begins" in line]
+            seconds = sum(line.get("seconds", 0.0) for line in lines)
+            self._tell(file, made, _verdict(begun, lines[-1] if lines else {}, end, len(names)), seconds)
+
+    def _try(self, file: Path, made: Fault, names: list[str], run: Run, say: Callable[[dict], None]) -> None:
+        """Run tests with a fault until the first that fails."""
+        _put(ast.parse(made.text), self._package / file, self._functions[file.as_posix()])
+        for name in names:
+            used = time.process_time()
+            if used > self._limits.all:
+                break
+            say({"begins": name})
+            most = min(self._limits.test, SLACK + SLOWER * run.seconds[name])
+            hard = resource.getrlimit(resource.RLIMIT_CPU)[1]
+            resource.setrlimit(resource.RLIMIT_CPU, (int(used + most) + 1, hard))
+            failed = self._failure(name)
+            say({"seconds": time.process_time() - used, "failed": failed})
+            if failed:
+                break
+
+
+def _lists(statements: dict[str, set[Place]]) -> dict[str, list[Place]]:
+    return {name: sorted(places) for name, places in statements.items()}
+
+
+def _verdict(begun: list[str], last: dict, end: str, count: int) -> Verdict:
+    if end == "out of time":
+        return Verdict(UNDECIDED, f"out of time in {begun[-1] if begun else 'the first test'}", len(begun))
+    if end:
+        return Verdict(FOUND, f"{begun[-1]} ({end})", len(begun)) if begun else Verdict(INVALID, end, 0)
+    failed = last.get("failed", "")
+    if not failed:
+        return Verdict(SURVIVED, "" if len(begun) == count else f"out of {count}", len(begun))
+    if failed.partition(":")[0] in NO_CODE or failed.startswith("IndexError: tuple index"):
+        return Verdict(INVALID, failed.partition("\n")[0], len(begun))
+    return Verdict(FOUND, begun[-1], len(begun))
+
+
+def _forked(
+    jobs: Iterable[Callable[[Callable[[dict], None]], None]], processes: int, patience: float
+) -> Iterator[tuple[int, list[dict], str]]:
+    """Number of each job, what it said, and how its process ended: "", "crash", "hang" or "out of time".
+
+    Jobs run in forks of this process, a few at once, in the order in which they begin. After `patience` seconds on a
+    clock they end.
+    """
+    numbered, running = iter(enumerate(jobs)), {}
+    with selectors.DefaultSelector() as ready:
+        try:
+            while True:
+                while len(running) < processes and (following := next(numbered, None)):
+                    child, reading = _begin(following[1])
+                    ready.register(reading, selectors.EVENT_READ)
+                    running[reading] = [following[0], child, b"", time.monotonic() + patience]
+                if not running:
+                    return
+                least = min(until for *_, until in running.values()) - time.monotonic()
+                for key, _ in ready.select(None if least == float("inf") else max(least, 0.0)):
+                    running[key.fd][2] += (new := os.read(key.fd, 1 << 20))
+                    if not new:
+                        ready.unregister(key.fd)
+                        yield _ended(key.fd, *running.pop(key.fd)[:3])
+                for reading, (_, child, _, until) in running.items():
+                    if time.monotonic() > until:
+                        os.kill(child, signal.SIGKILL)
+                        running[reading][3] = float("inf")
+        finally:
+            for reading, (_, child, _, _) in running.items():
+                os.kill(child, signal.SIGKILL)
+                os.close(reading)
+                os.waitpid(child, 0)
+
+
+def _begin(job) -> tuple[int, int]:
+    """The process of a job, and where it is heard."""
+    reading, writing = os.pipe()
+    sys.stdout.flush()
+    child = os.fork()
+    if child:
+        os.close(writing)
+        return child, reading
+    os.close(reading)
+
+    def say(said: dict) -> None:
+        os.write(writing, (json.dumps(said) + "\n").encode())
+
+    try:
+        nowhere = os.open(os.devnull, os.O_RDWR)
+        for standard in range(3):
+            os.dup2(nowhere, standard)
+        job(say)
+    except BaseException as error:
+        say({"error": f"{type(error).__name__}: {error}"})
+    finally:
+        os._exit(0)
+
+
+def _ended(reading: int, number: int, child: int, said: bytes) -> tuple[int, list[dict], str]:
+    os.close(reading)
+    _, status = os.waitpid(child, 0)
+    lines = [json.loads(line) for line in said.splitlines() if line.endswith(b"}")]
+    end = ""
+    if os.WIFSIGNALED(status):
+        end = {signal.SIGXCPU: "hang", signal.SIGKILL: "out of time"}.get(os.WTERMSIG(status), "crash")
+    elif lines and "error" in lines[-1]:
+        end = lines[-1]["error"]
+    return number, lines, end

@@ -1,0 +1,136 @@
+"""Contacts of all pairs of shapes and of deformable bodies in plain Python: what needs no compiler.
+
+Law: MuJoCo 4.0's contacts at the same poses of geoms and vertices, pair by pair: elements, distances, places, frames,
+order, rows and forces. Tolerances: by closed formulas 1e-11; searches for nearest points end within 1e-8 m, but on
+curved bodies MuJoCo's may fall short of the largest separation by a millimetre; forces 1e-8 of the largest.
+"""
+
+import mujoco
+import numpy as np
+import pytest
+from helpers import colliding, flex_nodes, flex_rows
+from helpers.constraints import assert_same_rows
+from helpers.flex_contacts import Finder, assert_same, mujocos, random_states, with_geoms
+from helpers.flex_scenes import BODIES, GEOMS, ROPE, SCENES, SHEETS, SIZES, at, body, crumpled
+from helpers.plain_python import plain_python
+
+
+@pytest.fixture(autouse=True)
+def _plain():
+    with plain_python():
+        yield
+
+
+# ---------------------------------------------------------------- height fields
+
+EXACT = '<option ccd_tolerance="1e-10" ccd_iterations="200"/>'
+
+
+@pytest.mark.parametrize("shape", ["sphere", "capsule", "ellipsoid", "cylinder"])
+def test_height_fields(shape):
+    """One contact for each prism that is met."""
+    curved = shape in ("cylinder", "ellipsoid")
+    model = colliding.model_of(colliding.HILLS, colliding.GEOMS[shape], reach=colliding.REACH, extra=EXACT)
+    qpos, count = colliding.states(model, 5, seed=1, apart=0.5), 0
+    for q, ours in zip(qpos, colliding.Finder(model)(qpos), strict=True):
+        theirs = colliding.mujocos(model.mj_model, q)
+        assert len(ours) == len(theirs)
+        count += len(ours)
+        for a, b in zip(ours, theirs, strict=True):
+            assert b.dist - (1e-6 if curved else 1e-8) <= a.dist <= b.dist + (2e-3 if curved else 1e-8)
+            if not curved:
+                assert a.normal == pytest.approx(b.normal, abs=1e-3) or abs(a.dist - b.dist) < 1e-8
+                midway = a.pos + (b.dist - a.dist) * a.normal / 2
+                assert midway == pytest.approx(b.pos, abs=1e-3) or abs(a.dist - b.dist) < 1e-8
+    assert count > 8
+
+
+FOREIGN = [("hills", "box"), ("hills", "dice"), ("coin", "box"), ("stone", "sphere")]
+
+
+@pytest.mark.parametrize(("first", "second"), FOREIGN)
+def test_pairs_that_mujoco_collides(first, second):
+    """Called in C at our poses: height fields on flat shapes, meshes of many corners, and distance fields.
+
+    On distance fields MuJoCo goes down gradients, where rounding of quaternions grows.
+    """
+    geoms = {"hills": colliding.HILLS, "stone": 'type="sdf" mesh="dice"', **colliding.GEOMS}
+    model = colliding.model_of(geoms[first], geoms[second], reach=colliding.REACH, extra=EXACT)
+    assert model.struct().collision_foreign.any()
+    qpos, count = colliding.states(model, 6, seed=2, apart=0.5), 0
+    close = 1e-5 if first == "stone" else 1e-9
+    for q, ours in zip(qpos, colliding.Finder(model)(qpos), strict=True):
+        theirs = colliding.mujocos(model.mj_model, q)
+        assert len(ours) == len(theirs)
+        count += len(ours)
+        for a, b in zip(ours, theirs, strict=True):
+            np.testing.assert_allclose([a.dist, *a.pos, *a.frame], [b.dist, *b.pos, *b.frame], rtol=0, atol=close)
+    assert count > 3
+
+
+# ---------------------------------------------------------------- deformable bodies
+
+
+@pytest.mark.parametrize("name", SCENES)
+def test_deformable_bodies_that_mujoco_collides(name):
+    """With curved geoms and edges, with each other, and with themselves."""
+    spec = mujoco.MjSpec.from_string(f"<mujoco><worldbody>{SCENES[name]}</worldbody></mujoco>")
+    m = with_geoms(spec, GEOMS.get(name, []))
+    states = random_states(m, np.random.default_rng(7), 4, 0.03)
+    if name == "rigid":  # of ninety vertices below the plane fifty count
+        d = mujoco.MjData(m)
+        d.qpos[2] -= 0.2
+        mujoco.mj_fwdPosition(m, d)
+        states.append(d)
+    assert assert_same(Finder(m)(states), mujocos(states), 1e-12) > 10
+
+
+RODS = {
+    "sphere": [("sphere", [0.04], {}), ("sphere", [0.15], {"margin": 0.02})],
+    "capsule": [("capsule", [0.03, 0.1], {}), ("capsule", [0.05, 0.05], {"margin": 0.01, "gap": 0.01})],
+    "box": [("box", [0.12, 0.08, 0.03], {}), ("box", [0.1, 0.1, 0.1], {"margin": 0.03})],
+}
+
+
+@pytest.mark.parametrize("name", RODS)
+def test_ropes(name):
+    m = with_geoms(mujoco.MjSpec.from_string(ROPE), RODS[name])
+    states = random_states(m, np.random.default_rng(3), 15, 0.02)
+    assert assert_same(Finder(m)(states), mujocos(states), 1e-11) > 10
+
+
+def test_sheets_and_solids():
+    """Spheres, capsules, boxes and planes with triangles and tetrahedra, near pinned vertices, too."""
+    rods = [("sphere", [0.08], {"conaffinity": 3}), ("capsule", [0.05, 0.2], {"conaffinity": 3})]
+    m = with_geoms(mujoco.MjSpec.from_string(SHEETS), [*rods, ("box", [0.1, 0.06, 0.04], {"conaffinity": 1})])
+    states = random_states(m, np.random.default_rng(4), 4, 0.03)
+    bodies = [[g for g in range(m.ngeom) if m.geom_bodyid[g] == b] for b in range(m.nbody)]
+    pairs = [(g, f) for geoms in bodies for f in range(2) for g in geoms if _masks(m, g, f)]
+    assert assert_same(Finder(m, pairs=pairs)(states), mujocos(states), 1e-11) > 100
+
+
+def _masks(m, g, f):
+    return m.geom_contype[g] & m.flex_conaffinity[f] or m.flex_contype[f] & m.geom_conaffinity[g]
+
+
+@pytest.mark.parametrize("name", BODIES)
+def test_bodies_that_crumple(name):
+    """Along a path, on which lists of neighbours are made and made again."""
+    m, rng = body(name), np.random.default_rng(3)
+    path, finder, count = [crumpled(m, rng, SIZES[name]) for _ in range(2)], Finder(m), 0
+    for share in np.linspace(0, 1, 3 if name == "solid" else 5):
+        states = [at(m, (1 - share) * path[0] + share * path[1])]
+        count += assert_same(finder(states), mujocos(states), 1e-12)
+    assert count > 0 or name == "rope"
+
+
+ROWS = {name: flex_rows.MODELS[name] for name in ("rod and box", "pinned to a body that turns", "solid")}
+ROWS |= {name: flex_nodes.MODELS[name] for name in ("cells that elements straddle", "on the floor")}
+CONES = [(name, ("pyramidal", "elliptic")[k % 2]) for k, name in enumerate(ROWS)]
+
+
+@pytest.mark.parametrize(("name", "cone"), CONES)
+def test_rows_of_deformable_bodies(name, cone):
+    xml = f'<mujoco><option cone="{cone}"/><worldbody>{ROWS[name]}</worldbody></mujoco>'
+    _, contacts, *_ = assert_same_rows(xml, states=1, spread=0.01)
+    assert contacts > 2
