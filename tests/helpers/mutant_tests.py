@@ -10,6 +10,27 @@ import saltus
 PACKAGE = Path(saltus.__file__).parent
 TESTS = Path(__file__).resolve().parents[1]
 ROOMS = ("spatial", "dynamics", "contact", "solve", "integrate", "sense")
+#: Files of compiled tests most of which run in plain Python, too, and within seconds.
+ALSO_PLAIN = {
+    "dynamics": (
+        *("test_control", "test_energy", "test_equations", "test_history", "test_model_based_control"),
+        *("test_motions", "test_operational_space", "test_reference"),
+    ),
+    "dynamics/actuator": ("test_dc_motor", "test_hill_curves", "test_hill_muscle"),
+    "dynamics/awake": ("test_lists",),
+    "dynamics/flex": ("test_cells", "test_rods"),
+    "dynamics/tendon": ("test_wrap",),
+    "dynamics/tree": ("test_jacobian", "test_manifold", "test_momentum", "test_regressor"),
+    "integrate": ("test_activations", "test_adjoints"),
+    "integrate/adaptive": ("test_dense_output", "test_dopri5"),
+    "integrate/event": ("test_event_functions",),
+    "integrate/fixed": ("test_user_momenta", "test_verlet"),
+    "integrate/implicit": ("test_discrete", "test_energy_momentum"),
+    "solve/cone": ("test_gauss_seidel", "test_islands", "test_minimum_norm", "test_problem", "test_residual"),
+    "solve/event": ("test_redundant_rows", "test_shared_forces"),
+    "solve/impact": ("test_law", "test_tangential"),
+    "solve/stepping": ("test_least_forces",),
+}
 LAST = ("test_truth_table.py",)
 ONLY_WITH_ALL = ("test_bits.py",)
 INTERPRETED = (
@@ -49,6 +70,11 @@ def likely_tests(file: Path, with_all: bool = False) -> list[list[Path]]:
 def plain_tests() -> list[Path]:
     """Files of whole worlds in plain Python, without compiled kernels."""
     return sorted(TESTS.glob("test_plain_*.py"))
+
+
+def also_plain() -> tuple[Path, ...]:
+    """Files of compiled tests that are tried in plain Python, where those that need the compiler are left out."""
+    return tuple(TESTS / folder / f"{name}.py" for folder, names in ALSO_PLAIN.items() for name in names)
 
 
 def module_name(file: Path) -> str:

@@ -18,17 +18,23 @@ import sys
 import tempfile
 import time
 import types
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
+from unittest import mock
 
 import pytest
 from _pytest import runner
+from numba.core.dispatcher import _FunctionCompiler
 
 from helpers.mutant_faults import Fault, kernels, statements
 from helpers.mutant_verdicts import FOUND, INVALID, NOT_COMPILED, NOT_RUN, SURVIVED, UNDECIDED, Limits, Verdict
+from helpers.plain_python import plain_python
+from saltus.number.kernels import Entry
 
 PROCESSES = 2
+LONGEST = 2.0  # seconds of the processor of a test that is compiled elsewhere
 SLACK, SLOWER = 5.0, 10.0  # a test may take so many seconds more, and times its own, before it is a loop without end
 NO_CODE = (*NOT_COMPILED, "TypeError")  # what compiled code has no types for
 MARK = "_mark_statement"  # name of what changed code calls with the number of a statement that runs
@@ -42,8 +48,13 @@ class Run(NamedTuple):
     statements: dict[str, set[Place]]
 
     def tests(self, place: Place) -> list[str]:
-        """Tests that execute a statement, those of little time first."""
-        return sorted((name for name, ran in self.statements.items() if place in ran), key=self.seconds.__getitem__)
+        """Tests that execute a statement: those of little time first, and later those of a function that had turns."""
+        names = sorted((name for name, ran in self.statements.items() if place in ran), key=self.seconds.__getitem__)
+        turns, cost = Counter(), {}
+        for name in names:
+            turns[name.partition("[")[0]] += 1
+            cost[name] = self.seconds[name] * turns[name.partition("[")[0]]
+        return sorted(names, key=cost.__getitem__)
 
     def runs(self, file: str, lines: tuple[int, int]) -> bool:
         """Whether any test executes a statement between two lines of a file."""
@@ -57,15 +68,17 @@ def judge(
     limits: Limits,
     tell: Callable[[Path, Fault, Verdict, float], None],
     processes: int = PROCESSES,
+    also: tuple[Path, ...] = (),
 ) -> None:
     """Tell the verdict of tests on each fault in kernels of a package, and the seconds of the processor that it took.
 
     RuntimeError: a test fails without a fault. `limits.all`: after so many seconds of the processor the tests that are
-    left do not run, and the verdict says how many did.
+    left do not run, and the verdict says how many did. `also`: files of tests that run in plain Python here, for all
+    that they are compiled elsewhere; those that then fail without a fault, or take long, are left out.
     """
-    driver = _Driver(package, faults, limits, tell, processes)
+    driver = _Driver(package, faults, limits, tell, processes, also)
     arguments = ["-q", "-s", "-p", "no:cacheprovider", "-p", "no:warnings", "--no-header", "--no-summary"]
-    pytest.main([*arguments, *map(str, tests)], plugins=[driver])
+    pytest.main([*arguments, *map(str, [*tests, *also])], plugins=[driver])
     if driver.error:
         raise RuntimeError(driver.error)
 
@@ -160,11 +173,23 @@ def _blocks(kernel: ast.FunctionDef) -> Iterator[list[ast.stmt]]:
 class _Driver:
     """A plugin of pytest that judges faults in place of running the tests once."""
 
-    def __init__(self, package, faults, limits, tell, processes):
+    def __init__(self, package, faults, limits, tell, processes, also):
         self._package, self._faults, self._limits, self._tell = package, faults, limits, tell
-        self._processes = processes
+        self._processes, self._also = processes, {*also}
         self.error = "no tests were collected"
         self._raised: Any = None
+
+    @pytest.fixture(autouse=True)
+    def _without_compiler(self, request):
+        if request.path not in self._also:
+            yield
+            return
+        compilers = (Entry, "compiled"), (_FunctionCompiler, "compile")
+        with contextlib.ExitStack() as stack:
+            stack.enter_context(plain_python())
+            for owner, name in compilers:  # nothing with a fault may come among the compiled kernels
+                stack.enter_context(mock.patch.object(owner, name, _refuse))
+            yield
 
     def pytest_exception_interact(self, node, call, report):
         self._raised = call.excinfo
@@ -179,7 +204,7 @@ class _Driver:
         gc.collect()
         gc.freeze()
         try:
-            self._judge_all(self._kept_run(session))
+            self._judge_all(self._kept_run())
         except RuntimeError as error:
             self.error = str(error)
         return True
@@ -196,33 +221,39 @@ class _Driver:
 
     # -------- what tests execute
 
-    def _kept_run(self, session) -> Run:
-        """What tests execute, from a temporary file where no source has changed since."""
-        sources = sorted({*self._package.rglob("*.py"), *Path(__file__).parent.rglob("*.[pj][ys]*")})
-        sources += sorted({item.path for item in session.items})
-        texts = [source.read_bytes() for source in sources]
-        key = hashlib.sha256(b"".join([sys.version.encode(), *map(str.encode, self._items), *texts])).hexdigest()
-        file = Path(tempfile.gettempdir()) / f"plain_mutants_{os.getuid()}" / f"{key[:32]}.json"
-        with contextlib.suppress(OSError, ValueError):
+    def _kept_run(self) -> Run:
+        """What tests execute, of each file of tests from a temporary one where no source has changed since."""
+        own = {*Path(__file__).parent.rglob("mutant*"), Path(__file__)}
+        helpers = {*Path(__file__).parent.rglob("*.py"), *Path(__file__).parent.rglob("*.json")} - own
+        common = hashlib.sha256(sys.version.encode())
+        for source in sorted({*self._package.rglob("*.py"), *helpers}):
+            common.update(source.read_bytes())
+        whole, folder = Run({}, {}), Path(tempfile.gettempdir()) / f"plain_mutants_{os.getuid()}"
+        folder.mkdir(mode=0o700, exist_ok=True)
+        for path in sorted({item.path for item in self._items.values()}):
+            names, key = [name for name, item in self._items.items() if item.path == path], common.copy()
+            key.update(path.read_bytes() + "".join(names).encode())
+            file = folder / f"{key.hexdigest()[:32]}.json"
+            if not file.exists():
+                found = self._run(names)
+                written = file.with_suffix(f".{os.getpid()}")
+                written.write_text(json.dumps({"seconds": found.seconds, "statements": _lists(found.statements)}))
+                written.replace(file)
             kept = json.loads(file.read_text())
-            return Run(kept["seconds"], {k: {(f, n) for f, n in x} for k, x in kept["statements"].items()})
-        found = self._run()
-        file.parent.mkdir(mode=0o700, exist_ok=True)
-        written = file.with_suffix(f".{os.getpid()}")
-        written.write_text(json.dumps({"seconds": found.seconds, "statements": _lists(found.statements)}))
-        written.replace(file)
-        return found
+            whole.seconds.update(kept["seconds"])
+            whole.statements.update({name: {(f, n) for f, n in ran} for name, ran in kept["statements"].items()})
+        return whole
 
-    def _run(self) -> Run:
-        names, parts = [*self._items], range(self._processes)
-        found, failed = Run({}, {}), []
+    def _run(self, names: list[str]) -> Run:
+        parts, found, failed = range(self._processes), Run({}, {}), []
         jobs = (lambda say, mine=names[k :: self._processes]: self._note(mine, say) for k in parts)
         for _, lines, end in _forked(jobs, self._processes, float("inf")):
             if end:
                 raise RuntimeError(f"tests end without a fault, after {lines[-1:]}: {end}")
             for line in lines:
                 if line.get("failed"):
-                    failed.append(f"{line['test']} fails without a fault, too: {line['failed']}")
+                    if self._items[line["test"]].path not in self._also:
+                        failed.append(f"{line['test']} fails without a fault, too: {line['failed']}")
                 elif "test" in line:
                     found.seconds[line["test"]] = line["seconds"]
                     found.statements[line["test"]] = {(file, n) for file, n in line["statements"]}
@@ -246,7 +277,8 @@ class _Driver:
             say({"begins": name})
             marks.clear()
             begun = time.process_time()
-            failed = self._failure(name)
+            with _at_most(LONGEST if self._items[name].path in self._also else 0.0):
+                failed = self._failure(name)
             seconds = time.process_time() - begun
             ran = sorted({places[k] for k in marks})
             say({"test": name, "failed": failed, "seconds": seconds, "statements": ran})
@@ -285,6 +317,30 @@ class _Driver:
             say({"seconds": time.process_time() - used, "failed": failed})
             if failed:
                 break
+
+
+class _TooLong(BaseException):
+    """A test takes too many seconds of the processor."""
+
+
+@contextlib.contextmanager
+def _at_most(seconds: float) -> Iterator[None]:
+    """End what takes more than these seconds of the processor, unless they are 0."""
+
+    def end(*_: Any) -> None:
+        raise _TooLong
+
+    before = signal.signal(signal.SIGPROF, end)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0.0)
+        signal.signal(signal.SIGPROF, before)
+
+
+def _refuse(*_: Any, **__: Any) -> Any:
+    raise NotImplementedError("a test in plain Python needs the compiler")
 
 
 def _lists(statements: dict[str, set[Place]]) -> dict[str, list[Place]]:
