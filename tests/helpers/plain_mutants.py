@@ -34,7 +34,7 @@ from helpers.plain_python import plain_python
 from saltus.number.kernels import Entry
 
 PROCESSES = 2
-LONGEST = 2.0  # seconds of the processor of a test that is compiled elsewhere
+LONGEST = 1.0  # seconds of the processor of a test that is compiled elsewhere
 SLACK, SLOWER = 5.0, 10.0  # a test may take so many seconds more, and times its own, before it is a loop without end
 NO_CODE = (*NOT_COMPILED, "TypeError")  # what compiled code has no types for
 MARK = "_mark_statement"  # name of what changed code calls with the number of a statement that runs
@@ -230,19 +230,33 @@ class _Driver:
             common.update(source.read_bytes())
         whole, folder = Run({}, {}), Path(tempfile.gettempdir()) / f"plain_mutants_{os.getuid()}"
         folder.mkdir(mode=0o700, exist_ok=True)
-        for path in sorted({item.path for item in self._items.values()}):
-            names, key = [name for name, item in self._items.items() if item.path == path], common.copy()
-            key.update(path.read_bytes() + "".join(names).encode())
-            file = folder / f"{key.hexdigest()[:32]}.json"
-            if not file.exists():
-                found = self._run(names)
-                written = file.with_suffix(f".{os.getpid()}")
-                written.write_text(json.dumps({"seconds": found.seconds, "statements": _lists(found.statements)}))
-                written.replace(file)
+        files: dict[Path, Path] = {}
+        for path in {item.path for item in self._items.values()}:
+            key = common.copy()
+            key.update(path.read_bytes() + "".join(self._names_in(path)).encode())
+            files[path] = folder / f"{key.hexdigest()[:32]}.json"
+        self._keep({path: file for path, file in files.items() if not file.exists()})
+        for file in files.values():
             kept = json.loads(file.read_text())
             whole.seconds.update(kept["seconds"])
             whole.statements.update({name: {(f, n) for f, n in ran} for name, ran in kept["statements"].items()})
         return whole
+
+    def _names_in(self, path: Path) -> list[str]:
+        return [name for name, item in self._items.items() if item.path == path]
+
+    def _keep(self, files: dict[Path, Path]) -> None:
+        """Run the tests of files, and keep what each executes in a file of its own."""
+        if not files:
+            return
+        found = self._run([name for path in files for name in self._names_in(path)])
+        for path, file in files.items():
+            names = [name for name in self._names_in(path) if name in found.seconds]
+            seconds = {name: found.seconds[name] for name in names}
+            statements = {name: sorted(found.statements[name]) for name in names}
+            written = file.with_suffix(f".{os.getpid()}")
+            written.write_text(json.dumps({"seconds": seconds, "statements": statements}))
+            written.replace(file)
 
     def _run(self, names: list[str]) -> Run:
         parts, found, failed = range(self._processes), Run({}, {}), []
@@ -341,10 +355,6 @@ def _at_most(seconds: float) -> Iterator[None]:
 
 def _refuse(*_: Any, **__: Any) -> Any:
     raise NotImplementedError("a test in plain Python needs the compiler")
-
-
-def _lists(statements: dict[str, set[Place]]) -> dict[str, list[Place]]:
-    return {name: sorted(places) for name, places in statements.items()}
 
 
 def _verdict(begun: list[str], last: dict, end: str, count: int) -> Verdict:
