@@ -10,20 +10,12 @@ import saltus
 PACKAGE = Path(saltus.__file__).parent
 TESTS = Path(__file__).resolve().parents[1]
 ROOMS = ("spatial", "dynamics", "contact", "solve", "integrate", "sense")
-#: Files of compiled tests most of which run in plain Python, too, and within seconds.
+#: Files of compiled tests of kernels that no world has; some of them run in plain Python, too, within a second.
 ALSO_PLAIN = {
-    "dynamics": (
-        *("test_control", "test_energy", "test_history", "test_model_based_control", "test_operational_space"),
-        "test_reference",
-    ),
-    "dynamics/actuator": ("test_dc_motor", "test_hill_curves", "test_hill_muscle"),
-    "dynamics/tendon": ("test_wrap",),
-    "dynamics/tree": ("test_jacobian", "test_manifold", "test_regressor"),
-    "integrate/adaptive": ("test_dopri5",),
-    "integrate/fixed": ("test_user_momenta", "test_verlet"),
-    "solve/cone": ("test_gauss_seidel", "test_minimum_norm", "test_residual"),
-    "solve/event": ("test_redundant_rows", "test_shared_forces"),
-    "solve/impact": ("test_law", "test_tangential"),
+    "dynamics": ("test_control", "test_energy", "test_model_based_control", "test_operational_space"),
+    "dynamics/actuator": ("test_hill_curves", "test_hill_muscle"),
+    "dynamics/tree": ("test_regressor",),
+    "integrate/fixed": ("test_user_momenta",),
 }
 LAST = ("test_truth_table.py",)
 ONLY_WITH_ALL = ("test_bits.py",)

@@ -34,6 +34,7 @@ from helpers.plain_python import plain_python
 from saltus.number.kernels import Entry
 
 PROCESSES = 2
+KEPT = 7 * 86400.0  # s, age up to which notes of what tests execute are kept
 LONGEST = 1.0  # seconds of the processor of a test that is compiled elsewhere
 SLACK, SLOWER = 5.0, 10.0  # a test may take so many seconds more, and times its own, before it is a loop without end
 NO_CODE = (*NOT_COMPILED, "TypeError")  # what compiled code has no types for
@@ -249,6 +250,9 @@ class _Driver:
         """Run the tests of files, and keep what each executes in a file of its own."""
         if not files:
             return
+        for old in next(iter(files.values())).parent.iterdir():
+            if time.time() - old.stat().st_mtime > KEPT:
+                old.unlink(missing_ok=True)
         found = self._run([name for path in files for name in self._names_in(path)])
         for path, file in files.items():
             names = [name for name in self._names_in(path) if name in found.seconds]
