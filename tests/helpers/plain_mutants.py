@@ -26,7 +26,6 @@ from unittest import mock
 
 import pytest
 from _pytest import runner
-from numba.core.dispatcher import _FunctionCompiler
 
 from helpers.mutant_faults import Fault, kernels, statements
 from helpers.mutant_verdicts import FOUND, INVALID, NOT_COMPILED, NOT_RUN, SURVIVED, UNDECIDED, Limits, Verdict
@@ -43,7 +42,7 @@ Place = tuple[str, int]  # a file relative to the package, and the first line of
 
 
 class Run(NamedTuple):
-    """What tests execute, by their names: their seconds of the processor, and the statements of kernels."""
+    """Seconds of the processor that tests take, and the statements of kernels that they execute, by their names."""
 
     seconds: dict[str, float]
     statements: dict[str, set[Place]]
@@ -112,7 +111,7 @@ def _codes(code: types.CodeType) -> Iterator[tuple[tuple[str, int], types.CodeTy
 def _with_closures(tree: ast.Module, old: dict[tuple[str, int], types.CodeType]) -> ast.Module:
     """The tree, whose functions still refer to all variables of their closures, so that these keep their size."""
     counts: dict[str, int] = {}
-    waiting = [(tree, "")]
+    waiting: list[tuple[ast.AST, str]] = [(tree, "")]
     while waiting:
         node, before = waiting.pop(0)
         for inner in _functions_in(node):
@@ -185,11 +184,12 @@ class _Driver:
         if request.path not in self._also:
             yield
             return
-        compilers = (Entry, "compiled"), (_FunctionCompiler, "compile")
+        # nothing with a fault may come among the compiled kernels
+        compilers = f"{Entry.__module__}.Entry.compiled", "numba.core.dispatcher._FunctionCompiler.compile"
         with contextlib.ExitStack() as stack:
             stack.enter_context(plain_python())
-            for owner, name in compilers:  # nothing with a fault may come among the compiled kernels
-                stack.enter_context(mock.patch.object(owner, name, _refuse))
+            for name in compilers:
+                stack.enter_context(mock.patch(name, _refuse))
             yield
 
     def pytest_exception_interact(self, node, call, report):
@@ -223,7 +223,7 @@ class _Driver:
     # -------- what tests execute
 
     def _kept_run(self) -> Run:
-        """What tests execute, of each file of tests from a temporary one where no source has changed since."""
+        """Statements that tests execute, of each file of tests from a temporary one if no source has changed since."""
         own = {*Path(__file__).parent.rglob("mutant*"), Path(__file__)}
         helpers = {*Path(__file__).parent.rglob("*.py"), *Path(__file__).parent.rglob("*.json")} - own
         common = hashlib.sha256(sys.version.encode())
@@ -313,14 +313,14 @@ class _Driver:
                 ran = run.runs(file.as_posix(), made.kernel_lines)
                 told = "no test runs this statement" if ran else "no test runs this kernel"
                 self._tell(file, made, Verdict(NOT_RUN, told, 0), 0.0)
-        jobs = (lambda say, one=one: self._try(*one, run, say) for one in waiting)
+        jobs = (lambda say, one=one: self._try(*one, run=run, say=say) for one in waiting)
         for k, lines, end in _forked(jobs, self._processes, 20.0 * self._limits.all + 60.0):
             file, made, names = waiting[k]
             begun = [line["begins"] for line in lines if "begins" in line]
             seconds = sum(line.get("seconds", 0.0) for line in lines)
             self._tell(file, made, _verdict(begun, lines[-1] if lines else {}, end, len(names)), seconds)
 
-    def _try(self, file: Path, made: Fault, names: list[str], run: Run, say: Callable[[dict], None]) -> None:
+    def _try(self, file: Path, made: Fault, names: list[str], *, run: Run, say: Callable[[dict], None]) -> None:
         """Run tests with a fault until the first that fails."""
         _put(ast.parse(made.text), self._package / file, self._functions[file.as_posix()])
         for name in names:
@@ -382,7 +382,8 @@ def _forked(
     Jobs run in forks of this process, a few at once, in the order in which they begin. After `patience` seconds on a
     clock they end.
     """
-    numbered, running = iter(enumerate(jobs)), {}
+    numbered: Iterator[tuple[int, Callable]] = iter(enumerate(jobs))
+    running: dict[int, list[Any]] = {}
     with selectors.DefaultSelector() as ready:
         try:
             while True:
@@ -439,7 +440,8 @@ def _ended(reading: int, number: int, child: int, said: bytes) -> tuple[int, lis
     lines = [json.loads(line) for line in said.splitlines() if line.endswith(b"}")]
     end = ""
     if os.WIFSIGNALED(status):
-        end = {signal.SIGXCPU: "hang", signal.SIGKILL: "out of time"}.get(os.WTERMSIG(status), "crash")
+        known: dict[int, str] = {signal.SIGXCPU: "hang", signal.SIGKILL: "out of time"}
+        end = known.get(os.WTERMSIG(status), "crash")
     elif lines and "error" in lines[-1]:
         end = lines[-1]["error"]
     return number, lines, end
