@@ -100,6 +100,11 @@ PLAIN_KERNELS = (
     + """
 
 @kernel
+def unused(x):
+    return x - 2.0
+
+
+@kernel
 def branched(x):
     if x > 0.0:
         return 2.0 * x
@@ -128,6 +133,17 @@ def test_clipped():
 def test_others():
     assert branched(1.0) == 2.0 and double(2.0) == 5.0
 """
+ALSO_TEST = """
+from kernels import half
+
+
+def test_half():
+    assert half(3.0) == 1.5
+
+
+def test_that_needs_more():
+    raise NotImplementedError
+"""
 JUDGED = """
 import sys
 from pathlib import Path
@@ -141,10 +157,12 @@ def tell(file, made, verdict, seconds):
 if __name__ == "__main__":
     folder, path = Path.cwd(), Path("kernels.py")
     made = [fault(folder / path, k) for k in range(len(places_in(folder / path)))]
-    judge(folder, [folder / "test_kernels.py"], [(path, x) for x in made if x], Limits(2.0, 60.0), tell, 1)
+    faults, also = [(path, x) for x in made if x], (folder / "test_also.py",)
+    judge(folder, [folder / "test_kernels.py"], faults, Limits(0.5, 60.0), tell, 1, also)
 """
 TOLD = {
-    ("half", "return 2.0 / x"): ("not run", "no test runs this kernel", 0),
+    ("half", "return 2.0 / x"): ("found", "test_also.py::test_half", 1),
+    ("unused", "return x + 2.0"): ("not run", "no test runs this kernel", 0),
     ("branched", "return x + 1.0"): ("not run", "no test runs this statement", 0),
     ("branched", "return 4.0 * x"): ("found", "test_kernels.py::test_others", 1),
     ("branched", "if x >= 0.0:"): ("survived", "", 1),
@@ -159,6 +177,7 @@ TOLD = {
 def judged_in_plain_python(folder):
     """What a process of its own says of all faults of the kernels: {(kernel, after): (kind, told, tests)}."""
     (folder / "kernels.py").write_text(PLAIN_KERNELS, encoding="utf-8")
+    (folder / "test_also.py").write_text(ALSO_TEST, encoding="utf-8")
     (folder / "pytest.ini").write_text("[pytest]\npythonpath = .", encoding="utf-8")
     paths = [str(TESTS), str(TESTS.parent)]
     done = subprocess.run(
@@ -174,7 +193,8 @@ def judged_in_plain_python(folder):
 def test_faults_judged_in_plain_python(tmp_path):
     """Each statement is judged by the tests that run it alone; what none runs is told, and a loop without end is found.
 
-    A weakened condition survives where no test is at its boundary.
+    A weakened condition survives where no test is at its boundary. Of tests that are compiled elsewhere those that fail
+    without a fault are left out.
     """
     (tmp_path / "test_kernels.py").write_text(PLAIN_TEST, encoding="utf-8")
     found, error = judged_in_plain_python(tmp_path)

@@ -10,6 +10,13 @@ import saltus
 PACKAGE = Path(saltus.__file__).parent
 TESTS = Path(__file__).resolve().parents[1]
 ROOMS = ("spatial", "dynamics", "contact", "solve", "integrate", "sense")
+#: Files of compiled tests of kernels that no world has; some of them run in plain Python, too, within a second.
+ALSO_PLAIN = {
+    "dynamics": ("test_control", "test_energy", "test_model_based_control", "test_operational_space"),
+    "dynamics/actuator": ("test_hill_curves", "test_hill_muscle"),
+    "dynamics/tree": ("test_regressor",),
+    "integrate/fixed": ("test_user_momenta",),
+}
 LAST = ("test_truth_table.py",)
 ONLY_WITH_ALL = ("test_bits.py",)
 INTERPRETED = (
@@ -49,6 +56,11 @@ def likely_tests(file: Path, with_all: bool = False) -> list[list[Path]]:
 def plain_tests() -> list[Path]:
     """Files of whole worlds in plain Python, without compiled kernels."""
     return sorted(TESTS.glob("test_plain_*.py"))
+
+
+def also_plain() -> tuple[Path, ...]:
+    """Files of compiled tests that are tried in plain Python, where those that need the compiler are left out."""
+    return tuple(TESTS / folder / f"{name}.py" for folder, names in ALSO_PLAIN.items() for name in names)
 
 
 def module_name(file: Path) -> str:

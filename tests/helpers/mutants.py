@@ -24,7 +24,7 @@ from pathlib import Path
 
 from helpers.changed_copies import PACKAGE, Copy
 from helpers.mutant_faults import Fault, fault, places_in
-from helpers.mutant_tests import TESTS, likely_tests, plain_tests
+from helpers.mutant_tests import TESTS, also_plain, likely_tests, plain_tests
 from helpers.mutant_verdicts import (
     FOUND,
     INVALID,
@@ -196,7 +196,7 @@ def plain_verdicts(given: argparse.Namespace, tell: Tell) -> None:
         else:
             asked.append((file, made))
     limits = Limits(given.limit, given.patience or PLAIN_PATIENCE)
-    judge(PACKAGE, plain_tests(), asked, limits, tell, given.processes)
+    judge(PACKAGE, plain_tests(), asked, limits, tell, given.processes, also_plain())
 
 
 def main(arguments: list[str]) -> int:

@@ -18,17 +18,23 @@ import sys
 import tempfile
 import time
 import types
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
+from unittest import mock
 
 import pytest
 from _pytest import runner
 
 from helpers.mutant_faults import Fault, kernels, statements
 from helpers.mutant_verdicts import FOUND, INVALID, NOT_COMPILED, NOT_RUN, SURVIVED, UNDECIDED, Limits, Verdict
+from helpers.plain_python import plain_python
+from saltus.number.kernels import Entry
 
 PROCESSES = 2
+KEPT = 7 * 86400.0  # s, age up to which notes of what tests execute are kept
+LONGEST = 1.0  # seconds of the processor of a test that is compiled elsewhere
 SLACK, SLOWER = 5.0, 10.0  # a test may take so many seconds more, and times its own, before it is a loop without end
 NO_CODE = (*NOT_COMPILED, "TypeError")  # what compiled code has no types for
 MARK = "_mark_statement"  # name of what changed code calls with the number of a statement that runs
@@ -36,14 +42,19 @@ Place = tuple[str, int]  # a file relative to the package, and the first line of
 
 
 class Run(NamedTuple):
-    """A run of all tests, by their names: their seconds of the processor, and the statements of kernels."""
+    """Seconds of the processor that tests take, and the statements of kernels that they execute, by their names."""
 
     seconds: dict[str, float]
     statements: dict[str, set[Place]]
 
     def tests(self, place: Place) -> list[str]:
-        """Tests that execute a statement, those of little time first."""
-        return sorted((name for name, ran in self.statements.items() if place in ran), key=self.seconds.__getitem__)
+        """Tests that execute a statement: those of little time first, and later those of a function that had turns."""
+        names = sorted((name for name, ran in self.statements.items() if place in ran), key=self.seconds.__getitem__)
+        turns, cost = Counter(), {}
+        for name in names:
+            turns[name.partition("[")[0]] += 1
+            cost[name] = self.seconds[name] * turns[name.partition("[")[0]]
+        return sorted(names, key=cost.__getitem__)
 
     def runs(self, file: str, lines: tuple[int, int]) -> bool:
         """Whether any test executes a statement between two lines of a file."""
@@ -57,15 +68,17 @@ def judge(
     limits: Limits,
     tell: Callable[[Path, Fault, Verdict, float], None],
     processes: int = PROCESSES,
+    also: tuple[Path, ...] = (),
 ) -> None:
     """Tell the verdict of tests on each fault in kernels of a package, and the seconds of the processor that it took.
 
     RuntimeError: a test fails without a fault. `limits.all`: after so many seconds of the processor the tests that are
-    left do not run, and the verdict says how many did.
+    left do not run, and the verdict says how many did. `also`: files of tests that run in plain Python here, for all
+    that they are compiled elsewhere; those that then fail without a fault, or take long, are left out.
     """
-    driver = _Driver(package, faults, limits, tell, processes)
+    driver = _Driver(package, faults, limits, tell, processes, also)
     arguments = ["-q", "-s", "-p", "no:cacheprovider", "-p", "no:warnings", "--no-header", "--no-summary"]
-    pytest.main([*arguments, *map(str, tests)], plugins=[driver])
+    pytest.main([*arguments, *map(str, [*tests, *also])], plugins=[driver])
     if driver.error:
         raise RuntimeError(driver.error)
 
@@ -98,7 +111,7 @@ def _codes(code: types.CodeType) -> Iterator[tuple[tuple[str, int], types.CodeTy
 def _with_closures(tree: ast.Module, old: dict[tuple[str, int], types.CodeType]) -> ast.Module:
     """The tree, whose functions still refer to all variables of their closures, so that these keep their size."""
     counts: dict[str, int] = {}
-    waiting = [(tree, "")]
+    waiting: list[tuple[ast.AST, str]] = [(tree, "")]
     while waiting:
         node, before = waiting.pop(0)
         for inner in _functions_in(node):
@@ -160,11 +173,24 @@ def _blocks(kernel: ast.FunctionDef) -> Iterator[list[ast.stmt]]:
 class _Driver:
     """A plugin of pytest that judges faults in place of running the tests once."""
 
-    def __init__(self, package, faults, limits, tell, processes):
+    def __init__(self, package, faults, limits, tell, processes, also):
         self._package, self._faults, self._limits, self._tell = package, faults, limits, tell
-        self._processes = processes
+        self._processes, self._also = processes, {*also}
         self.error = "no tests were collected"
         self._raised: Any = None
+
+    @pytest.fixture(autouse=True)
+    def _without_compiler(self, request):
+        if request.path not in self._also:
+            yield
+            return
+        # nothing with a fault may come among the compiled kernels
+        compilers = f"{Entry.__module__}.Entry.compiled", "numba.core.dispatcher._FunctionCompiler.compile"
+        with contextlib.ExitStack() as stack:
+            stack.enter_context(plain_python())
+            for name in compilers:
+                stack.enter_context(mock.patch(name, _refuse))
+            yield
 
     def pytest_exception_interact(self, node, call, report):
         self._raised = call.excinfo
@@ -179,7 +205,7 @@ class _Driver:
         gc.collect()
         gc.freeze()
         try:
-            self._judge_all(self._kept_run(session))
+            self._judge_all(self._kept_run())
         except RuntimeError as error:
             self.error = str(error)
         return True
@@ -196,33 +222,56 @@ class _Driver:
 
     # -------- what tests execute
 
-    def _kept_run(self, session) -> Run:
-        """The last run of the tests, from a temporary file where no source has changed since."""
-        sources = sorted({*self._package.rglob("*.py"), *Path(__file__).parent.rglob("*.[pj][ys]*")})
-        sources += sorted({item.path for item in session.items})
-        texts = [source.read_bytes() for source in sources]
-        key = hashlib.sha256(b"".join([sys.version.encode(), *map(str.encode, self._items), *texts])).hexdigest()
-        file = Path(tempfile.gettempdir()) / f"plain_mutants_{os.getuid()}" / f"{key[:32]}.json"
-        with contextlib.suppress(OSError, ValueError):
+    def _kept_run(self) -> Run:
+        """Statements that tests execute, of each file of tests from a temporary one if no source has changed since."""
+        own = {*Path(__file__).parent.rglob("mutant*"), Path(__file__)}
+        helpers = {*Path(__file__).parent.rglob("*.py"), *Path(__file__).parent.rglob("*.json")} - own
+        common = hashlib.sha256(sys.version.encode())
+        for source in sorted({*self._package.rglob("*.py"), *helpers}):
+            common.update(source.read_bytes())
+        whole, folder = Run({}, {}), Path(tempfile.gettempdir()) / f"plain_mutants_{os.getuid()}"
+        folder.mkdir(mode=0o700, exist_ok=True)
+        files: dict[Path, Path] = {}
+        for path in {item.path for item in self._items.values()}:
+            key = common.copy()
+            key.update(path.read_bytes() + "".join(self._names_in(path)).encode())
+            files[path] = folder / f"{key.hexdigest()[:32]}.json"
+        self._keep({path: file for path, file in files.items() if not file.exists()})
+        for file in files.values():
             kept = json.loads(file.read_text())
-            return Run(kept["seconds"], {k: {(f, n) for f, n in x} for k, x in kept["statements"].items()})
-        found = self._run()
-        file.parent.mkdir(mode=0o700, exist_ok=True)
-        written = file.with_suffix(f".{os.getpid()}")
-        written.write_text(json.dumps({"seconds": found.seconds, "statements": _lists(found.statements)}))
-        written.replace(file)
-        return found
+            whole.seconds.update(kept["seconds"])
+            whole.statements.update({name: {(f, n) for f, n in ran} for name, ran in kept["statements"].items()})
+        return whole
 
-    def _run(self) -> Run:
-        names, parts = [*self._items], range(self._processes)
-        found, failed = Run({}, {}), []
+    def _names_in(self, path: Path) -> list[str]:
+        return [name for name, item in self._items.items() if item.path == path]
+
+    def _keep(self, files: dict[Path, Path]) -> None:
+        """Run the tests of files, and keep what each executes in a file of its own."""
+        if not files:
+            return
+        for old in next(iter(files.values())).parent.iterdir():
+            if time.time() - old.stat().st_mtime > KEPT:
+                old.unlink(missing_ok=True)
+        found = self._run([name for path in files for name in self._names_in(path)])
+        for path, file in files.items():
+            names = [name for name in self._names_in(path) if name in found.seconds]
+            seconds = {name: found.seconds[name] for name in names}
+            statements = {name: sorted(found.statements[name]) for name in names}
+            written = file.with_suffix(f".{os.getpid()}")
+            written.write_text(json.dumps({"seconds": seconds, "statements": statements}))
+            written.replace(file)
+
+    def _run(self, names: list[str]) -> Run:
+        parts, found, failed = range(self._processes), Run({}, {}), []
         jobs = (lambda say, mine=names[k :: self._processes]: self._note(mine, say) for k in parts)
         for _, lines, end in _forked(jobs, self._processes, float("inf")):
             if end:
                 raise RuntimeError(f"tests end without a fault, after {lines[-1:]}: {end}")
             for line in lines:
                 if line.get("failed"):
-                    failed.append(f"{line['test']} fails without a fault, too: {line['failed']}")
+                    if self._items[line["test"]].path not in self._also:
+                        failed.append(f"{line['test']} fails without a fault, too: {line['failed']}")
                 elif "test" in line:
                     found.seconds[line["test"]] = line["seconds"]
                     found.statements[line["test"]] = {(file, n) for file, n in line["statements"]}
@@ -246,7 +295,8 @@ class _Driver:
             say({"begins": name})
             marks.clear()
             begun = time.process_time()
-            failed = self._failure(name)
+            with _at_most(LONGEST if self._items[name].path in self._also else 0.0):
+                failed = self._failure(name)
             seconds = time.process_time() - begun
             ran = sorted({places[k] for k in marks})
             say({"test": name, "failed": failed, "seconds": seconds, "statements": ran})
@@ -263,14 +313,14 @@ class _Driver:
                 ran = run.runs(file.as_posix(), made.kernel_lines)
                 told = "no test runs this statement" if ran else "no test runs this kernel"
                 self._tell(file, made, Verdict(NOT_RUN, told, 0), 0.0)
-        jobs = (lambda say, one=one: self._try(*one, run, say) for one in waiting)
+        jobs = (lambda say, one=one: self._try(*one, run=run, say=say) for one in waiting)
         for k, lines, end in _forked(jobs, self._processes, 20.0 * self._limits.all + 60.0):
             file, made, names = waiting[k]
             begun = [line["begins"] for line in lines if "begins" in line]
             seconds = sum(line.get("seconds", 0.0) for line in lines)
             self._tell(file, made, _verdict(begun, lines[-1] if lines else {}, end, len(names)), seconds)
 
-    def _try(self, file: Path, made: Fault, names: list[str], run: Run, say: Callable[[dict], None]) -> None:
+    def _try(self, file: Path, made: Fault, names: list[str], *, run: Run, say: Callable[[dict], None]) -> None:
         """Run tests with a fault until the first that fails."""
         _put(ast.parse(made.text), self._package / file, self._functions[file.as_posix()])
         for name in names:
@@ -287,8 +337,28 @@ class _Driver:
                 break
 
 
-def _lists(statements: dict[str, set[Place]]) -> dict[str, list[Place]]:
-    return {name: sorted(places) for name, places in statements.items()}
+class _TooLong(BaseException):
+    """A test takes too many seconds of the processor."""
+
+
+@contextlib.contextmanager
+def _at_most(seconds: float) -> Iterator[None]:
+    """End what takes more than these seconds of the processor, unless they are 0."""
+
+    def end(*_: Any) -> None:
+        raise _TooLong
+
+    before = signal.signal(signal.SIGPROF, end)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0.0)
+        signal.signal(signal.SIGPROF, before)
+
+
+def _refuse(*_: Any, **__: Any) -> Any:
+    raise NotImplementedError("a test in plain Python needs the compiler")
 
 
 def _verdict(begun: list[str], last: dict, end: str, count: int) -> Verdict:
@@ -312,7 +382,8 @@ def _forked(
     Jobs run in forks of this process, a few at once, in the order in which they begin. After `patience` seconds on a
     clock they end.
     """
-    numbered, running = iter(enumerate(jobs)), {}
+    numbered: Iterator[tuple[int, Callable]] = iter(enumerate(jobs))
+    running: dict[int, list[Any]] = {}
     with selectors.DefaultSelector() as ready:
         try:
             while True:
@@ -369,7 +440,8 @@ def _ended(reading: int, number: int, child: int, said: bytes) -> tuple[int, lis
     lines = [json.loads(line) for line in said.splitlines() if line.endswith(b"}")]
     end = ""
     if os.WIFSIGNALED(status):
-        end = {signal.SIGXCPU: "hang", signal.SIGKILL: "out of time"}.get(os.WTERMSIG(status), "crash")
+        known: dict[int, str] = {signal.SIGXCPU: "hang", signal.SIGKILL: "out of time"}
+        end = known.get(os.WTERMSIG(status), "crash")
     elif lines and "error" in lines[-1]:
         end = lines[-1]["error"]
     return number, lines, end
