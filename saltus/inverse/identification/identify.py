@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 HALVINGS, EARLY = 3, 10  # of the windows at first, and iterations over shorter windows
-ROUGH = 1e-2  # gain of the log-likelihood, for each channel, below which shorter windows have done their work
+ROUGH = 1e-2  # relative: when residuals shrink by less in an iteration, shorter windows have done their work
 
 
 def identify(
@@ -115,6 +115,7 @@ def identify(
     problem = Problem(predictor, fitted, low, high, estimated)
     _check_felt(problem, names, first)
     fit, linear, converged, done = _search(problem, first, most)
+    rollouts = predictor.simulated / sum((w.last - w.first) * w.motion.interval for w in fitted)
     unknowns = len(names) + (len(problem.windows) * 2 * found.nv if estimated else 0)
     rows = problem.samples * len(fit.sigma)
     share_known = max(1.0 - unknowns / rows, 1.0 / rows)  # σ of the residuals is below that of the noise
@@ -136,6 +137,7 @@ def identify(
         at_bound=at_bound,
         model=predictor.model_with(fit.values),
         start=dict(zip(names, first.tolist(), strict=True)),
+        rollouts=rollouts,
         fitted=_curves(problem, fit, labels),
     )
 
@@ -251,7 +253,7 @@ def _search(problem: Problem, values: Array, iterations: int) -> tuple[Fit, Redu
 
     for windows in reversed(stages[1:]):
         stage = Problem(problem.predictor, windows, problem.low, problem.high, problem.estimate_start)
-        fit = stage.search(values, EARLY, starts(windows), ROUGH)[0]
+        fit = stage.search(values, EARLY, starts(windows), ROUGH * stage.samples)[0]
         values = fit.values
         known = {(w.number, w.first): start for w, start in zip(windows, fit.starts, strict=True)}
     return problem.search(values, iterations, starts(problem.windows))
@@ -265,7 +267,7 @@ def _check_felt(problem: Problem, names: Sequence[str], values: Array) -> None:
     starts = [problem.predictor.start_of(window) for window in problem.windows]
     felt = np.zeros(len(names), bool)
     for window, start in zip(problem.windows, starts, strict=True):
-        felt |= (problem.predictor.predicted(window, start, values).by_parameters != 0).any(axis=(0, 1))
+        felt |= (problem.predictor.predicted(window, start, values, False).by_parameters != 0).any(axis=(0, 1))
         if felt.all():
             return
     refuse_silent(names, felt)

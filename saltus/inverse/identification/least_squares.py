@@ -89,7 +89,7 @@ class Problem:
         """Residuals and slopes of all windows about a fit."""
         found = []
         for window, start in zip(self.windows, fit.starts, strict=True):
-            r, X, J = self.predictor.predicted(window, start, fit.values)
+            r, X, J = self.predictor.predicted(window, start, fit.values, self.estimate_start)
             flat = [(part / fit.sigma[:, None]).reshape(r.size, -1) for part in (X, J)]
             found.append(WindowSlopes((r / fit.sigma).reshape(-1), *flat))
         return found

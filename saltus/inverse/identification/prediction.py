@@ -50,6 +50,7 @@ class Predictor:
         self.delays = ControlDelays(model, self.names)
         places = [i for i in range(len(self.names)) if i not in self.delays.sought.values()]
         self._places, self._own = places, tuple(self.names[i] for i in places)  # of parameters but delays
+        self.simulated = 0.0  # s of motion, with tangents once for each group of directions
         self._sims: dict[tuple[bytes, float], Simulation] = {}
 
     def check_delays(self, motion: RecordedMotion, low: Array, high: Array) -> None:
@@ -74,6 +75,7 @@ class Predictor:
         sim = self._at_start(window, start, values)
         if sim is None:
             return None
+        self.simulated += (window.last - window.first) * window.motion.interval
         rows: list[Array] = []
         try:
             for k, held in enumerate(self.delays.held(window, self._substeps(window), values)):
@@ -87,18 +89,19 @@ class Predictor:
         found = np.array(rows)
         return found if np.isfinite(found).all() else None
 
-    def predicted(self, window: Window, start: State, values: Array) -> Predicted:
-        """Residuals with derivatives; DivergenceError if the motion diverges."""
+    def predicted(self, window: Window, start: State, values: Array, by_start: bool = True) -> Predicted:
+        """Residuals with derivatives, by the start only if asked for; DivergenceError if the motion diverges."""
         sim = self._at_start(window, start, values)
         if sim is None:
             raise OptionError("identify: the model cannot have the values at which the search starts")
         running = run_tangents(sim.engine, self._own)
         nv, first = self.model.nv, running.first_parameter
         late = [running.states + c for k in self.delays.sought for c in _range(self.delays.controls_of(k))]
-        wanted = [*range(2 * nv), *late, *range(first, first + len(self._own))]
+        wanted = [*range(2 * nv if by_start else 0), *late, *range(first, first + len(self._own))]
         held = self.delays.held(window, self._substeps(window), values)
         states, slopes = list[State](), np.zeros((window.last - window.first + 1, running.states, running.directions))
         for group, column in enumerate(running.columns(wanted)):
+            self.simulated += (window.last - window.first) * window.motion.interval
             for k, S in enumerate(slopes):
                 for part in held[k - 1] if k else ():
                     running.set_ctrl(part.ctrl, part.slope if late else None)

@@ -32,7 +32,8 @@ def test_mass_and_length_of_a_pendulum_that_is_turned_slowly():
 
 
 SERIES = """<mujoco><option timestep=".01" integrator="implicit" gravity="0 0 0"/><worldbody><body name="node">
-  <inertial pos="0 0 0" mass="1e-5" diaginertia="1e-5 1e-5 1e-5"/><joint name="first" type="slide" axis="1 0 0" damping="{a}"/>
+  <inertial pos="0 0 0" mass="1e-5" diaginertia="1e-5 1e-5 1e-5"/>
+  <joint name="first" type="slide" axis="1 0 0" damping="{a}"/>
   <body name="block"><inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/>
   <joint name="second" type="slide" axis="1 0 0" damping="{b}"/><site name="end"/></body></body></worldbody>
   <actuator><motor site="end" gear="1 0 0 0 0 0"/></actuator>
@@ -55,9 +56,12 @@ def test_two_dampers_in_series():
     assert da / a**2 + db / b**2 == pytest.approx(0.0, abs=0.02 * abs(da / a**2))
 
 
-TABLE = """<mujoco><option timestep=".01" integrator="RK4" gravity="0 0 0"/><worldbody><body name="block">
-  <joint name="x" type="slide" axis="1 0 0" stiffness="10"/><joint name="y" type="slide" axis="0 1 0" stiffness="{k}"/>
-  <joint name="turn" axis="0 0 1"/><inertial pos="0 0 0" mass="1" diaginertia=".1 .1 .1"/></body></worldbody></mujoco>"""
+TABLE = """<mujoco><option timestep=".01" integrator="RK4" gravity="0 0 0"/><worldbody>
+  <body name="block">
+  <joint name="x" type="slide" axis="1 0 0" stiffness="10"/>
+  <joint name="y" type="slide" axis="0 1 0" stiffness="{k}"/>
+  <joint name="turn" axis="0 0 1"/><inertial pos="0 0 0" mass="1" diaginertia=".1 .1 .1"/>
+  </body></worldbody></mujoco>"""
 
 
 def test_a_spring_that_is_never_stretched_and_an_inertia_about_an_axis_that_never_turns():
