@@ -114,6 +114,7 @@ def test_bytes_of_the_published_format_are_read(tmp_path, scale):
     np.testing.assert_allclose(read_c3d(path).positions["knee"][0], [100, 200, 300])
 
 
+@pytest.mark.filterwarnings("ignore:No analog data")
 def test_files_of_another_writer_are_read(tmp_path):
     c3d = pytest.importorskip("c3d")
     writer = c3d.Writer(point_rate=200.0)
