@@ -129,6 +129,14 @@ def hybrid(quick: Quick = False, threads: Threads = None, json: Json = None) -> 
 
 
 @bench_app.command()
+def identify(quick: Quick = False, json: Json = None) -> None:
+    """Identification from the same noisy motion: values, rollouts and CPU time, against MuJoCo's sysid."""
+    from saltus.bench.identify import bench_identify
+
+    bench_identify(quick=quick, json_path=json)
+
+
+@bench_app.command()
 def pile(quick: Quick = False, json: Json = None) -> None:
     """A pile of boxes: Moreau-Jean time stepping with hard contact, against soft contact."""
     from saltus.bench.worlds.pile import bench_pile

@@ -41,7 +41,7 @@ FIELDS = {
     "pair": "friction solref solimp solreffriction margin gap",
     "tendon": "stiffness stiffnesspoly damping dampingpoly armature frictionloss lengthspring range margin actfrcrange"
     " rgba",
-    "actuator": "gear gainprm biasprm dynprm ctrlrange forcerange actrange damping dampingpoly armature",
+    "actuator": "gear gainprm biasprm dynprm ctrlrange forcerange actrange damping dampingpoly armature delay",
     "equality": "data solref solimp",
     "opt": "gravity timestep wind density viscosity magnetic impratio tolerance ls_tolerance",
 }
@@ -50,7 +50,9 @@ KINDS = {f"{PREFIX.get(kind, kind)}_{name}": kind for kind, names in FIELDS.item
 KINDS = {field: kind for field, kind in KINDS.items() if kind != "opt"}
 STORED = {SCALE_MASS: "body_mass"}  # MuJoCo's fields for names defined here
 POSITIVE = ("body_mass", SCALE_MASS, "body_inertia", "opt.timestep", "opt.impratio")
-NOT_NEGATIVE = re.compile(r"(stiffness|damping|armature|frictionloss|friction|density|viscosity|solmix|tolerance)$")
+NOT_NEGATIVE = re.compile(
+    r"(stiffness|damping|armature|frictionloss|friction|density|viscosity|solmix|tolerance|delay)$"
+)
 UNIT_TOLERANCE = 1e-9  # of the lengths of axes and quaternions
 KEY = re.compile(r"(?P<field>opt\.\w+|\w+)(?P<places>(\[[^\[\]]*\])*)$")
 
@@ -76,6 +78,7 @@ def changed(original: mujoco.MjModel, values: Mapping[str, Any], labels: Labels)
     for key in sorted(values, key=lambda key: not str(key).startswith(("body_mass", SCALE_MASS))):
         _assign(m, key, values[key], labels, whole)
     whole.set()
+    _check_delays(m)
     _check_inertias(m, np.flatnonzero((m.body_inertia != original.body_inertia).any(axis=1)))
     _check_frames(m, original)
     _check_lengths(m, original)
@@ -220,6 +223,13 @@ def _check_sizes(m: mujoco.MjModel, original: mujoco.MjModel) -> None:
     for g, k in np.argwhere(different & ~(own & (m.geom_size > 0.0))):
         there = "must be positive" if own[g, k] else f"has no effect: the shape has {own[g].sum()} sizes"
         raise OptionError(f"geom_size[{name_of(m, 'GEOM', g)}][{k}] {there}")
+
+
+def _check_delays(m: mujoco.MjModel) -> None:
+    """Raise OptionError for a delay of an actuator that keeps no controls of the past."""
+    for k in np.flatnonzero((m.actuator_delay > 0) & (m.actuator_history[:, 0] == 0)) if m.nu else ():
+        name = name_of(m, "ACTUATOR", k)
+        raise OptionError(f"actuator_delay[{name}]: the actuator keeps no past controls; give it nsample in the file")
 
 
 def _parts(key: str) -> tuple[str, list[str]]:

@@ -34,6 +34,8 @@ class Identification:
     are arbitrary. noise: standard deviation of the residuals of each channel, by name.
     holdout: the same, of data that was not fitted; empty without any. converged, iterations: of Gauss-Newton's method.
     at_bound: names of parameters that ended at a bound. model: the model with the values.
+    rollouts: how many times the length of the fitted data was simulated, with derivatives once for each group of
+    directions; 0 for forces.
     """
 
     names: tuple[str, ...]
@@ -47,6 +49,7 @@ class Identification:
     at_bound: tuple[str, ...]
     model: Model
     start: dict[str, float] = field(repr=False)
+    rollouts: float = field(default=0.0, repr=False)
     fitted: tuple[tuple[str, Array, Array, Array], ...] = field(default=(), repr=False)
 
     @property

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 SLIGHT = 1e-3  # of the way to a bound: a change that the model must take
 HALVINGS, EARLY = 3, 10  # of the windows at first, and iterations over shorter windows
+ROUGH = 1e-2  # relative: when residuals shrink by less in an iteration, shorter windows have done their work
 
 
 def identify(
@@ -68,7 +69,8 @@ def identify(
             joints) and, if bodies are touched, wrenches as of `saltus.inverse_dynamics`; or a run with the signal
             qfrc_actuator.
         parameters: bounds (low, high) by name, each of one number: "body_mass[hand]", "dof_damping[elbow]",
-            "opt.gravity[2]". The search starts from the model's value, brought within the bounds.
+            "opt.gravity[2]", "actuator_delay[motor]" (s). The search starts from the model's value, brought within the
+            bounds.
         data: what is fitted, "motion" or "forces".
         measured: degrees of freedom and sensors that count, by name; by default all degrees of freedom. With sensors
             alone, qpos only says where windows start.
@@ -110,11 +112,14 @@ def identify(
         options["timestep"] = trial.timestep
     channels = np.zeros(0, np.int64) if len(sensors.columns) and not dofs else _channels(found, motions, dofs)
     predictor = Predictor(found, names, channels, options, sensors)
-    windows = windows_of(motions, length)
+    for motion in motions:
+        predictor.check_delays(motion, low, high)
+    windows = windows_of(motions, length, predictor.delays.longest(high))
     fitted, kept = _split(windows, share)
     problem = Problem(predictor, fitted, low, high, estimated)
     _check_felt(problem, names, first)
     fit, linear, converged, done = _search(problem, first, most)
+    rollouts = predictor.simulated / sum((w.last - w.first) * w.motion.interval for w in fitted)
     unknowns = len(names) + (len(problem.windows) * 2 * found.nv if estimated else 0)
     rows = problem.samples * len(fit.sigma)
     share_known = max(1.0 - unknowns / rows, 1.0 / rows)  # σ of the residuals is below that of the noise
@@ -136,6 +141,7 @@ def identify(
         at_bound=at_bound,
         model=predictor.model_with(fit.values),
         start=dict(zip(names, first.tolist(), strict=True)),
+        rollouts=rollouts,
         fitted=_curves(problem, fit, labels),
     )
 
@@ -178,7 +184,11 @@ def _bounds(model: Model, given: Mapping[str, Any]) -> tuple[tuple[str, ...], Ar
     labels = {"dof": model.dof_names(), "qpos": model.qpos_names()}
     low, high, first = [], [], []
     for name, bounds in given.items():
-        field_of(name)
+        if "backlash" in field_of(name):
+            raise OptionError(
+                f"identify: {name}: no number of a model is a backlash; give the play a joint of its own between motor "
+                "and link, whose limits are jnt_range[joint][0] and jnt_range[joint][1]"
+            )
         value = value_of(model.mj_model, name, labels)
         if np.size(value) != 1:
             raise OptionError(f"identify: {name} names {np.size(value)} numbers; name one of them, as {name}[0]")
@@ -263,7 +273,7 @@ def _search(problem: Problem, values: Array, iterations: int) -> tuple[Fit, Redu
 
     for windows in reversed(stages[1:]):
         stage = Problem(problem.predictor, windows, problem.low, problem.high, problem.estimate_start)
-        fit = stage.search(values, EARLY, starts(windows))[0]
+        fit = stage.search(values, EARLY, starts(windows), ROUGH * stage.samples)[0]
         values = fit.values
         known = {(w.number, w.first): start for w, start in zip(windows, fit.starts, strict=True)}
     return problem.search(values, iterations, starts(problem.windows))
@@ -277,7 +287,7 @@ def _check_felt(problem: Problem, names: Sequence[str], values: Array) -> None:
     starts = [problem.predictor.start_of(window) for window in problem.windows]
     felt = np.zeros(len(names), bool)
     for window, start in zip(problem.windows, starts, strict=True):
-        felt |= (problem.predictor.predicted(window, start, values).by_parameters != 0).any(axis=(0, 1))
+        felt |= (problem.predictor.predicted(window, start, values, False).by_parameters != 0).any(axis=(0, 1))
         if felt.all():
             return
     refuse_silent(names, felt)

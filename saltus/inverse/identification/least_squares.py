@@ -21,6 +21,7 @@ from saltus.inverse.identification.recorded_motion import Window
 
 Array = NDArray[np.float64]
 FLOOR = 1e-11  # of a channel's range: residuals below this are rounding
+GAIN = 1e-6  # of the logarithm of the likelihood, for each channel: a search that gains less has converged
 
 
 @dataclass(eq=False)
@@ -88,7 +89,7 @@ class Problem:
         """Residuals and slopes of all windows about a fit."""
         found = []
         for window, start in zip(self.windows, fit.starts, strict=True):
-            r, X, J = self.predictor.predicted(window, start, fit.values)
+            r, X, J = self.predictor.predicted(window, start, fit.values, self.estimate_start)
             flat = [(part / fit.sigma[:, None]).reshape(r.size, -1) for part in (X, J)]
             found.append(WindowSlopes((r / fit.sigma).reshape(-1), *flat))
         return found
@@ -111,11 +112,12 @@ class Problem:
         return Reduced(R, right, inverses)
 
     def search(
-        self, values: Array, iterations: int, starts: list[State] | None = None
+        self, values: Array, iterations: int, starts: list[State] | None = None, gain: float = GAIN
     ) -> tuple[Fit, Reduced, bool, int]:
         """The fit of greatest likelihood from start values, its linear problem, whether it converged, iterations.
 
-        `starts`: of the windows; by default as measured.
+        `starts`: of the windows; by default as measured. gain: of the logarithm of the likelihood, for each channel,
+        below which the search ends.
         """
         measured = [self.predictor.start_of(window) for window in self.windows] if starts is None else starts
         fit, damping = self.evaluated(values, measured), 1e-3
@@ -136,7 +138,7 @@ class Problem:
             gained, moved = fit.objective - tried.objective, np.max(abs(step) / scale, initial=0.0)
             fit, small = tried, damping <= 1e-2
             damping = max(0.1 * damping, 1e-12)
-            if small and (gained <= 1e-6 * len(fit.sigma) or moved <= 1e-10):
+            if small and (gained <= gain * len(fit.sigma) or moved <= 1e-10):
                 return fit, self.reduced(self.slopes(fit), 0.0), True, done
         return fit, self.reduced(self.slopes(fit), 0.0), False, iterations
 

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from saltus.control.tangent_states import State, difference, displaced, put_state, state_of
 from saltus.errors import DivergenceError, ModelError, OptionError
-from saltus.inverse.identification.recorded_motion import Window
+from saltus.inverse.identification.control_delays import ControlDelays
+from saltus.inverse.identification.recorded_motion import RecordedMotion, Window
 from saltus.inverse.identification.sensor_channels import NONE, SensorChannels, by_state, exact, reading
 from saltus.model.model import Model
 from saltus.simulate.derivatives.linearize import run_tangents
@@ -46,7 +47,17 @@ class Predictor:
     ):
         self.model, self.names, self.channels, self._options = model, tuple(names), channels, dict(options)
         self.sensors = sensors
+        self.delays = ControlDelays(model, self.names)
+        places = [i for i in range(len(self.names)) if i not in self.delays.sought.values()]
+        self._places, self._own = places, tuple(self.names[i] for i in places)  # of parameters but delays
+        self.simulated = 0.0  # s of motion, with tangents once for each group of directions
         self._sims: dict[tuple[bytes, float], Simulation] = {}
+
+    def check_delays(self, motion: RecordedMotion, low: Array, high: Array) -> None:
+        """OptionError for bounds of delays that the model's steps and histories do not have, or with sensors."""
+        self.delays.check_bounds(self.names, low, high, motion.interval / self._steps(motion))
+        if self.delays.sought and len(self.sensors.columns):
+            raise OptionError("identify: delays are found from positions and velocities, not from sensors")
 
     def start_of(self, window: Window) -> State:
         """The measured state at the start of a window; velocities that are not measured by differences."""
@@ -64,58 +75,75 @@ class Predictor:
         sim = self._at_start(window, start, values)
         if sim is None:
             return None
+        self.simulated += (window.last - window.first) * window.motion.interval
         rows: list[Array] = []
         try:
-            for k in range(window.last - window.first + 1):
-                sim.ctrl[:] = window.motion.ctrl[window.first + k]
+            for k, held in enumerate(self.delays.held(window, self._substeps(window), values)):
+                sim.ctrl[:] = held[0].ctrl
                 rows.append(self._row(window, k, sim))
-                if k < window.last - window.first:
-                    sim.step(self._substeps(window))
+                for part in held if k < window.last - window.first else ():
+                    sim.ctrl[:] = part.ctrl
+                    sim.step(part.steps)
         except DivergenceError:
             return None
         found = np.array(rows)
         return found if np.isfinite(found).all() else None
 
-    def predicted(self, window: Window, start: State, values: Array) -> Predicted:
-        """Residuals with derivatives; DivergenceError if the motion diverges."""
+    def predicted(self, window: Window, start: State, values: Array, by_start: bool = True) -> Predicted:
+        """Residuals with derivatives, by the start only if asked for; DivergenceError if the motion diverges."""
         sim = self._at_start(window, start, values)
         if sim is None:
             raise OptionError("identify: the model cannot have the values at which the search starts")
-        running = run_tangents(sim.engine, self.names)
-        nv, count = self.model.nv, len(self.names)
-        wanted = [*range(2 * nv), *range(running.first_parameter, running.first_parameter + count)]
+        running = run_tangents(sim.engine, self._own)
+        nv, first = self.model.nv, running.first_parameter
+        late = [running.states + c for k in self.delays.sought for c in _range(self.delays.controls_of(k))]
+        wanted = [*range(2 * nv if by_start else 0), *late, *range(first, first + len(self._own))]
+        held = self.delays.held(window, self._substeps(window), values)
         states, slopes = list[State](), np.zeros((window.last - window.first + 1, running.states, running.directions))
         for group, column in enumerate(running.columns(wanted)):
+            self.simulated += (window.last - window.first) * window.motion.interval
             for k, S in enumerate(slopes):
-                if k:
-                    running.set_ctrl(window.motion.ctrl[window.first + k - 1])
-                    running.advance(self._substeps(window))
+                for part in held[k - 1] if k else ():
+                    running.set_ctrl(part.ctrl, part.slope if late else None)
+                    running.advance(part.steps)
                 running.read(S, column)
                 if not group:
                     states.append(
                         (running.values("qpos"), running.values("qvel"), running.values("act")[: sim.model.na])
                     )
-        slopes = slopes[..., wanted]
+        slopes = self._in_order(slopes, running.states, first)
         rows = np.array([self._difference(window, k, here) for k, here in enumerate(states)])
         chosen = slopes[:, self.channels]
         if len(self.sensors.columns):
-            missed, moved = self._sensors(window, states, values, slopes)
+            missed, moved = self._sensors(window, states, values, slopes, [parts[0].ctrl for parts in held])
             rows, chosen = np.concatenate([rows, missed], axis=1), np.concatenate([chosen, moved], axis=1)
         return Predicted(rows, chosen[..., : 2 * nv], chosen[..., 2 * nv :])
 
-    def _sensors(self, window: Window, states: list[State], values: Array, slopes: Array) -> tuple[Array, Array]:
+    def _in_order(self, slopes: Array, states: int, first: int) -> Array:
+        """Columns of slopes by dq and dv at the start, then by the parameters, those of delays among them."""
+        nv, out = self.model.nv, np.zeros((*slopes.shape[:2], 2 * self.model.nv + len(self.names)))
+        out[..., : 2 * nv] = slopes[..., : 2 * nv]
+        out[..., [2 * nv + i for i in self._places]] = slopes[..., first : first + len(self._own)]
+        for k, place in self.delays.sought.items():
+            own = self.delays.controls_of(k)
+            out[..., 2 * nv + place] = slopes[..., states + own.start : states + own.stop].sum(axis=-1)
+        return out
+
+    def _sensors(
+        self, window: Window, states: list[State], values: Array, slopes: Array, controls: list[Array]
+    ) -> tuple[Array, Array]:
         """Residuals of readings [samples, s], and their slopes along the directions of those of the states."""
         missed, moved = [], []
         for k, (here, S) in enumerate(zip(states, slopes, strict=True)):
-            found, H, P = self._reading_slopes(window, k, here, values)
+            found, H, P = self._reading_slopes(window, controls[k], here, values)
             missed.append(self._missed(window, k, found))
             moved.append(H @ S)
             moved[-1][:, 2 * self.model.nv :] += P
         return np.array(missed), np.array(moved)
 
-    def _reading_slopes(self, window: Window, k: int, here: State, values: Array) -> tuple[Array, Array, Array]:
-        """Readings [s] at sample k, with their own derivatives by the state [s, 2 nv + na] and parameters [s, k]."""
-        columns, ctrl = self.sensors.columns, window.motion.ctrl[window.first + k]
+    def _reading_slopes(self, window: Window, ctrl: Array, here: State, values: Array) -> tuple[Array, Array, Array]:
+        """Readings [s] in a state, with their own derivatives by the state [s, 2 nv + na] and parameters [s, k]."""
+        columns = self.sensors.columns
         sim = self._with_values(window, values)
         assert sim is not None
         found = reading(sim, columns, here, ctrl)
@@ -156,8 +184,12 @@ class Predictor:
 
     def _substeps(self, window: Window) -> int:
         """Steps from sample to sample, none longer than the timestep asked for."""
+        return self._steps(window.motion)
+
+    def _steps(self, motion: RecordedMotion) -> int:
+        """Steps from sample to sample of a motion."""
         longest = self._options.get("timestep") or float(self.model.opt.timestep)
-        return max(1, int(np.ceil(window.motion.interval / longest - 1e-9)))
+        return max(1, int(np.ceil(motion.interval / longest - 1e-9)))
 
     def _at_start(self, window: Window, start: State, values: Array) -> Simulation | None:
         """A simulation with the parameters, at a start; None if the model cannot have these values."""
@@ -174,7 +206,7 @@ class Predictor:
         if key not in self._sims:
             options = {**self._options, "timestep": timestep}
             try:
-                made = Simulation(self.model_with(values), **options)
+                made = Simulation(self.model_with(values).changed(self.delays.none()), **options)
             except (ModelError, OptionError):
                 if not self._sims:
                     raise
@@ -196,3 +228,8 @@ class Predictor:
         motion, i = window.motion, window.first + k
         qvel = here[1] if motion.qvel is None else motion.qvel[i]
         return difference(self.model, here, (motion.qpos[i], qvel, here[2]))[self.channels]
+
+
+def _range(part: slice) -> range:
+    """The numbers of a slice."""
+    return range(part.start, part.stop)

@@ -109,14 +109,20 @@ def _motion(model: Model, recording: Any, k: int, sensors: bool) -> RecordedMoti
     return RecordedMotion(time, qpos, part("qvel", model.nv, needed=False), controls, states, readings)
 
 
-def windows_of(motions: list[RecordedMotion], length: float | None) -> list[Window]:
-    """Windows of a length (s) that follow one another; None: whole recordings, of at most 1 s each."""
+def windows_of(motions: list[RecordedMotion], length: float | None, after: float = 0.0) -> list[Window]:
+    """Windows of a length (s) that follow one another; None: whole recordings, of at most 1 s each.
+
+    `after`: time from the start of a recording (s) before which no window begins. OptionError: a recording is shorter.
+    """
     found = []
     for number, motion in enumerate(motions):
-        samples = len(motion.time) - 1
+        begin = int(np.ceil(after / motion.interval - EQUAL))
+        samples = len(motion.time) - 1 - begin
+        if samples < 2:
+            raise OptionError(f"identify: recordings[{number}] is shorter than the longest delay, {after:g} s")
         wanted = min(1.0, samples * motion.interval) if length is None else length
         each = min(max(round(wanted / motion.interval), 2), samples)
-        firsts = range(0, samples - each + 1, each)
+        firsts = range(begin, begin + samples - each + 1, each)
         found += [Window(motion, first, first + each, number) for first in firsts]
     return found
 

@@ -83,6 +83,7 @@ class RunTangents:
         self.directions = self.first_parameter + len(self.names) if self.names else self._state_directions
         self.ended = False  # whether a terminal event has ended the steps
         self._asked: list[int] = []  # directions of the present group that must have derivatives
+        self._column = 0  # the first direction of the present group
 
     def linearize(self, steps: int = 1) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
         """A [states, states], B [states, nu] and P [states, parameters] of a number of steps, at the present state."""
@@ -114,6 +115,7 @@ class RunTangents:
                 self._asked = [k - column for k in asked if column <= k < column + NTANGENT]
                 if not self._asked:
                     continue
+                self._column = column
                 self._take_over()
                 loops.seed_run(self._m, self._d, *start, column)
                 if self._model is not None:
@@ -150,9 +152,13 @@ class RunTangents:
         """Number of constraints of the last step."""
         return int(self._d.views["count"][NBLOCK])
 
-    def set_ctrl(self, values: NDArray[np.float64]) -> None:
-        """Set the controls [nu], whose tangents stay."""
-        self._d.views["ctrl"][: len(values), 0, 0] = values
+    def set_ctrl(self, values: NDArray[np.float64], slopes: NDArray[np.float64] | None = None) -> None:
+        """Set the controls [nu], whose tangents stay; `slopes` [nu]: by what each changes along its own direction."""
+        ctrl = self._d.views["ctrl"]
+        ctrl[: len(values), 0, 0] = values
+        for k, slope in enumerate(() if slopes is None else slopes):
+            if 0 <= (place := self.states + k - self._column) < NTANGENT:
+                ctrl[k, 1, place] = slope
 
     def advance(self, steps: int) -> list[NDArray[np.float64]]:
         """Take steps with tangents; returns for each event its row of the log and the tangents [1 + NTANGENT, fields].
