@@ -77,7 +77,7 @@ class PlanningPilot:
         self._asked: Future[Answer] | None = None
         self._known: Array | None = None  # the last plan
         self._predicted = -np.inf  # wall time of the last prediction
-        self._anew = False
+        self._anew = self._answered = False
 
     def begin(self, sim: Simulation) -> None:
         """Take the forces on bodies of a simulation as its own, which dragging is added to; plan from the beginning."""
@@ -125,7 +125,8 @@ class PlanningPilot:
         if answer.qfrc is not None:
             sim.qfrc_applied[:] = answer.qfrc
         self.wrench = self.wrench if answer.xfrc is None else answer.xfrc
-        if answer.planned is not None:
+        first, self._answered = not self._answered, True
+        if answer.planned is not None and not first:  # the first one may have been compiled
             before = answer.planned if self.plan_time is None else self.plan_time
             self.plan_time = before + SMOOTHING * (answer.planned - before)
         self.path = answer.path or self.path

@@ -37,12 +37,13 @@ class PlannedPath:
     width: float
 
     def drawings(self, now: float) -> list[Drawing]:
-        """Lines that begin at the time `now` (s) and fade towards the end of the horizon."""
+        """Lines that begin at the last place before the time `now` (s) and fade towards the end of the horizon."""
         found, n = [], len(self.times)
+        first = int(np.searchsorted(self.times, now, "right")) - 1
         bounds = np.unique(np.linspace(0, n - 1, min(PIECES, n - 1) + 1).round().astype(int)) if n > 1 else []
         for k, (i, j) in enumerate(pairwise(bounds)):
             opacity = FIRST + (LAST - FIRST) * k / max(len(bounds) - 2, 1)
-            left = self.places[i : j + 1][self.times[i : j + 1] >= now]
+            left = self.places[max(i, first) : j + 1]
             if len(left) > 1:
                 found += [line(left[:, p], (*COLOR, opacity), self.width) for p in range(self.places.shape[1])]
         return found

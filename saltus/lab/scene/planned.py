@@ -37,6 +37,7 @@ class PlannedSession(LiveSession):
         self._planner = control if isinstance(control, SamplingPlanner) else None
         if self._planner is None and plan is not None:
             raise OptionError("plan: only planners of saltus.mppi have plans to draw; draw others with Lab.draw")
+        self._control = control
         preview = None if self._planner is None else Preview(setup.simulation(), plan)
         super().__init__(setup, downloads)
         self.pilot = self.motion.pilot = PlanningPilot(control, preview, self.ear)
@@ -76,12 +77,18 @@ class PlannedSession(LiveSession):
             what = "call" if self._planner is None else "plan"
             lines.append(f"one {what} takes {1e3 * pilot.plan_time:.3g} ms")
         elif pilot.ended:
-            lines.append("first call, which may compile")
+            lines.append("first call, may compile")
         if self.share is not None:
             lines.append(f"{100 * self.share * self.speed:.0f} % of real time")
         title = f"{'Control' if self._planner is None else 'Planner'}: {'active' if pilot.on else 'disabled'}"
         keys = ["c - toggle planner", *(["p - show plan"] if self._planner is not None else [])]
         return [*super().hud(), [title, lines], ["Keys", keys]]
+
+    def compile_control(self) -> None:
+        """Compile what the control function calls, by calling it once."""
+        self._control(self.setup.simulation())
+        if self._planner is not None:
+            self._planner.reset()
 
     # ------------------------------------------------------------ time
 

@@ -34,8 +34,8 @@ def test_lines_fade_and_begin_now():
     assert opacities == sorted(opacities, reverse=True) and opacities[0] > 0.9 > 0.1 > opacities[-1] > 0
     joined = np.concatenate([lines[0].points, *(line.points[1:] for line in lines[1:])])
     np.testing.assert_array_equal(joined, path.places[:, 0])
-    later = path.drawings(0.2001)
-    assert later[0].points[0, 0] == path.places[path.times >= 0.2001][0, 0, 0] and len(later) < len(lines)
+    later = path.drawings(0.2051)
+    assert later[0].points[0, 0] == path.places[path.times <= 0.2051][-1, 0, 0] and len(later) < len(lines)
     assert path.drawings(1.0) == []
 
 
