@@ -1,4 +1,4 @@
-"""A planner in the loop, on the page: its plan is drawn and can be hidden, and it follows a push.
+"""A planner in the loop, on the page: its plan is drawn and can be hidden, and it can be switched off.
 
 Reference: the lines' first points, which are where the body is; states that the session tells.
 """
@@ -16,7 +16,7 @@ def distance(batch):
 
 
 @pytest.mark.slow
-def test_a_plan_is_drawn_hidden_and_followed_after_a_push(browser):
+def test_a_plan_is_drawn_hidden_and_switched_off(browser):
     sim = saltus.Simulation(SLIDE, "euler")
     how = {"noise": 5.0, "temperature": 0.05, "samples": 16, "hold": 5, "every": 4, "threads": 1}
     planner = saltus.mppi(sim, distance, 40, **how)
@@ -31,14 +31,7 @@ def test_a_plan_is_drawn_hidden_and_followed_after_a_push(browser):
         page.until("lab.status.plan === false && lab.drawings.length === 0")
         page.press("p")
         page.until("lab.status.plan === true && lab.drawings.length > 0")
-        x, y = page.get("Object.values(lab.project(1, [0, 0, 0]))")
-        page.tab.mouse.move(x, y)
-        page.tab.mouse.down()
-        page.tab.mouse.move(x - 220, y, steps=5)
-        page.tab.keyboard.press("Space")
-        page.until("lab.status.playing && lab.status.sliders['qpos[x]'] < -0.02", 120)
-        page.tab.mouse.up()
-        page.until("lab.status.sliders['qpos[x]'] > 0.06", 120)
+        page.play()
         page.press("c")
         page.until("lab.status.servo === false && lab.drawings.length === 0")
         page.tab.click("#reset")
