@@ -58,7 +58,7 @@ def bench_page(*, quick: bool, json_path: Path | None, chosen: Sequence[str], br
 
     if json_path is not None:
         check_writable(json_path, what="benchmark")
-    names = chosen or (QUICK_SCENES if quick else list(scenes()))
+    names = chosen or (QUICK_SCENES if quick else [name for name, scene in scenes().items() if scene.standalone])
     rows, refused = [], []
     with screen.Activity() as activity, screen.collected_warnings():
         for k, name in enumerate(names):

@@ -89,6 +89,7 @@ def _compile_scene(name: str) -> None:
     """Compile what a scene of the lab calls when it opens; for the lecture's scenes, with all ghosts' integrators."""
     from saltus.lab.data.recording import Downloads
     from saltus.lab.making.setup import build
+    from saltus.lab.scene.planned import PlannedSession
     from saltus.lab.scene.scenes import LECTURE, scenes
     from saltus.lab.session import LiveSession
 
@@ -98,6 +99,8 @@ def _compile_scene(name: str) -> None:
     if isinstance(session, LiveSession):
         ghosts = session.setup.ghosts if scene.group == LECTURE else session.builder.wanted.ghosts
         build(session.setup, replace(session.builder.wanted, ghosts=ghosts))
+    if isinstance(session, PlannedSession):
+        session.compile_control()
 
 
 def _integrators(models: list[Model], choice: str | None) -> list[Any]:

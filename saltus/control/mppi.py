@@ -69,12 +69,19 @@ class SamplingPlanner:
         self._rng = np.random.default_rng(0)
         self._time: float | None = None
         self._age = 0
+        self._first = controls
         self.controls = np.clip(controls, self._low, self._high)
         self.costs, self.weights = np.zeros(self._samples), np.full(self._samples, 1.0 / self._samples)
 
     def __repr__(self) -> str:
         how = "the best" if self._temperature is None else f"temperature {self._temperature:g}"
         return f"SamplingPlanner({self._samples} samples of {len(self.controls)} steps, {how})"
+
+    def reset(self) -> None:
+        """Forget the plan and what the samples were drawn with: a run from the same state is the same again."""
+        self._rng = np.random.default_rng(0)
+        self._time, self._age = None, 0
+        self.controls = np.clip(self._first, self._low, self._high)
 
     def __call__(self, sim: Simulation) -> Array:
         """Controls [nu] at the present state of a simulation, from the improved plan.

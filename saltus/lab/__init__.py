@@ -23,10 +23,12 @@ if TYPE_CHECKING:
     from saltus.lab.controls.extras import Extras, UserSlider
     from saltus.lab.data.recording import Downloads
     from saltus.lab.messages.outside import Outside
+    from saltus.lab.planning.pilot import ControlFunction
     from saltus.lab.scene.scenes import Scene
     from saltus.model.load import ModelSource
     from saltus.record.trajectory import Trajectory
     from saltus.simulate.laws.contact import ContactChoice
+    from saltus.simulate.laws.control import Controller
     from saltus.simulate.simulation import Simulation
 
 __all__ = ["FIRST", "Drawing", "Lab", "arrow", "line", "open", "sphere", "text"]
@@ -174,6 +176,8 @@ class Lab:
 def open(
     what: ModelSource | Simulation | Trajectory | list[Trajectory] | tuple[Trajectory, ...] = FIRST,
     *,
+    control: Controller | ControlFunction | None = None,
+    plan: Sequence[str] | None = None,
     integrator: IntegratorChoice = None,
     contact: ContactChoice = None,
     restitution: float | None = None,
@@ -193,6 +197,10 @@ def open(
         what: the name of a scene (see `saltus.lab.scene.scenes.scenes`), anything that `saltus.load` takes, a
             `saltus.Simulation`, whose present state the lab starts from, or a `saltus.Trajectory`, which it plays;
             several in a list play on one timeline, those after the first as ghosts.
+        control: a function f(sim) -> ctrl, as for `Simulation.run`, such as a planner of `saltus.mppi`: it is called
+            before each step, beside the page, and the simulation waits for it; or a controller in the time loop. A name
+            in `what` is then that of a bundled model.
+        plan: names of sites and bodies whose planned paths are drawn; None: the ends of the chains.
         integrator, contact, timestep: see `saltus.Simulation`; key: the keyframe to start from.
         restitution, friction: coefficients of hard contact that replace the scene's; see `saltus.Hard`.
         ignore: features of the model to leave out, see `saltus.load`.
@@ -214,7 +222,9 @@ def open(
 
     warned: list[str] = []
     with Ear(warned.append):
-        scene = find_scene(what, options, words("ignore", ignore))
+        scene = find_scene(
+            what, options, words("ignore", ignore), control, None if plan is None else words("plan", plan)
+        )
     lab = Lab(scene, options, port)
     for warning in warned:
         lab.warn(warning)

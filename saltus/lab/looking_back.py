@@ -68,7 +68,7 @@ class LookingBack(Session):
         """Let the run go on from the frame that is looked at; what came after it is forgotten."""
         if self.past.at is None:
             raise OptionError("the run is at its present; look back first, with the slider below the view")
-        if self.motion.pilot is not None:
+        if self.motion.pilot is not None and not self.motion.pilot.resumable:
             raise OptionError("an environment keeps no memory of earlier times to go on from; reset it instead")
         self.end_recording("Recording stopped because time was set back.")
         self.past.go_back(self.motion.sim)

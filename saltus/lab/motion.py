@@ -35,16 +35,18 @@ TIMING = {"rounding": ROUNDING, "budget": 1e3 * BUDGET, "chunk": 1e3 * CHUNK, "g
 class Pilot(Protocol):
     """Interface of an agent that acts on a simulation at its own times.
 
-    wrench [nbody, 6]: force (N) and torque (N m) on each body, to which dragging is added. ended: no more steps.
+    wrench [nbody, 6]: force (N) and torque (N m) on each body, to which dragging is added. ended: no steps for now.
+    resumable: whether it can go on from an earlier time of the run.
     """
 
     ended: bool
+    resumable: bool
 
     @property
     def wrench(self) -> NDArray[np.float64]: ...
 
-    def act(self, sim: Simulation) -> None:
-        """Act on the simulation; called before steps are taken."""
+    def act(self, sim: Simulation, patience: float) -> None:
+        """Act on the simulation, within about `patience` seconds; called before steps are taken."""
 
     def steps_left(self, sim: Simulation) -> int:
         """Number of steps that may be taken before the next call of `act`."""
@@ -177,7 +179,7 @@ class Motion:
         try:
             while taken < n and (taken == 0 or clock - began < BUDGET):
                 if self.pilot is not None:
-                    self.pilot.act(self.sim)
+                    self.pilot.act(self.sim, BUDGET - (clock - began))
                     if self.pilot.ended:
                         break
                 k = self._chunk(n - taken)

@@ -108,6 +108,19 @@ def test_warm_starts_move_the_plan_and_ranges_hold():
     assert wide.controls.min() >= -0.1 and wide.controls.max() <= 0.2 and wide.controls.max() == 0.2
 
 
+def test_after_a_reset_the_same_plans_are_made():
+    plan = np.linspace(-0.5, 0.5, 6)[:, None]
+    planner = saltus.mppi(displaced(), cost, 6, noise=0.3, samples=8, controls=plan, temperature=0.1, threads=1)
+    made = []
+    for _ in range(2):
+        sim = displaced()
+        made.append([planner(sim) for _ in range(3) if sim.step() is None])
+        planner.reset()
+        assert (planner.controls == plan).all()
+    np.testing.assert_array_equal(*made)
+    assert (made[0] != plan[1:4]).all()
+
+
 def test_plans_in_a_run_every_few_steps():
     sim = displaced()
     planner = saltus.mppi(sim, cost, 10, noise=0.5, temperature=0.1, samples=128, every=2, hold=2, threads=1)

@@ -29,6 +29,8 @@ class Pilot:
     `set`: values of inputs, which override those that the environment's terms assign.
     """
 
+    resumable = False  # an environment keeps no memory of earlier times
+
     def __init__(self, environment: Environment, policy: ActionFunction | None, restart: bool, seed: int | None):
         self.task = LiveTask(environment)
         if seed is not None:
@@ -63,7 +65,7 @@ class Pilot:
         self.total, self.steps, self.episode = 0.0, 0, self.episode + 1
         self.ended, self._seen, self._due = False, True, sim.time
 
-    def act(self, sim: Simulation) -> None:
+    def act(self, sim: Simulation, patience: float = 0.0) -> None:
         """Observe and choose the next action if a step of the environment ends here; called before simulation steps.
 
         OptionError: the policy raises an error or does not return an action.

@@ -11,15 +11,18 @@ from saltus.errors import ModelError, OptionError, proposal
 from saltus.lab.making.setup import LabStart
 from saltus.lab.player import Player
 from saltus.lab.scene.pendularm import GHOSTS
+from saltus.lab.scene.planned import PlannedSession
 from saltus.lab.scene.scenes import Scene, scenes
 from saltus.lab.session import LiveSession
 from saltus.model.load import load
 from saltus.record.trajectory import Trajectory
+from saltus.simulate.laws.control import Controller
 from saltus.simulate.simulation import Simulation
 
 if TYPE_CHECKING:
     from saltus.lab.base_session import Session
     from saltus.lab.data.recording import Downloads
+    from saltus.lab.planning.pilot import ControlFunction
     from saltus.model.load import ModelSource
     from saltus.model.model import Model
 
@@ -30,16 +33,29 @@ def find_scene(
     what: ModelSource | Simulation | Trajectory | list[Trajectory] | tuple[Trajectory, ...],
     options: dict[str, Any],
     ignore: list[str],
+    control: Controller | ControlFunction | None = None,
+    plan: Sequence[str] | None = None,
 ) -> Scene:
-    """Return the scene for a name, model, simulation or trajectories. ModelError, OptionError: it cannot be shown."""
+    """Return the scene for a name, model, simulation or trajectories. ModelError, OptionError: it cannot be shown.
+
+    `control`, `plan`: of `saltus.lab.open`; with a control, a name is that of a bundled model, not of a scene.
+    """
     if isinstance(what, Trajectory | list | tuple):
+        if control is not None:
+            raise OptionError("control: a recording has no controls to choose")
         return _recordings([what] if isinstance(what, Trajectory) else what, options, ignore)
     source = what if isinstance(what, Simulation) else None
     if source is not None and source.dynamics is not None:
         raise OptionError(
             f"{source.dynamics} does not follow changes of the model in the lab; show a recording instead"
         )
-    if isinstance(what, str) and what in scenes() and not ignore:
+    if control is not None and not (callable(control) or isinstance(control, Controller)):
+        raise OptionError(
+            f"control must be a function f(sim), a planner or a controller, got a {type(control).__name__}"
+        )
+    if plan is not None and control is None:
+        raise OptionError("plan: there is none without a planner; give one as control=saltus.mppi(...)")
+    if isinstance(what, str) and what in scenes() and not ignore and control is None:
         return scenes()[what]
     if isinstance(what, str) and _is_bare(what) and what not in scenes() and not Path(what).exists():
         raise ModelError(f"no such file{proposal(what, scenes())} (scenes: {', '.join(scenes())})", file=what)
@@ -50,7 +66,11 @@ def find_scene(
     if source is not None:
         given |= {"integrator": source.integrator, "contact": source.law, "timestep": source.timestep}
         given |= {"control": source.control, "source": source}
-    return model_scene(name, model, **given)
+    if control is None:
+        return model_scene(name, model, **given)
+    if isinstance(control, Controller):
+        return model_scene(name, model, **{**given, "control": control})
+    return planned_scene(name, model, control, plan, **given)
 
 
 def _recordings(trajectories: Sequence[Trajectory], options: dict[str, Any], ignore: list[str]) -> Scene:
@@ -71,6 +91,17 @@ def model_scene(name: str, model: Model, **given: Any) -> Scene:
     """Make a scene of a user's model."""
     given = {"ghosts": GHOSTS if model.nbody < 10 else (), **given}
     return Scene(name, name, "Yours", lambda d, o: LiveSession(LabStart(name, name, model, **{**given, **o}), d))
+
+
+def planned_scene(
+    name: str, model: Model, function: ControlFunction, plan: Sequence[str] | None = None, **given: Any
+) -> Scene:
+    """Make a scene of a user's model under a control function or planner in Python; `given`: as `model_scene`."""
+
+    def open_scene(downloads: Downloads, options: Mapping[str, Any]) -> Session:
+        return PlannedSession(LabStart(name, name, model, **{**given, **options}), downloads, function, plan)
+
+    return Scene(name, name, "Yours", open_scene, standalone=False)
 
 
 def _is_bare(what: str) -> bool:

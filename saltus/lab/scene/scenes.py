@@ -18,6 +18,8 @@ from saltus.lab.scene.pendularm import GHOSTS, Pendularm
 from saltus.lab.scene.pendularm import setup as pendularm_setup
 from saltus.lab.scene.servo import Knob, Servo, ServoSession, pid_servo
 from saltus.lab.scene.sit_to_stand import clocked
+from saltus.lab.scene.swing_up import TITLE as SWUNG_UP
+from saltus.lab.scene.swing_up import swing_up
 from saltus.lab.session import LiveSession
 from saltus.model.load import BUNDLED, load, models
 from saltus.number.functions import clip, where
@@ -30,12 +32,16 @@ LECTURE, SCENES_GROUP, MODELS = "The lecture", "Scenes", "Models"
 
 @dataclass(frozen=True)
 class Scene:
-    """A named scene; `open(downloads, options)` starts its session, with `options` replacing fields of its LabStart."""
+    """A named scene; `open(downloads, options)` starts its session, with `options` replacing fields of its LabStart.
+
+    standalone: whether a page that contains its simulation can show it, without Python.
+    """
 
     name: str
     title: str
     group: str
     open: Callable[[Downloads, Mapping[str, object]], Session]
+    standalone: bool = True
 
     def entry(self) -> dict[str, str]:
         """The scene's entry in the page's list."""
@@ -189,6 +195,7 @@ SCENES = (
     _pendularm(2, "double_pendulum_ghosts", "Double pendulum under four integrators: chaos", ghosts=True),
     Scene("arm", "Two-link arm with servos", SCENES_GROUP, _arm),
     Scene("cart_pole", "Cart and pole, balanced", SCENES_GROUP, _cart_pole),
+    Scene("swing_up", SWUNG_UP, SCENES_GROUP, swing_up, standalone=False),
     Scene("free_body", FREE_BODY, SCENES_GROUP, lambda d, o: plain("free_body", FREE_BODY, d, o, plots=SPINS)),
     Scene("humanoid", HUMANOID, SCENES_GROUP, lambda d, o: plain("humanoid", HUMANOID, d, o, plots=POSTURE)),
     Scene(

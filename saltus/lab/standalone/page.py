@@ -161,6 +161,8 @@ def _made(
     contacts: Sequence[str] | None,
     progress: Callable[[float], object] | None,
 ) -> _Made:
+    if not scene.standalone:
+        raise OptionError(f"{scene.name} plans in Python, which a page does not have; show it with saltus lab")
     session = scene.open(Downloads(), options)
     try:
         if not isinstance(session, LiveSession):

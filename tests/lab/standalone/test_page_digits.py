@@ -26,7 +26,7 @@ STEPS = (1000, 500, 200, 100, 50, 20, 10, 5)
 IRREGULAR = 100.0  # times the distance of two twins: where steps are relaxed over jumps, others may end as far apart
 LARGE = ("bouncy_disc", "humanoid_trampoline")  # of which 1000 steps take too long
 QUICK = ("pendularm", "cart_pole", "bouncing_ball", "muscle")
-WHOLE = [name for name in scenes() if name not in QUICK and name != "trampoline"]
+WHOLE = [name for name, scene in scenes().items() if scene.standalone and name not in QUICK and name != "trampoline"]
 
 
 def natively(name, integrators=None):
