@@ -16,15 +16,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from saltus.arguments import flag, positive, whole_number, words
-from saltus.control.tangent_states import State, check_simulation, control_ranges, displaced, put_state, state_of
-from saltus.errors import DivergenceError, EventError
+from saltus.control.tangent_states import (
+    State,
+    check_simulation,
+    control_ranges,
+    displaced,
+    put_state,
+    state_of,
+    take_whole_step,
+)
+from saltus.errors import DivergenceError
 from saltus.simulate.derivatives.linearize import check_chain
 
 if TYPE_CHECKING:
     from saltus.simulate.simulation import Simulation
 
 Array = NDArray[np.float64]
-WHOLE = 1e-6  # of a timestep
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,11 +144,9 @@ def _residual(sim: Simulation, state: State, ctrl: Array) -> Array:
     sim.ctrl[:] = ctrl
     time = sim.time
     try:
-        sim.step()
+        take_whole_step(sim, "equilibrium")
     except DivergenceError:
         return np.full(len(state[1]) + len(state[2]), np.inf)
-    if abs(sim.time - time - sim.timestep) > WHOLE * sim.timestep:
-        raise EventError("equilibrium: an event ends the motion here; leave terminal events out of it", time=sim.time)
     sim.time = time
     return np.concatenate([sim.qvel, sim.act - state[2]]) / sim.timestep
 

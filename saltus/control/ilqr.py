@@ -21,8 +21,16 @@ from saltus.control.backward_pass import Expansion, Policy, backward_pass
 from saltus.control.horizon import steps_of
 from saltus.control.quadratic_number import QuadraticNumber
 from saltus.control.stage import Stage
-from saltus.control.tangent_states import State, check_simulation, control_ranges, difference, put_state, state_of
-from saltus.errors import DivergenceError, EventError, OptionError
+from saltus.control.tangent_states import (
+    State,
+    check_simulation,
+    control_ranges,
+    difference,
+    put_state,
+    state_of,
+    take_whole_step,
+)
+from saltus.errors import DivergenceError, OptionError
 from saltus.simulate.derivatives.linearize import check_chain
 
 if TYPE_CHECKING:
@@ -33,7 +41,6 @@ Array = NDArray[np.float64]
 Cost = Callable[[Stage], "QuadraticNumber | np.object_ | float"]
 LINE = 0.5 ** np.arange(12.0)  # lengths of steps that are tried
 LEAST, MOST, FACTOR = 1e-6, 1e10, 1.6  # regularisation
-WHOLE = 1e-6  # of a timestep
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,10 +184,7 @@ class _Search:
                 controls[k] = np.clip(controls[k] + size * policy.k[k] + policy.K[k] @ apart, self._low, self._high)
             sim.ctrl[:] = controls[k]
             cost += float(self._evaluated(Stage(sim, k, False, False)))
-            end = sim.time + sim.timestep
-            sim.step()
-            if abs(sim.time - end) > WHOLE * sim.timestep:
-                raise EventError("ilqr: an event ends the motion; leave terminal events out of it", time=sim.time)
+            take_whole_step(sim, "ilqr")
             states.append(state_of(sim))
         return states, cost + float(self._evaluated(Stage(sim, len(controls), True, False)))
 

@@ -9,7 +9,7 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-from saltus.errors import OptionError
+from saltus.errors import EventError, OptionError
 
 if TYPE_CHECKING:
     from saltus.model.model import Model
@@ -55,6 +55,14 @@ def displaced(model: Model, state: State, change: Array) -> State:
     nv, qpos = model.nv, state[0].copy()
     mujoco.mj_integratePos(model.mj_model, qpos, change[:nv], 1.0)
     return qpos, state[1] + change[nv : 2 * nv], state[2] + change[2 * nv :]
+
+
+def take_whole_step(sim: Simulation, who: str) -> None:
+    """Take a step. EventError where an event ends the motion within it, named by who took the step."""
+    end = sim.time + sim.timestep
+    sim.step()
+    if abs(sim.time - end) > 1e-6 * sim.timestep:
+        raise EventError(f"{who}: an event ends the motion; leave terminal events out of it", time=sim.time)
 
 
 def central_differences(model: Model, state: State, size: int, read: Callable[[State], Array]) -> Array:

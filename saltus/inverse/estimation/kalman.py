@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from saltus.arguments import numbers, whole_number
-from saltus.control.tangent_states import check_simulation, displaced, put_state, state_names, state_of
-from saltus.errors import EventError, OptionError
+from saltus.control.tangent_states import check_simulation, displaced, put_state, state_names, state_of, take_whole_step
+from saltus.errors import OptionError
 from saltus.inverse.estimation.estimates import Filtered, Innovation, Passage
 from saltus.inverse.estimation.measurement import Measurement
 from saltus.inverse.estimation.tangents import symmetric, transport
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from saltus.simulate.simulation import Simulation
 
 Array = NDArray[np.float64]
-WHOLE = 1e-6  # of a timestep
 
 
 class KalmanFilter:
@@ -144,10 +143,7 @@ class KalmanFilter:
         sim, whole = self._sim, np.eye(len(self._P))
         for _ in range(steps):
             A, _ = sim.linearize()
-            end = sim.time + sim.timestep
-            sim.step()
-            if abs(sim.time - end) > WHOLE * sim.timestep:
-                raise EventError("the filter's motion ends here; leave terminal events out of it", time=sim.time)
+            take_whole_step(sim, "the filter")
             self._P = symmetric(A @ self._P @ A.T + self._Q)
             whole = A @ whole
         return whole

@@ -27,8 +27,9 @@ from saltus.control.tangent_states import (
     put_state,
     state_names,
     state_of,
+    take_whole_step,
 )
-from saltus.errors import EventError, OptionError, warn
+from saltus.errors import OptionError, warn
 from saltus.inverse.estimation.kalman import KalmanFilter, covariance_matrix
 from saltus.inverse.estimation.measurement import Measurement
 from saltus.inverse.estimation.tangents import symmetric, transport
@@ -43,7 +44,6 @@ Array = NDArray[np.float64]
 #: Least and greatest values of positions (by degree of freedom), velocities and activations, by name; None for none.
 StateBounds: TypeAlias = Mapping[str, tuple[float | None, float | None]]
 WHO = "moving_horizon"
-WHOLE = 1e-6  # of a timestep
 CONVERGED = 1e-10  # change of the states, in their standard deviations, that counts as none
 MOST, HALVINGS = 20, 10  # Gauss-Newton steps at most, and halvings of one
 
@@ -275,9 +275,7 @@ class MovingHorizonEstimator:
         sim.time = node.time
         sim.ctrl[:] = node.ctrl
         A = sim.linearize()[0] if derivatives else np.zeros((0, 0))
-        sim.step()
-        if abs(sim.time - node.time - sim.timestep) > WHOLE * sim.timestep:
-            raise EventError("the estimator's motion ends here; leave terminal events out of it", time=sim.time)
+        take_whole_step(sim, WHO)
         return A, state_of(sim), float(sim.time)
 
     def _values(self, state: State) -> Array:

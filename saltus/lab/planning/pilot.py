@@ -24,13 +24,13 @@ from saltus.errors import OptionError
 from saltus.lab.planning.preview import PlannedPath, Preview
 from saltus.simulate.engine.snapshot import checkpoint, go_to
 from saltus.simulate.running.run import control_function
+from saltus.simulate.simulation import Simulation
 
 if TYPE_CHECKING:
     from saltus.lab.messages.ear import Ear
-    from saltus.simulate.simulation import Simulation
 
 #: A function f(sim) -> ctrl [nu], or None if it assigns to the simulation's inputs itself, as for `Simulation.run`.
-ControlFunction: TypeAlias = "Callable[[Simulation], ArrayLike | None]"
+ControlFunction: TypeAlias = Callable[[Simulation], ArrayLike | None]
 Array = NDArray[np.float64]
 
 PACKAGE = Path(__file__).parents[2]
