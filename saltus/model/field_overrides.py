@@ -229,7 +229,9 @@ def _check_delays(m: mujoco.MjModel) -> None:
     """Raise OptionError for a delay of an actuator that keeps no controls of the past."""
     for k in np.flatnonzero((m.actuator_delay > 0) & (m.actuator_history[:, 0] == 0)) if m.nu else ():
         name = name_of(m, "ACTUATOR", k)
-        raise OptionError(f"actuator_delay[{name}]: the actuator keeps no past controls; give it nsample in the file")
+        raise OptionError(
+            f"actuator_delay[{name}]: the actuator keeps no past controls; give it nsample and interp in the file"
+        )
 
 
 def _parts(key: str) -> tuple[str, list[str]]:

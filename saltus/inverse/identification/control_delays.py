@@ -124,15 +124,11 @@ def _split(steps: float) -> tuple[int, float]:
 
 def _check_interpolation(model: Model, k: int, name: str) -> None:
     """OptionError for an actuator by whose delay, `name` if it is a parameter, motion cannot be predicted here."""
-    samples, way = (int(x) for x in model.mj_model.actuator_history[k])
+    way = int(model.mj_model.actuator_history[k, 1])
     actuator = model.names("actuator")[k]
     if way == CUBIC:
         raise OptionError(
             f"identify: delayed controls of {actuator} are interpolated by cubics; choose interp='linear'"
-        )
-    if name and not samples:
-        raise OptionError(
-            f"identify: {actuator} keeps no controls of the past; give it delay, nsample and interp='linear'"
         )
     if name and way != LINEAR:
         raise OptionError(

@@ -85,7 +85,7 @@ def test_what_cannot_be_found_is_named():
             ROD.replace(' delay="{delay}" nsample="{n}" interp="{way}"', ""),
             data,
             (0.002, 0.03),
-            "no controls of the past",
+            "keeps no past controls; give it nsample and interp",
         ),
     ):
         with pytest.raises(OptionError, match=words):
@@ -105,5 +105,5 @@ def test_models_take_other_delays_only_with_a_history():
     assert model.changed({DELAY: 0.02}).mujoco.actuator_delay[0] == 0.02
     with pytest.raises(OptionError, match="must not be negative"):
         model.changed({DELAY: -0.01})
-    with pytest.raises(OptionError, match="give it nsample in the file"):
+    with pytest.raises(OptionError, match="give it nsample and interp in the file"):
         saltus.load(ROD.replace(' delay="{delay}" nsample="{n}" interp="{way}"', "")).changed({DELAY: 0.01})
