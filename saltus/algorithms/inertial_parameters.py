@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from saltus.errors import OptionError
-from saltus.model.body_inertia import PARAMETERS, inertial
 from saltus.model.model import Model
+from saltus.model.tree.body_inertia import PARAMETERS, inertial
 
 
 class InertialParameters(NamedTuple):

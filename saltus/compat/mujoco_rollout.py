@@ -35,13 +35,12 @@ _persistent: list[Rollout] = []  # of `rollout(..., persistent_pool=True)`, one 
 class Rollout:
     """Rollouts on `nthread` threads (0: this one alone), by the names of mujoco.rollout.Rollout.
 
-    Simulations of a model are made once for each number of them: values that are changed in an MjModel afterwards count
-    for a new `Rollout`.
+    Simulations of a model are made once for each number of them, and again after a value of the MjModel has changed.
     """
 
     def __init__(self, *, nthread: int | None = None):
         self.nthread = 0 if nthread is None else whole_number("nthread", nthread)
-        self._made: tuple[mujoco.MjModel, Any] | None = None
+        self._made: tuple[NDArray[np.uint8], Any] | None = None  # the model's bytes, and its simulations
         self._closed = False
 
     def __enter__(self) -> Rollout:
@@ -135,8 +134,10 @@ class Rollout:
 
     def _batch(self, m: mujoco.MjModel, n: int) -> Any:
         """The simulations of a model, made on first use."""
-        if self._made is None or self._made[0] is not m or self._made[1].n != n:
-            self._made = m, offered("batch")(m, n, max(1, self.nthread))
+        content = np.zeros(mujoco.mj_sizeModel(m), np.uint8)
+        mujoco.mj_saveModel(m, None, content)
+        if self._made is None or self._made[1].n != n or not np.array_equal(self._made[0], content):
+            self._made = content, offered("batch")(m, n, max(1, self.nthread))
         return self._made[1]
 
 

@@ -11,7 +11,7 @@ number.
 
 `body_inertial[bob]` are ten numbers of the body's mass distribution: the mass, the mass times the centre of mass and
 the inertia about the origin of the body's frame. `body_pseudo_inertia[bob]` are ten others, of which all values are
-physical (`saltus.model.body_inertia`).
+physical (`saltus.model.tree.body_inertia`).
 """
 
 import copy
@@ -24,11 +24,11 @@ import numpy as np
 
 from saltus.arguments import mapping
 from saltus.errors import OptionError
-from saltus.model import bounds
-from saltus.model.body_inertia import INERTIAL, PSEUDO, SCALE_MASS, STORED_IN, distribution, set_distribution
+from saltus.model.contact import bounds
 from saltus.model.features import name_of
 from saltus.model.fixed_numbers import fixed_numbers
 from saltus.model.source.number_checks import check_numbers
+from saltus.model.tree.body_inertia import INERTIAL, PSEUDO, SCALE_MASS, STORED_IN, distribution, set_distribution
 
 # changeable fields: no structure was derived from them
 FIELDS = {

@@ -6,7 +6,7 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-from saltus.model.bounds import has_size
+from saltus.model.contact.bounds import has_size
 from saltus.model.enums import BALL, FREE
 
 

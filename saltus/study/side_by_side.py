@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from saltus.errors import DivergenceError, EventError, OptionError, SaltusError, SaltusWarning
-from saltus.model.body_inertia import INERTIAL, PSEUDO
 from saltus.model.field_overrides import SCALE_MASS, STORED, flat_place
+from saltus.model.tree.body_inertia import INERTIAL, PSEUDO
 from saltus.model.vary.fields import MAY_VARY
 from saltus.record.io.sweep_store import key_of
 from saltus.record.trajectory import Trajectory

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from saltus.number.kernels import kernel
+
 if TYPE_CHECKING:
     from scipy.interpolate import PPoly
 
@@ -20,29 +22,39 @@ def _table(curve: PPoly, dofs: slice) -> tuple[Array, Array]:
     return np.array(curve.x), np.ascontiguousarray(np.moveaxis(curve.c[:, :, dofs], 0, 1))
 
 
+@kernel
+def segment_of(breaks, period, t):
+    """The time within the motion, and the number of its segment; times outside are those of the ends."""
+    start, end = breaks[0], breaks[-1]
+    s = t
+    if period > 0.0:
+        s = start + (t - start) % period
+    k = 0
+    while k < breaks.shape[0] - 2 and s >= breaks[k + 1]:
+        k += 1
+    if s < start:
+        s = 0.0 * t + start
+    if s >= end:
+        s = 0.0 * t + end
+    return s, k
+
+
+@kernel
+def value_of(coefficients, k, channel, s):
+    """Polynomial of segment k at a time s (s) after its break, by Horner's rule."""
+    found = 0.0 * s + coefficients[k, 0, channel]
+    for power in range(1, coefficients.shape[1]):
+        found = found * s + coefficients[k, power, channel]
+    return found
+
+
 def scalar_function(curve: PPoly, period: float, dof: int, first: float) -> Callable[[float], float]:
     """Position of a joint as a function of time: `first`, moved by channel `dof` of a curve with a period (s) or 0."""
     breaks, coefficients = _table(curve, slice(dof, dof + 1))
-    last, powers, start, end = len(breaks) - 2, coefficients.shape[1], float(breaks[0]), float(breaks[-1])
 
     def position(t):
-        # the time within the motion, outside that of its ends, and the segment there
-        s = t
-        if period > 0.0:
-            s = start + (t - start) % period
-        if s < start:
-            s = 0.0 * t + start
-        if s >= end:
-            s = 0.0 * t + end
-        k = 0
-        while k < last and s >= breaks[k + 1]:
-            k += 1
-        # Horner's rule
-        h = s - breaks[k]
-        x = 0.0 * h + coefficients[k, 0, 0]
-        for power in range(1, powers):
-            x = x * h + coefficients[k, power, 0]
-        return first + x
+        s, k = segment_of(breaks, period, t)
+        return first + value_of(coefficients, k, 0, s - breaks[k])
 
     return position
 
@@ -52,36 +64,16 @@ def pose_function(
 ) -> Callable[[float], tuple[tuple[float, ...], tuple[float, ...]]]:
     """Position and quaternion of a free joint as a function of time: the pose `first` [7], moved by six channels."""
     breaks, coefficients = _table(curve, slice(dof, dof + 6))
-    last, powers, start, end = len(breaks) - 2, coefficients.shape[1], float(breaks[0]), float(breaks[-1])
     x0, y0, z0, a, b, c, d = (float(x) for x in np.asarray(first))
 
     def pose(t):
-        # the time within the motion, outside that of its ends, and the segment there
-        s = t
-        if period > 0.0:
-            s = start + (t - start) % period
-        if s < start:
-            s = 0.0 * t + start
-        if s >= end:
-            s = 0.0 * t + end
-        k = 0
-        while k < last and s >= breaks[k + 1]:
-            k += 1
-        # displacement (px, py, pz) and rotation vector (x, y, z), by Horner's rule
+        s, k = segment_of(breaks, period, t)
         h = s - breaks[k]
-        zero = 0.0 * h
-        px, py, pz, x, y, z = zero, zero, zero, zero, zero, zero
-        for power in range(powers):
-            px, py, pz = (
-                px * h + coefficients[k, power, 0],
-                py * h + coefficients[k, power, 1],
-                pz * h + coefficients[k, power, 2],
-            )
-            x, y, z = (
-                x * h + coefficients[k, power, 3],
-                y * h + coefficients[k, power, 4],
-                z * h + coefficients[k, power, 5],
-            )
+        x, y, z = (
+            value_of(coefficients, k, 3, h),
+            value_of(coefficients, k, 4, h),
+            value_of(coefficients, k, 5, h),
+        )
         square = x * x + y * y + z * z
         if square < 1e-4:  # the series' first terms are exact to rounding there, with two derivatives
             cosine = 1.0 - square / 8.0 + square * square / 384.0 - square * square * square / 46080.0
@@ -91,9 +83,9 @@ def pose_function(
             cosine, sine = math.cos(0.5 * angle), math.sin(0.5 * angle) / angle
         x, y, z = sine * x, sine * y, sine * z
         place = (
-            x0 + px,
-            y0 + py,
-            z0 + pz,
+            x0 + value_of(coefficients, k, 0, h),
+            y0 + value_of(coefficients, k, 1, h),
+            z0 + value_of(coefficients, k, 2, h),
         )
         return place, (
             a * cosine - b * x - c * y - d * z,

@@ -14,7 +14,7 @@ from saltus.bench import gradient, run_gradient
 from saltus.bench.contact import CART_POLE
 from saltus.bench.harness import peers
 from saltus.bench.harness.report import QUICK, Case
-from saltus.simulate.derivatives.step_adjoint import StepAdjoint
+from saltus.simulate.gradients.step_adjoint import StepAdjoint
 
 
 def test_cases_name_what_is_missing(monkeypatch):

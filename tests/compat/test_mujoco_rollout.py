@@ -96,6 +96,16 @@ def test_one_object_many_calls_and_threads(model, start):
     assert_array_equal(*kept)
 
 
+def test_values_written_into_the_model_count_at_the_next_call(start):
+    own = mujoco.MjModel.from_xml_string(XML)
+    with ours.Rollout(nthread=2) as runner:
+        for mass in (0.2, 0.9):
+            own.body_mass[2] = mass
+            mujoco.mj_setConst(own, mujoco.MjData(own))
+            got = runner.rollout(own, None, start, controls())[0]
+            assert_allclose(got, theirs.rollout(own, mujoco.MjData(own), start, controls())[0], **CLOSE)
+
+
 def test_rows_after_a_divergence_are_nan(model, start):
     bad = controls()
     bad[1, 3, 0] = np.nan

@@ -6,7 +6,7 @@ degree of freedom j changes the force on every body k that j carries, per unit, 
     I_k ψ_j + D_k s_j,   ψ_j = ds_j/dt + v_j × s_j,   D s = v ×* (I s) - I (v × s) + s ×* (I v),
 
 with v_j the velocity on the parent's side of j's joint. Summed over the subtree this gives d(qfrc_bias)/d(qvel) (after
-Singh, Russo & Wensing, Efficient analytical derivatives of rigid-body dynamics using spatial vector algebra (2022),
+Singh, Russell & Wensing, Efficient analytical derivatives of rigid-body dynamics using spatial vector algebra (2022),
 eq. 19).
 """
 

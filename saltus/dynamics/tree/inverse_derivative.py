@@ -8,7 +8,7 @@ If j turns by δ, all that follows turns with it, except motions that come from 
 
 the force of a body beyond j changes by s ×* f + D ψ + I χ per unit of its position, and by D s + I φ per unit of its
 velocity. Sums over subtrees, of f, D and I, give all derivatives of the generalised forces s · f in O(n depth)
-operations (Carpentier & Mansard, Analytical derivatives of rigid body dynamics algorithms (2018); Singh, Russo &
+operations (Carpentier & Mansard, Analytical derivatives of rigid body dynamics algorithms (2018); Singh, Russell &
 Wensing, Efficient analytical derivatives of rigid-body dynamics using spatial vector algebra (2022), eqs. 16 to 19). An
 axis s_i that turns with j cancels s ×* f.
 

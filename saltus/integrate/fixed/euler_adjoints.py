@@ -41,7 +41,7 @@ from saltus.dynamics.tendon.force import spring_and_damper
 from saltus.dynamics.tree.factor import multiply
 from saltus.dynamics.tree.regressor import PARAMETERS, write_row
 from saltus.dynamics.tree.rnea import newton_euler_forward
-from saltus.integrate.fixed.euler_tangents import keep_positions, polish
+from saltus.integrate.fixed.euler_tangents import is_constrained, keep_positions, polish
 from saltus.integrate.tangents import seed_state
 from saltus.number.components import tangent_of, value_of
 from saltus.number.conditions import has
@@ -103,13 +103,6 @@ def adjoint_solution(m, p, h, weight, solved):
         solved[A, i] = solved[STEP, i] = p.qacc[i]
     if constrained:
         constrained_solution(m, p, weight, solved)
-
-
-@only_with("constraint", otherwise="False")
-@kernel
-def is_constrained(m, p):
-    """Whether any constraint acts in the step."""
-    return p.count[NBLOCK] > 0
 
 
 @only_with("constraint")

@@ -15,7 +15,6 @@ Arrays: motions, axes, wrenches, matrices as in `saltus.dynamics.tree.inverse_de
 # pyright: reportCallIssue=false
 # (in kernels, calls of intrinsics leave out the first argument of their definition)
 
-from saltus.contact.counts import NBLOCK
 from saltus.contact.rows.cost import row_forces
 from saltus.dynamics.actuator.actuation import motors
 from saltus.dynamics.equations import joint_inertia
@@ -28,7 +27,7 @@ from saltus.dynamics.tree.inverse_derivative import (
     subtract_inverse,
     sum_over_subtrees,
 )
-from saltus.integrate.fixed.euler_tangents import polish
+from saltus.integrate.fixed.euler_tangents import is_constrained, polish
 from saltus.model.enums import BALL, FREE
 from saltus.number.components import seed, tangent_of, value_of
 from saltus.number.functions import sincos, sqrt
@@ -77,13 +76,6 @@ def jacobian(m, p, d, h, state, work, A, B):
         add_constraint_derivatives(m, p, d, motions, axes, pair, columns[BY_ALL])
     solve_columns(m, p, h, constrained, axes, wrenches, columns)
     advance_columns(m, p, h, columns, A, B)
-
-
-@only_with("constraint", otherwise="False")
-@kernel
-def is_constrained(m, p):
-    """Whether any constraint acts in the step."""
-    return p.count[NBLOCK] > 0
 
 
 @only_with("constraint")

@@ -105,6 +105,13 @@ def keep_tendons(m, p, d):
 # ---------------------------------------------------------------- with constraints
 
 
+@only_with("constraint", otherwise="False")
+@kernel
+def is_constrained(m, p):
+    """Whether any constraint acts in the step."""
+    return p.count[NBLOCK] > 0
+
+
 @only_with("constraint")
 @kernel
 def polish(m, p):

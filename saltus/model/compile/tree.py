@@ -10,9 +10,9 @@ import mujoco
 import numpy as np
 
 from saltus.model.actuator_enums import TRN_JOINT, TRN_JOINTINPARENT
-from saltus.model.body_inertia import PRODUCTS
 from saltus.model.compile.leading_axes import widened
 from saltus.model.enums import FREE, JOINT_DOFS
+from saltus.model.tree.body_inertia import PRODUCTS
 from saltus.model.tree.particles import particles
 from saltus.number.functions import MINVAL
 

@@ -6,7 +6,7 @@ names, or "#3" for the fourth; degrees of freedom and coordinates have the label
 `Model.qpos_names`, or a joint's name for all of them.
 
 Besides, "body_scale_mass[link]" is the mass with which the inertia scales, and "body_inertial[link]" and
-"body_pseudo_inertia[link]" are ten numbers of the body's mass distribution (`saltus.model.body_inertia`).
+"body_pseudo_inertia[link]" are ten numbers of the body's mass distribution (`saltus.model.tree.body_inertia`).
 """
 
 import re
@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from saltus.errors import OptionError
-from saltus.model.body_inertia import COUNT, PSEUDO, SCALE_MASS, STORED_IN, inertial, pseudo_inertia
+from saltus.model.tree.body_inertia import COUNT, PSEUDO, SCALE_MASS, STORED_IN, inertial, pseudo_inertia
 from saltus.model.vary.fields import KIND_OF, MAY_VARY, value_of
 
 _NAME = re.compile(r"(?P<field>opt\.\w+|\w+)(?P<places>(\[[^\[\]]*\])*)$")

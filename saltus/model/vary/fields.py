@@ -8,7 +8,7 @@ import mujoco
 import numpy as np
 
 from saltus.errors import OptionError
-from saltus.model.bounds import has_size
+from saltus.model.contact.bounds import has_size
 from saltus.model.features import name_of
 from saltus.model.field_overrides import NOT_NEGATIVE, POSITIVE, UNIT_TOLERANCE
 from saltus.model.fixed_numbers import Fixed, fixed_numbers

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import mujoco
 import numpy as np
 
-from saltus.model.body_inertia import (
+from saltus.model.tree.body_inertia import (
     COUNT,
     INERTIAL,
     PRODUCTS,

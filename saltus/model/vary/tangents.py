@@ -12,10 +12,10 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from saltus.model.body_inertia import STORED_IN
 from saltus.model.compile.actuators import setpoint_periods
 from saltus.model.compile.constraints.constraints import safe_timestep
 from saltus.model.layout import VARIED
+from saltus.model.tree.body_inertia import STORED_IN
 from saltus.model.vary.columns import Column
 from saltus.model.vary.constants import reference_constants
 from saltus.model.vary.fields import needs_constants, value_of

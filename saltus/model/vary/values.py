@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 
 from saltus.errors import OptionError
-from saltus.model.bounds import bounding_radii
 from saltus.model.compile.actuators import actuator_values, setpoint_periods
 from saltus.model.compile.constraints.dry_friction import friction_values
 from saltus.model.compile.constraints.equalities import equality_values
@@ -14,6 +13,7 @@ from saltus.model.compile.constraints.limits import limit_values
 from saltus.model.compile.constraints.solver import inertia_scale
 from saltus.model.compile.tendons import parameters
 from saltus.model.compile.tree import FLAGS, attached_poses, off, tree_values
+from saltus.model.contact.bounds import bounding_radii
 from saltus.model.contact.collisions import Pair, laws_of, pairs_of_file
 from saltus.model.contact.contact_parameters import soft_laws
 from saltus.model.features import name_of

@@ -4,10 +4,10 @@ With the residual r(x, a) = M a + c - f of the equations of motion, x = (q, v, w
 
     a_x = -M⁻¹ r_x,    a_xy = -M⁻¹ (r_xy + r_xa a_y + r_ya a_x),
 
-since r is linear in a (Singh, Russell & Wensing, Analytical second-order derivatives of rigid-body contact dynamics,
-arXiv:2206.04508 (2022), for the rigid-body part). The bracket is the second derivative of r where the accelerations
-are a + a_x x. The kernels of the simulation run as plain Python on numbers with all their derivatives (see
-`saltus.number.second_order`); nothing is compiled.
+since r is linear in a (Singh, Russell & Wensing, On second-order derivatives of rigid-body dynamics: theory &
+implementation, arXiv:2302.06001 (2023), for the rigid-body part). The bracket is the second derivative of r where the
+accelerations are a + a_x x. The kernels of the simulation run as plain Python on numbers with all their derivatives
+(see `saltus.number.second_order`); nothing is compiled.
 """
 
 from __future__ import annotations

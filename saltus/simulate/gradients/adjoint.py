@@ -20,12 +20,12 @@ from saltus.model.layout import DATA
 from saltus.simulate.derivatives.linearize import Linearization, StepTangents, check_chain, linearize, prepare_linearize
 from saltus.simulate.derivatives.run_directions import STATE
 from saltus.simulate.derivatives.run_tangents import check_differentiable
-from saltus.simulate.derivatives.step_adjoint import StepAdjoint, Turns
 from saltus.simulate.engine.engine import Engine
 from saltus.simulate.engine.snapshot import peeking
 from saltus.simulate.gradients.coordinates import Coordinates
 from saltus.simulate.gradients.differentiated_run import DifferentiatedRun
 from saltus.simulate.gradients.reverse_number import ReverseNumber, Tape
+from saltus.simulate.gradients.step_adjoint import StepAdjoint, Turns
 from saltus.simulate.stepping import take_steps
 
 Array = NDArray[np.float64]

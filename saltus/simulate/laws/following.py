@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from saltus.dynamics.control import pid
-from saltus.dynamics.model_based_control import computed_torque, gravity_compensation
-from saltus.dynamics.reference import HEAD, POWERS, put_targets
+from saltus.dynamics.controllers.model_based_control import computed_torque, gravity_compensation
+from saltus.dynamics.controllers.reference import HEAD, POWERS, put_targets
 from saltus.errors import OptionError
 from saltus.integrate.integrator import Kernel
 from saltus.model.actuator_enums import (

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from saltus.arguments import numbers, words
-from saltus.dynamics.model_based_control import computed_torque as computed_torque_law
-from saltus.dynamics.model_based_control import gravity_compensation as gravity_compensation_law
+from saltus.dynamics.controllers.model_based_control import computed_torque as computed_torque_law
+from saltus.dynamics.controllers.model_based_control import gravity_compensation as gravity_compensation_law
 from saltus.errors import OptionError
 from saltus.integrate.integrator import Kernel
 from saltus.model.actuator_enums import (

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from saltus.arguments import numbers, positive, words
 from saltus.dynamics.control import READS_BODIES
-from saltus.dynamics.operational_space import damped_inverse, operate
+from saltus.dynamics.controllers.operational_space import damped_inverse, operate
 from saltus.errors import OptionError
 from saltus.integrate.integrator import Kernel
 from saltus.model.actuator_enums import (

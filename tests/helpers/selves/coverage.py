@@ -40,7 +40,7 @@ EXEMPT = {
     "dynamics.tendon.wrap._tangent": "part of `taut`",
     "dynamics.tendon.wrap._reflection": "part of `taut`",
     "dynamics.tendon.wrap._sum_of_angles": "part of `taut`",
-    "dynamics.operational_space": "forces are compared with Khatib's formula in MuJoCo's matrices, in its test",
+    "dynamics.controllers.operational_space": "forces are compared with Khatib's formula in its test",
     "dynamics.tree.particles.axis_of": WHOLE,
     "dynamics.tree.regressor.write_row": "writes a row; forces are compared with MuJoCo's in its test",
     "integrate.fixed.euler_adjoints": "floats and duals together; compared with forward mode and MuJoCo's runs",

@@ -11,8 +11,8 @@ from helpers.parametric import PARAMETRIC, richardson
 
 import saltus
 from saltus.errors import OptionError
-from saltus.model.body_inertia import STORED_IN, distribution
 from saltus.model.layout import VARIED
+from saltus.model.tree.body_inertia import STORED_IN, distribution
 from saltus.model.vary.columns import columns
 from saltus.model.vary.tangents import model_tangents
 

@@ -16,8 +16,8 @@ import saltus
 from saltus.errors import OptionError
 from saltus.model.vary.fields import value_of
 from saltus.number.functions import sincos
-from saltus.simulate.derivatives.step_adjoint import StepAdjoint
 from saltus.simulate.gradients.adjoint import check_reversible
+from saltus.simulate.gradients.step_adjoint import StepAdjoint
 
 RELATIVE = 1e-9
 FIXED = [n for n, i in saltus.integrators().items() if not i.adaptive and i.needs.get("pcg") is not True]

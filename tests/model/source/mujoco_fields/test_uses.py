@@ -10,7 +10,7 @@ from saltus.model.source.mujoco_fields.table import DERIVED, DRAWN, PASSED, READ
 
 # in rooms of motion: words of other things, and options that are handed to MuJoCo's functions
 OTHER_THINGS = {"names", "signature", "ccd_iterations"}
-WRITER = "model/bounds.py"  # derives boxes anew, as MuJoCo's compiler does
+WRITER = "model/contact/bounds.py"  # derives boxes anew, as MuJoCo's compiler does
 
 
 def test_every_field_has_its_row():

@@ -6,7 +6,7 @@ Tolerance: rounding of polynomials of fifth order.
 import numpy as np
 
 import saltus
-from saltus.dynamics.reference import put_targets
+from saltus.dynamics.controllers.reference import put_targets
 from saltus.model.actuator_enums import MBC_ACCELERATION, MBC_PARAMETERS, MBC_RATE, MBC_TARGET
 
 MODEL = """<mujoco><worldbody><body><joint name="q"/><geom size=".1"/></body></worldbody>

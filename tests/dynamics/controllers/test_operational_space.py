@@ -8,7 +8,7 @@ import numpy as np
 from helpers.seven_joints import SEVEN_JOINTS
 
 import saltus
-from saltus.dynamics.operational_space import operate
+from saltus.dynamics.controllers.operational_space import operate
 
 MOTORS = "".join(f'<motor joint="joint{k}" gear="{k + 1}"/>' for k in range(7))
 ARM = SEVEN_JOINTS.replace("</mujoco>", f"<actuator>{MOTORS}</actuator></mujoco>").replace(

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import saltus
-from saltus.dynamics.model_based_control import computed_torque, gravity_compensation
+from saltus.dynamics.controllers.model_based_control import computed_torque, gravity_compensation
 
 ARM = """
 <mujoco><option timestep="0.01" gravity="0.4 -0.3 -9.7"/><worldbody>

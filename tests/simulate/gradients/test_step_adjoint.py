@@ -8,7 +8,7 @@ import pytest
 from helpers.pendulum_slopes import PENDULUM, H, Q, pendulum, slopes
 
 import saltus
-from saltus.simulate.derivatives.step_adjoint import StepAdjoint
+from saltus.simulate.gradients.step_adjoint import StepAdjoint
 
 
 def add(sim, adjoint, by_acceleration):

@@ -10,7 +10,7 @@ import pytest
 
 import saltus
 from saltus.errors import OptionError
-from saltus.model.body_inertia import (
+from saltus.model.tree.body_inertia import (
     from_pseudo_inertia,
     inertial,
     matrix_of,

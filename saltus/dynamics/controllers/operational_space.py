@@ -8,7 +8,7 @@ with the task's acceleration a and the accelerations q₀'' of a posture, which 
 those of the world; axes that are not controlled are left to the posture.
 """
 
-from saltus.dynamics.model_based_control import chain_motion, computed_torque, require
+from saltus.dynamics.controllers.model_based_control import chain_motion, computed_torque, require
 from saltus.dynamics.tree.articulated_body import articulated_factor
 from saltus.model.actuator_enums import (
     MBC_PARAMETERS,

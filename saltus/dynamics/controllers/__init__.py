@@ -1,0 +1,1 @@
+"""Controllers in the time loop that compute with the equations of motion, and the motions that they follow."""
