@@ -13,7 +13,7 @@ import pytest
 from helpers import mutants
 from helpers.changed_copies import Copy
 from helpers.mutant_faults import fault, places_in
-from helpers.mutant_tests import PACKAGE, TESTS, likely_tests
+from helpers.mutant_tests import PACKAGE, TESTS, also_plain, likely_tests
 from helpers.mutant_verdicts import NOT_RUN
 
 KERNELS = '''
@@ -283,6 +283,10 @@ def test_near_tests_come_first():
     every = [test for stage in stages for test in stage]
     assert len(every) == len({*every}) and {*every} >= {*(TESTS / "dynamics").rglob("test_*.py")}
     assert likely_tests(Path("dynamics/tree/rnea.py"), with_all=True)[-1][-1] == TESTS / "test_bits.py"
+
+
+def test_files_that_are_also_tried_in_plain_python_exist():
+    assert [path for path in also_plain() if not path.is_file()] == []
 
 
 def test_files_that_extend_the_compiler_are_left_out():

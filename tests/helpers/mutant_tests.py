@@ -12,7 +12,8 @@ TESTS = Path(__file__).resolve().parents[1]
 ROOMS = ("spatial", "dynamics", "contact", "solve", "integrate", "sense")
 #: Files of compiled tests of kernels that no world has; some of them run in plain Python, too, within a second.
 ALSO_PLAIN = {
-    "dynamics": ("test_control", "test_energy", "test_model_based_control", "test_operational_space"),
+    "dynamics": ("test_control", "test_energy"),
+    "dynamics/controllers": ("test_model_based_control", "test_operational_space"),
     "dynamics/actuator": ("test_hill_curves", "test_hill_muscle"),
     "dynamics/tree": ("test_regressor",),
     "integrate/fixed": ("test_user_momenta",),
