@@ -70,6 +70,27 @@ def test_a_face_may_be_covered_by_several_neighbours():
     assert not world.keeps("A", (0, -0.1, 0), AHEAD)
 
 
+@pytest.mark.parametrize("side", [-1, 1])
+@pytest.mark.parametrize("axis", range(3))
+def test_an_edge_that_a_neighbour_covers_in_part_counts_where_it_ends(axis, side):
+    """Its normals are the union's along the part that is free, whichever way that is and along whichever axis."""
+
+    def turned(v):
+        return tuple(np.roll(v, axis))
+
+    def block(name, low, high):
+        return box(name, turned(low), turned(high))
+
+    whole = block("A", (-1, -1, -0.2), (0, 1, 0))
+    halves = [block("B", (0, -1, -0.2), (1, 0, 0)), block("C", (0, 0, -0.2), (1, 1, 0))][::side]
+    world = World(whole + halves[0])
+    assert world.keeps("A", turned((0, 0, 0)), turned((1, 0, 1)))
+    assert world.keeps("A", turned((0, 0.5 * side, 0)), turned((1, 0, 1)))
+    assert not world.keeps("A", turned((0, -0.5 * side, 0)), turned((1, 0, 1)))
+    assert not world.keeps("A", turned((0, 0, 0)), turned((1, -0.5 * side, 1)))  # no normal of the edge
+    assert not World(whole + "".join(halves)).keeps("A", turned((0, 0, 0)), turned((1, 0, 1)))
+
+
 def test_the_foot_of_a_pillar_belongs_to_its_side():
     world = World(TWO[0] + '<geom name="P" type="cylinder" size=".2 .5" pos="-.5 0 .5"/>')
     assert world.keeps("P", (-0.7, 0, 0), BACK)

@@ -12,16 +12,21 @@ follows from paths with the integrator's local error, 1e-8 relative: 1e-6.
 
 import math
 
+import mujoco
 import numpy as np
 import pytest
 from helpers.hard_layout import share_layout
 from helpers.height_fields import SHAPES, G, flat, half_height, hills, scene
+from helpers.hull_distance import hull_distance
+from helpers.plain_python import plain_python
 from helpers.selves.exact import Area, plain
 from numpy.testing import assert_allclose
 
 import saltus
+from saltus.contact.counts import NCON
 from saltus.contact.event.field_points import FACE, POINT_NUMBERS, POINTS_AREA, add_point, is_outside
 from saltus.model.contact.pair_table import MOST_OF_PAIR
+from saltus.simulate.engine import loops
 
 
 @pytest.fixture(autouse=True)
@@ -103,6 +108,66 @@ def test_a_ball_in_a_valley():
     trajectory = sim.run(0.01)
     force = np.linalg.norm(trajectory.contact_force[-1], axis=1)
     assert_allclose(np.sort(force)[-2:], G / (2 * math.cos(angle)), rtol=1e-8)
+
+
+# ---------------------------------------------------------------- points at a pose
+
+BOX = np.array([[x, y, z] for x in (-0.1, 0.1) for y in (-0.1, 0.1) for z in (-0.1, 0.1)])
+# points whose convex hull, with balls about them, is the shape; of the mesh its vertices
+CORES = {
+    "sphere": (np.zeros((1, 3)), 0.1),
+    "capsule": (np.array([[0, 0, -0.1], [0, 0, 0.1]]), 0.1),
+    "box": (BOX, 0.0),
+    "mesh": (None, 0.0),
+}
+
+
+def triangles(m):
+    """Triangles of the model's height field [n, 3, 3] (m): MuJoCo divides cells from the lower left to the right."""
+    rows, columns, size = int(m.hfield_nrow[0]), int(m.hfield_ncol[0]), m.hfield_size[0]
+    z = size[2] * m.hfield_data[: rows * columns].reshape(rows, columns)
+    x, y = np.linspace(-size[0], size[0], columns), np.linspace(-size[1], size[1], rows)
+    corner = lambda r, c: (x[c], y[r], z[r, c])  # noqa: E731
+    cells = [(r, c) for r in range(rows - 1) for c in range(columns - 1)]
+    halves = [[corner(r, c), corner(r + 1, c + 1), corner(r + 1 - k, c + k)] for r, c in cells for k in (0, 1)]
+    return np.array(halves)
+
+
+@pytest.mark.parametrize("shape", CORES)
+def test_the_nearest_point_is_as_near_as_the_triangles(shape):
+    """Above hills, in plain Python: by least squares (SciPy's nnls), to 1e-6 m. That point lies on both surfaces.
+
+    Others lie in the plane of a triangle, beyond concave edges below the surface, and in the shape.
+    """
+    sim = saltus.Simulation(scene(hills(), SHAPES[shape], (0, 0, 1.0), height=0.3), contact="hard")
+    m, d, rng = sim.engine.m, sim.engine.d, np.random.default_rng(3)
+    faces, data, (core, radius) = triangles(sim.model.mujoco), mujoco.MjData(sim.model.mujoco), CORES[shape]
+    core = sim.model.mujoco.mesh_vert if core is None else core
+    done = 0
+    while done < 5:
+        quat = rng.normal(size=4)
+        pose = np.array([*rng.uniform(-0.7, 0.7, 2), rng.uniform(0.25, 0.45), *quat / np.linalg.norm(quat)])
+        data.qpos[:] = pose
+        mujoco.mj_kinematics(sim.model.mujoco, data)
+        points = data.geom_xpos[1] + core @ data.geom_xmat[1].reshape(3, 3).T
+        close = faces[np.linalg.norm(faces.mean(axis=1) - points.mean(axis=0), axis=1) < 0.6]
+        wanted = min(hull_distance(points, face) for face in close) - radius
+        if not 0.005 < wanted < 0.1:
+            continue
+        d.views["qpos"][:] = pose
+        with plain_python():
+            loops.gaps(m, d)
+        there = d.views["slot_contact"] >= 0
+        assert abs(d.views["gap"][there].min() - wanted) < 2e-6
+        for k in range(d.views["count"][NCON]):
+            dist, pos, normal = (d.views[f"contact_{name}"][k] for name in ("dist", "pos", "frame"))
+            on_field, on_shape = (pos + side * 0.5 * dist * normal[:3] for side in (-1, 1))
+            assert min(abs(np.linalg.det([*(face[1:] - face[0]), on_field - face[0]])) for face in close) < 1e-7
+            assert hull_distance(on_shape[None], points) < radius + 2e-6
+            if dist == d.views["gap"][there].min():
+                assert min(hull_distance(on_field[None], face) for face in close) < 2e-6
+                assert hull_distance(on_shape[None], points) > radius - 2e-6
+        done += 1
 
 
 # ---------------------------------------------------------------- the list of points

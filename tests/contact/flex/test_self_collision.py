@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from helpers.flex_contacts import Finder, assert_same, mujocos
 from helpers.flex_scenes import BODIES, SIZES, at, body, crumpled
-from scipy.optimize import nnls
+from helpers.hull_distance import hull_distance
 
 from saltus.contact.flex.self_collision import FULL, folds_close, list_neighbours, moved
 from saltus.model.flex.mujoco_contacts import NEIGHBOURS_AT_LEAST
@@ -20,14 +20,6 @@ LESS = SIZES | {"solid": 0.01}  # so that the list is not full
 _CLOSE = Entry("folds_close", "", "d.time = folds_close(m, d, 0)", folds_close=folds_close)
 _LIST = Entry("list_neighbours", "", "list_neighbours(m, d, 0)", list_neighbours=list_neighbours)
 _MOVED = Entry("moved", "", "d.flexnear_made[0] = 1 - moved(m, d, 0)", moved=moved)
-
-
-def distance(a, b):
-    """Of the convex hulls of two sets of points [n, 3] (m)."""
-    weight = 1e4
-    sums = [np.r_[np.full(len(a), weight), np.zeros(len(b))], np.r_[np.zeros(len(a)), np.full(len(b), weight)]]
-    shares, _ = nnls(np.vstack([np.hstack([a.T, -b.T]), *sums]), np.r_[np.zeros(3), weight, weight])
-    return np.linalg.norm(shares[: len(a)] @ a - shares[len(a) :] @ b)
 
 
 @pytest.mark.parametrize("name", list(BODIES))
@@ -47,7 +39,7 @@ def test_all_neighbours_are_listed(name):
         for i in range(len(elements)):
             for k in range(i):
                 joined = set(m.flex_vertbodyid[elements[i]]) & set(m.flex_vertbodyid[elements[k]])
-                apart = joined or distance(d.flexvert_xpos[elements[i]], d.flexvert_xpos[elements[k]])
+                apart = joined or hull_distance(d.flexvert_xpos[elements[i]], d.flexvert_xpos[elements[k]])
                 assert ((k, i) in found) == (not joined and apart < wide) or abs(apart - wide) < 1e-4
         listed += count
     assert listed > 4
