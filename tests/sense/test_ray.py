@@ -41,3 +41,26 @@ def test_a_ray_that_begins_on_a_surface_hits_it_there(name):
     assert mujoco.mju_rayGeom(np.zeros(3), np.eye(3).ravel(), size, point, direction, kind, np.zeros(3)) == 0.0
     x, n = interpret(ray_shape)(kind, tuple(size), (0.0,) * 3, tuple(np.eye(3).ravel()), tuple(point), tuple(direction))
     assert x == 0.0 and n == (1.0, 0.0, 0.0)
+
+
+def both(name, size, point, direction):
+    """The distance along a ray to a shape at the origin, and MuJoCo's."""
+    kind, eye = getattr(mujoco.mjtGeom, f"mjGEOM_{name.upper()}").value, np.eye(3).ravel()
+    given = (np.array(x, float) for x in (size, point, direction))
+    theirs = mujoco.mju_rayGeom(np.zeros(3), eye, *given, kind, np.zeros(3))
+    x, _ = interpret(ray_shape)(kind, tuple(size), (0.0,) * 3, tuple(eye), tuple(point), tuple(direction))
+    return float(x), theirs
+
+
+@pytest.mark.parametrize("direction", [(1.0, 0.0, 0.0), (0.0, -1.0, 0.0), (1.0, 0.0, 0.5)])
+@pytest.mark.parametrize("height", [0.5, 0.0, -0.5])
+def test_a_ray_along_a_plane_or_away_from_it_meets_nothing(height, direction):
+    ours, theirs = both("plane", (0.0, 0.0, 1.0), (0.0, 0.0, height), direction)
+    assert ours == theirs == -1.0
+
+
+@pytest.mark.parametrize("direction", [(-1.0, 0.0, 0.0), (-1.0, 0.0, 2.0), (-1.0, 0.0, -2.0)])
+def test_a_ray_that_begins_on_the_side_of_a_capsule_hits_it_there(direction):
+    """Not a hemisphere that it meets on its way out."""
+    ours, theirs = both("capsule", (0.5, 0.25, 0.0), (0.5, 0.0, 0.0), direction)
+    assert ours == theirs == 0.0
