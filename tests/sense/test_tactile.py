@@ -12,6 +12,8 @@ from helpers.plain_or_slow import plain_or_slow
 from helpers.skins import AGAIN, SHAPES, TEXT, all_shapes, states
 
 import saltus
+from saltus.number.kernels import interpret
+from saltus.sense.tactile import box_distance
 
 TOLERANCE = 1e-13
 FAR = '<body pos="0 0 5"><freejoint/><geom size=".2"/></body>'
@@ -83,6 +85,19 @@ def test_depth_in_a_ball_is_what_is_missing_to_its_radius():
     tangents = m.mesh_normal[: 3 * count].reshape(count, 3, 3)[:, 1:] @ mat.T
     speeds = np.abs(tangents @ [0.3, -0.2, 0.0])
     np.testing.assert_allclose(np.stack([first, second], axis=1), speeds * inside[:, None], rtol=0, atol=1e-14)
+
+
+def test_points_on_the_faces_of_a_box_are_at_no_depth():
+    """Nor are those outside; from the middle of a cube the way to the faces is along a diagonal."""
+    distance, size = interpret(box_distance), np.array([0.25, 0.5, 1.0])
+    for axis in range(3):
+        for side in (-1.0, 1.0):
+            for share, wanted in ((1.0, 0.0), (2.0, 0.0)):
+                x = 0.125 * np.ones(3)
+                x[axis] = share * side * size[axis]
+                assert distance(tuple(size), tuple(x)) == wanted
+    cube = (0.5, 0.5, 0.5)
+    np.testing.assert_allclose(distance(cube, (0.0, 0.0, 0.0)), -0.5 * np.sqrt(3), rtol=1e-15)
 
 
 def test_meshes_without_a_distance_field_are_not_felt():
