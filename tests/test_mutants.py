@@ -144,6 +144,11 @@ def test_half():
 
 def test_that_needs_more():
     raise NotImplementedError
+
+
+def test_without_end():
+    while True:
+        half(1.0)
 """
 JUDGED = """
 import sys
@@ -195,7 +200,7 @@ def test_faults_judged_in_plain_python(tmp_path):
     """Each statement is judged by the tests that run it alone; what none runs is told, and a loop without end is found.
 
     A weakened condition survives where no test is at its boundary. Of tests that are compiled elsewhere those that fail
-    without a fault are left out.
+    without a fault, or take long, are left out.
     """
     (tmp_path / "test_kernels.py").write_text(PLAIN_TEST, encoding="utf-8")
     found, error = judged_in_plain_python(tmp_path)

@@ -226,6 +226,16 @@ class _Driver:
             return "Failed"
         return f"{self._raised.typename}: {str(self._raised.value)[:200]}"
 
+    def _failure_within(self, seconds: float, name: str) -> str:
+        """`_failure` of a test that may take so many seconds; its end may come between the parts of a test, too."""
+        try:
+            with _at_most(seconds):
+                return self._failure(name)
+        except _TooLong:
+            with contextlib.suppress(Exception):
+                self._items[name].session._setupstate.teardown_exact(None)
+            return f"{_TooLong.__name__}: "
+
     # -------- what tests execute
 
     def _kept_run(self) -> Run:
@@ -309,8 +319,7 @@ class _Driver:
                 say({"begins": name})
                 marks.clear()
                 begun = time.process_time()
-                with _at_most(0.0 if whole else LONGEST):
-                    failed = self._failure(name)
+                failed = self._failure_within(0.0 if whole else LONGEST, name)
                 if failed:
                     kept["left_out"][name] = failed
                     long[name.partition("[")[0]] += failed.startswith(_TooLong.__name__)
@@ -394,7 +403,7 @@ def _at_most(seconds: float) -> Iterator[None]:
         raise _TooLong
 
     before = signal.signal(signal.SIGPROF, end)
-    signal.setitimer(signal.ITIMER_PROF, seconds, 0.5)  # again where it was swallowed
+    signal.setitimer(signal.ITIMER_PROF, seconds, 10.0 * seconds)  # again where it was swallowed
     try:
         yield
     finally:
