@@ -10,14 +10,8 @@ import saltus
 PACKAGE = Path(saltus.__file__).parent
 TESTS = Path(__file__).resolve().parents[1]
 ROOMS = ("spatial", "dynamics", "contact", "solve", "integrate", "sense")
-#: Files of compiled tests of kernels that no world has; some of them run in plain Python, too, within a second.
-ALSO_PLAIN = {
-    "dynamics": ("test_control", "test_energy"),
-    "dynamics/controllers": ("test_model_based_control", "test_operational_space"),
-    "dynamics/actuator": ("test_hill_curves", "test_hill_muscle"),
-    "dynamics/tree": ("test_regressor",),
-    "integrate/fixed": ("test_user_momenta",),
-}
+#: Folders of compiled tests that are tried in plain Python, too; those that need the compiler, or long, are left out.
+ALSO_PLAIN = ("spatial", "dynamics", "contact", "solve", "integrate", "sense")
 LAST = ("test_truth_table.py",)
 ONLY_WITH_ALL = ("test_bits.py",)
 INTERPRETED = (
@@ -61,7 +55,7 @@ def plain_tests() -> list[Path]:
 
 def also_plain() -> tuple[Path, ...]:
     """Files of compiled tests that are tried in plain Python, where those that need the compiler are left out."""
-    return tuple(TESTS / folder / f"{name}.py" for folder, names in ALSO_PLAIN.items() for name in names)
+    return tuple(path for folder in ALSO_PLAIN for path in sorted((TESTS / folder).rglob("test_*.py")))
 
 
 def module_name(file: Path) -> str:

@@ -7,6 +7,7 @@ that execute the fault's statement, those of little time first, until the first 
 
 import ast
 import contextlib
+import functools
 import gc
 import hashlib
 import json
@@ -28,6 +29,7 @@ import pytest
 from _pytest import runner
 
 from helpers.mutant_faults import Fault, kernels, statements
+from helpers.mutant_tests import imports
 from helpers.mutant_verdicts import FOUND, INVALID, NOT_COMPILED, NOT_RUN, SURVIVED, UNDECIDED, Limits, Verdict
 from helpers.plain_python import plain_python
 from saltus.number.kernels import Entry
@@ -35,6 +37,8 @@ from saltus.number.kernels import Entry
 PROCESSES = 2
 KEPT = 7 * 86400.0  # s, age up to which notes of what tests execute are kept
 LONGEST = 1.0  # seconds of the processor of a test that is compiled elsewhere
+TOO_LONG = 2  # so many tests of a function that take longer stand for its others
+TOGETHER = 12  # files whose tests are noted by one process
 SLACK, SLOWER = 5.0, 10.0  # a test may take so many seconds more, and times its own, before it is a loop without end
 NO_CODE = (*NOT_COMPILED, "TypeError")  # what compiled code has no types for
 MARK = "_mark_statement"  # name of what changed code calls with the number of a statement that runs
@@ -77,7 +81,8 @@ def judge(
     that they are compiled elsewhere; those that then fail without a fault, or take long, are left out.
     """
     driver = _Driver(package, faults, limits, tell, processes, also)
-    arguments = ["-q", "-s", "-p", "no:cacheprovider", "-p", "no:warnings", "--no-header", "--no-summary"]
+    arguments = ["-q", "-s", "-p", "no:cacheprovider", "--no-header", "--no-summary"]
+    arguments += ["-m", "not slow"]
     pytest.main([*arguments, *map(str, [*tests, *also])], plugins=[driver])
     if driver.error:
         raise RuntimeError(driver.error)
@@ -202,6 +207,7 @@ class _Driver:
         self.error = ""
         self._items = {item.nodeid: item for item in session.items}
         self._functions = _functions_of(self._package)
+        self._digests = {name: _digest(self._package / name) for name in self._functions}
         gc.collect()
         gc.freeze()
         try:
@@ -223,25 +229,29 @@ class _Driver:
     # -------- what tests execute
 
     def _kept_run(self) -> Run:
-        """Statements that tests execute, of each file of tests from a temporary one if no source has changed since."""
-        own = {*Path(__file__).parent.rglob("mutant*"), Path(__file__)}
-        helpers = {*Path(__file__).parent.rglob("*.py"), *Path(__file__).parent.rglob("*.json")} - own
-        common = hashlib.sha256(sys.version.encode())
-        for source in sorted({*self._package.rglob("*.py"), *helpers}):
-            common.update(source.read_bytes())
+        """Statements that tests execute; those of a file of tests are kept until it or what it needs has changed."""
         whole, folder = Run({}, {}), Path(tempfile.gettempdir()) / f"plain_mutants_{os.getuid()}"
         folder.mkdir(mode=0o700, exist_ok=True)
         files: dict[Path, Path] = {}
         for path in {item.path for item in self._items.values()}:
-            key = common.copy()
-            key.update(path.read_bytes() + "".join(self._names_in(path)).encode())
+            key = hashlib.sha256(sys.version.encode())
+            for source in sorted(_helpers_of(path)):
+                key.update(source.read_bytes())
+            key.update("".join(self._names_in(path)).encode())
             files[path] = folder / f"{key.hexdigest()[:32]}.json"
-        self._keep({path: file for path, file in files.items() if not file.exists()})
+        self._keep({path: file for path, file in files.items() if not self._holds(file)})
         for file in files.values():
             kept = json.loads(file.read_text())
             whole.seconds.update(kept["seconds"])
             whole.statements.update({name: {(f, n) for f, n in ran} for name, ran in kept["statements"].items()})
         return whole
+
+    def _holds(self, file: Path) -> bool:
+        """Whether there are notes, and files of kernels that ran have not changed since."""
+        if not file.exists():
+            return False
+        kernels_then = json.loads(file.read_text())["kernels"]
+        return all(self._digests.get(name) == digest for name, digest in kernels_then.items())
 
     def _names_in(self, path: Path) -> list[str]:
         return [name for name, item in self._items.items() if item.path == path]
@@ -253,34 +263,19 @@ class _Driver:
         for old in next(iter(files.values())).parent.iterdir():
             if time.time() - old.stat().st_mtime > KEPT:
                 old.unlink(missing_ok=True)
-        found = self._run([name for path in files for name in self._names_in(path)])
-        for path, file in files.items():
-            names = [name for name in self._names_in(path) if name in found.seconds]
-            seconds = {name: found.seconds[name] for name in names}
-            statements = {name: sorted(found.statements[name]) for name in names}
-            written = file.with_suffix(f".{os.getpid()}")
-            written.write_text(json.dumps({"seconds": seconds, "statements": statements}))
-            written.replace(file)
-
-    def _run(self, names: list[str]) -> Run:
-        parts, found, failed = range(self._processes), Run({}, {}), []
-        jobs = (lambda say, mine=names[k :: self._processes]: self._note(mine, say) for k in parts)
+        waiting = sorted(files.items(), key=lambda each: -len(self._names_in(each[0])))
+        count = max(self._processes, len(waiting) // TOGETHER)
+        jobs = (lambda say, mine=waiting[k::count]: self._note(mine, say) for k in range(count))
+        failed = []
         for _, lines, end in _forked(jobs, self._processes, float("inf")):
             if end:
                 raise RuntimeError(f"tests end without a fault, after {lines[-1:]}: {end}")
-            for line in lines:
-                if line.get("failed"):
-                    if self._items[line["test"]].path not in self._also:
-                        failed.append(f"{line['test']} fails without a fault, too: {line['failed']}")
-                elif "test" in line:
-                    found.seconds[line["test"]] = line["seconds"]
-                    found.statements[line["test"]] = {(file, n) for file, n in line["statements"]}
+            failed += [f"{x['test']} fails without a fault, too: {x['failed']}" for x in lines if x.get("failed")]
         if failed:
             raise RuntimeError("\n".join(failed))
-        return found
 
-    def _note(self, names: list[str], say: Callable[[dict], None]) -> None:
-        """Run tests with marked statements, and say what each executes."""
+    def _note(self, files: list[tuple[Path, Path]], say: Callable[[dict], None]) -> None:
+        """Run tests with marked statements, and keep what each executes; say which fail that never should."""
         import builtins
 
         places: list[Place] = []
@@ -291,15 +286,33 @@ class _Driver:
                 _put(tree, self._package / file, functions)
         marks: set[int] = set()
         setattr(builtins, MARK, marks.add)
-        for name in names:
-            say({"begins": name})
-            marks.clear()
-            begun = time.process_time()
-            with _at_most(LONGEST if self._items[name].path in self._also else 0.0):
-                failed = self._failure(name)
-            seconds = time.process_time() - begun
-            ran = sorted({places[k] for k in marks})
-            say({"test": name, "failed": failed, "seconds": seconds, "statements": ran})
+        for path, file in files:
+            kept: dict[str, dict] = {"seconds": {}, "statements": {}, "left_out": {}}
+            whole, long = path not in self._also, Counter()
+            for name in self._names_in(path):
+                if long[name.partition("[")[0]] >= TOO_LONG:
+                    kept["left_out"][name] = "others of its function take long"
+                    continue
+                say({"begins": name})
+                marks.clear()
+                begun = time.process_time()
+                with _at_most(0.0 if whole else LONGEST):
+                    failed = self._failure(name)
+                if failed:
+                    kept["left_out"][name] = failed
+                    long[name.partition("[")[0]] += failed.startswith(_TooLong.__name__)
+                    continue
+                kept["seconds"][name] = time.process_time() - begun
+                kept["statements"][name] = sorted({places[k] for k in marks})
+            if whole and kept["left_out"]:
+                for name, failed in kept["left_out"].items():
+                    say({"test": name, "failed": failed})
+                continue
+            ran = {name for lines in kept["statements"].values() for name, _ in lines}
+            kept["kernels"] = {name: self._digests[name] for name in ran}
+            written = file.with_suffix(f".{os.getpid()}")
+            written.write_text(json.dumps(kept))
+            written.replace(file)
 
     # -------- faults
 
@@ -337,6 +350,25 @@ class _Driver:
                 break
 
 
+def _digest(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+@functools.cache
+def _helpers_of(path: Path) -> frozenset[Path]:
+    """A file of tests, the files beside this one that it needs, and what plain Python is made of."""
+    here, found, left = Path(__file__).parent, set(), [path, Path(plain_python.__code__.co_filename)]
+    while left:
+        source = left.pop()
+        if source in found:
+            continue
+        found |= {source, *source.parent.glob(f"{source.stem}.json")}
+        names = [x.partition(".")[2].replace(".", "/") for x in imports(source) if x.startswith("helpers.")]
+        places = [here / f"{name}{end}" for name in names for end in (".py", "/__init__.py")]
+        left += [place for place in places if place.is_file()]
+    return frozenset(found)
+
+
 class _TooLong(BaseException):
     """A test takes too many seconds of the processor."""
 
@@ -349,7 +381,7 @@ def _at_most(seconds: float) -> Iterator[None]:
         raise _TooLong
 
     before = signal.signal(signal.SIGPROF, end)
-    signal.setitimer(signal.ITIMER_PROF, seconds)
+    signal.setitimer(signal.ITIMER_PROF, seconds, 0.5)  # again where it was swallowed
     try:
         yield
     finally:
