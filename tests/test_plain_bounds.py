@@ -17,7 +17,7 @@ from scipy.integrate import RK45
 
 import saltus
 from saltus.dynamics.tree.kinematics import kinematics
-from saltus.integrate.dense import contact_search, gap_motion, motion_bounds
+from saltus.integrate.dense import gap_motion, motion_bounds
 from saltus.model.event_enums import LINEAR_ACCELERATION, LINEAR_SPEED, TURNING_ACCELERATION, TURNING_SPEED
 
 H = 0.03

@@ -220,7 +220,7 @@ def bouncing(**law):
 
 
 def test_dense_events_are_stepped_over_and_summed_up_in_the_log():
-    """At intervals of 2 · 0.9ᵏ √(2 h/g), k = 1, 2, ..., a count of events that decays by 4 in 0.1 s is 4.1 at the sixth.
+    """At intervals of 2 · 0.9ᵏ √(2 h/g), k = 1, 2, ..., a count that decays by 4 in 0.1 s is 4.1 at the sixth.
 
     From there on steps of 0.5 ms lead to rest.
     """
