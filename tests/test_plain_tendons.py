@@ -9,7 +9,6 @@ import mujoco
 import numpy as np
 import pytest
 from helpers import oracle
-from helpers.constraints import put
 from helpers.plain_python import fields, plain, plain_python
 from helpers.sensors import worst
 
