@@ -120,6 +120,26 @@ PARAMETERS += ("dof_frictionloss[h]", "actuator_gear[m]", "actuator_gainprm[p]",
 PARAMETERS += ("tendon_stiffness[t]", "tendon_damping[t]", "jnt_range[h]", "qpos_spring[h]", "body_iquat[b]")
 
 
+#: Bodies that move with the first degree of freedom alone, and that touch each other and the floor.
+SLIDER = f"""<mujoco>{OPTION}<default><geom {SOFT} friction=".4 .02 .01"/></default><worldbody>
+  <geom type="plane" size="5 5 .1" friction=".2 .01 .005"/><body name="s" pos="0 0 .095">
+  <joint type="slide" axis=".1 0 1"/><geom name="s" size=".1" mass="1"/></body><body name="t" pos=".05 .02 .285">
+  <joint type="slide" axis="0 0 1"/><joint axis="0 1 .2"/><geom type="box" size=".1 .1 .1" mass="1" friction=".3 .01 .02"/></body>
+  </worldbody></mujoco>"""
+
+
+@pytest.mark.parametrize("cone", ["pyramidal", "elliptic"])
+def test_gradients_of_runs_of_sliders_backwards(cone):
+    found = {}
+    for mode in ("reverse", "forward"):
+        sim = at_work(SLIDER.format(cone=cone), "euler", 2)
+        wrt = ("qpos", "qvel", "body_mass[s]", "body_mass[t]", "geom_friction[s]", "geom_solref[s]", "opt.gravity")
+        found[mode] = saltus.run_gradient(sim, 0.012, loss, wrt=wrt, mode=mode)[1]
+    for name, wanted in found["forward"].items():
+        scale = max(1e-6, np.max(np.abs(wanted)))
+        np.testing.assert_allclose(found["reverse"][name], wanted, rtol=0, atol=1e-9 * scale, err_msg=name)
+
+
 @pytest.mark.parametrize("cone", ["pyramidal", "elliptic"])
 def test_gradients_of_runs_backwards(cone):
     """Against tangents along every direction, to 1e-9 of the largest of a field."""
