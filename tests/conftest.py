@@ -1,8 +1,12 @@
 """Fixtures that tests of several folders share."""
 
+import contextlib
+
 import pytest
 from helpers.browser import launched
 from helpers.hard_layout import share_layout
+from helpers.plain_or_slow import PLAIN
+from helpers.plain_python import plain_python
 from helpers.time_left import pytest_runtest_setup, pytest_terminal_summary  # noqa: F401  (hooks)
 
 collect_ignore = ["helpers"]  # no tests, whatever its files are called
@@ -29,6 +33,13 @@ def saltus_command(capsys, monkeypatch):
         return exit_.value.code or 0, captured.out, captured.err
 
     return command
+
+
+@pytest.fixture
+def way(request):
+    """The way in which a test runs that is plain Python or slow: one of those of `helpers.plain_or_slow`."""
+    with plain_python() if request.param == PLAIN else contextlib.nullcontext():
+        yield request.param
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ import contextlib
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from helpers import mutants
@@ -205,6 +206,29 @@ def test_a_test_that_fails_without_a_fault_ends_the_judgement(tmp_path):
     (tmp_path / "test_kernels.py").write_text(PLAIN_TEST + "    assert double(1.0) == 4.0", encoding="utf-8")
     found, error = judged_in_plain_python(tmp_path)
     assert not found and "test_others fails without a fault" in error
+
+
+def test_what_plain_python_misses_is_judged_once_more(monkeypatch, capsys):
+    """By compiled tests, those in plain Python left out; what is found at once is not."""
+    kinds = {0: mutants.FOUND, 1: mutants.SURVIVED, 2: NOT_RUN}
+
+    def judge(package, tests, asked, limits, tell, processes, also):
+        for k, (file, made) in enumerate(asked):
+            tell(file, made, mutants.Verdict(kinds[k], f"plain {k}", 1), 0.0)
+
+    def verdict(self, file, made, tests, slow):
+        assert not slow and not any(test.name.startswith("test_plain_") for stage in tests for test in stage)
+        return mutants.Verdict(mutants.SURVIVED, "compiled", 1)
+
+    for name, value in {"judge": judge, "explained": list, "linked_cache": lambda place: None}.items():
+        monkeypatch.setattr(mutants, name, value)
+    monkeypatch.setattr(mutants, "Copy", lambda place: SimpleNamespace(close=lambda: None))
+    monkeypatch.setattr(mutants.Trial, "verdict", verdict)
+    assert mutants.main(["sense/subtree.py", "--plain", "--then-compiled", "--count", "3"]) == 1
+    told = [line.strip() for line in capsys.readouterr().out.splitlines() if line.startswith("    ")]
+    assert [line.partition(";")[0] for line in told] == ["plain 0", "compiled", "compiled"]
+    with pytest.raises(SystemExit):
+        mutants.parsed(["sense", "--then-compiled"])
 
 
 EACH = '''

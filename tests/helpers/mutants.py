@@ -1,13 +1,15 @@
 """Faults planted one at a time in kernels: which of them no test notices.
 
-    PYTHONPATH=tests:. python -m helpers.mutants ROOM_OR_FILE ... [--count N] [--seed S] [--all-tests|--near|--plain]
+    PYTHONPATH=tests:. python -m helpers.mutants ROOM_OR_FILE ... [--count N] [--seed S] [--all-tests|--near]
+        [--plain [--then-compiled]]
 
 A fault is a wrong sign, swapped operands, an index or number beside the right one, a condition negated or weakened, a
 term or statement left out, or minimum for maximum. Each is made in a copy of the package, and tests that could see it
 run until the first that fails. What none notices is printed, with file, line and code, and the exit status is 1. Faults
 that change nothing but rounding stand in `mutants_explained.toml`, with the reason, once somebody has looked at them.
 What cannot be compiled is no fault, and counts as neither; nor does what was not decided in time. With `--plain` a
-fault takes seconds, and those in what no test runs are counted apart, as missed ones.
+fault takes seconds, and those in what no test runs are counted apart, as missed ones; with `--then-compiled` the tests
+in compiled code then judge what those in plain Python missed, in minutes a fault.
 """
 
 import argparse
@@ -19,7 +21,7 @@ import sys
 import tempfile
 import time
 import tomllib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from helpers.changed_copies import PACKAGE, Copy
@@ -45,6 +47,7 @@ from saltus.number.cache.storage import cache_root
 ROOMS = ("dynamics", "contact", "solve", "integrate", "sense")
 EXPLAINED = Path(__file__).with_name("mutants_explained.toml")
 Tell = Callable[[Path, Fault, Verdict, float], None]
+Stages = Callable[[Path, bool], list[list[Path]]]
 LIMIT, PATIENCE, PLAIN_PATIENCE = 120.0, 900.0, 20.0  # s
 
 
@@ -158,7 +161,8 @@ def parsed(arguments: list[str]) -> argparse.Namespace:
     which = parser.add_mutually_exclusive_group()
     which.add_argument("--all-tests", action="store_true", help="slow ones and bits, too")
     which.add_argument("--near", action="store_true", help="only tests of the file's name, and those that import it")
-    which.add_argument("--plain", action="store_true", help="only whole worlds in plain Python: nothing is compiled")
+    parser.add_argument("--plain", action="store_true", help="only tests that run in plain Python: nothing is compiled")
+    parser.add_argument("--then-compiled", action="store_true", help="what --plain misses, once more in compiled code")
     parser.add_argument("--limit", type=float, metavar="S", default=LIMIT, help="seconds of the processor for a test")
     parser.add_argument(
         "--patience",
@@ -167,36 +171,54 @@ def parsed(arguments: list[str]) -> argparse.Namespace:
         help=f"seconds for a fault: {PATIENCE:.0f}, or of the processor with --plain, {PLAIN_PATIENCE:.0f}",
     )
     parser.add_argument("--processes", type=int, metavar="N", default=PROCESSES, help="faults at once with --plain")
-    return parser.parse_args(arguments)
+    given = parser.parse_args(arguments)
+    if given.then_compiled and not given.plain:
+        parser.error("--then-compiled is for what --plain misses")
+    return given
 
 
 def verdicts(given: argparse.Namespace, tell: Tell) -> None:
     """Tell what tests say of each fault that the command line asks for."""
-    files, known = sources(given.named), explained()
-    last = 2 if given.near else None
-    limits = Limits(given.limit, given.patience or PATIENCE)
-    with tempfile.TemporaryDirectory() as folder, contextlib.closing(Copy(Path(folder) / "copy")) as copy:
-        trial = Trial(copy, TESTS.parent, limits, linked_cache(Path(folder) / "cache"))
-        for file, made in sample(files, given.count, given.seed):
-            begun = time.monotonic()
-            if is_explained(file, made, known):
-                verdict = Verdict(KNOWN, "", 0)
-            else:
-                tests = likely_tests(file, given.all_tests)
-                verdict = trial.verdict(file, made, tests[:last], given.all_tests)
-            tell(file, made, verdict, time.monotonic() - begun)
+    compiled_verdicts(given, new_faults(given, tell), tell, likely_tests, given.patience or PATIENCE)
 
 
-def plain_verdicts(given: argparse.Namespace, tell: Tell) -> None:
-    """Tell what whole worlds in plain Python say of each fault."""
-    known, asked = explained(), []
+def new_faults(given: argparse.Namespace, tell: Tell) -> Iterator[tuple[Path, Fault]]:
+    """The faults that the command line asks for; those that are explained are told, and left out."""
+    known = explained()
     for file, made in sample(sources(given.named), given.count, given.seed):
         if is_explained(file, made, known):
             tell(file, made, Verdict(KNOWN, "", 0), 0.0)
         else:
-            asked.append((file, made))
+            yield file, made
+
+
+def compiled_verdicts(
+    given: argparse.Namespace, faults: Iterable[tuple[Path, Fault]], tell: Tell, stages: Stages, patience: float
+) -> None:
+    """Tell what compiled tests say of faults; `stages`: those for a file, in the order in which they are tried."""
+    limits, last = Limits(given.limit, patience), 2 if given.near else None
+    with tempfile.TemporaryDirectory() as folder, contextlib.closing(Copy(Path(folder) / "copy")) as copy:
+        trial = Trial(copy, TESTS.parent, limits, linked_cache(Path(folder) / "cache"))
+        for file, made in faults:
+            begun = time.monotonic()
+            verdict = trial.verdict(file, made, stages(file, given.all_tests)[:last], given.all_tests)
+            tell(file, made, verdict, time.monotonic() - begun)
+
+
+def plain_verdicts(given: argparse.Namespace, tell: Tell) -> None:
+    """Tell what tests in plain Python say of each fault, or, of those that they miss, the compiled ones."""
+    missed = []
+
+    def tell_or_keep(file: Path, made: Fault, verdict: Verdict, seconds: float) -> None:
+        if given.then_compiled and verdict.kind in MISSED:
+            missed.append((file, made))
+        else:
+            tell(file, made, verdict, seconds)
+
     limits = Limits(given.limit, given.patience or PLAIN_PATIENCE)
-    judge(PACKAGE, plain_tests(), asked, limits, tell, given.processes, also_plain())
+    judge(PACKAGE, plain_tests(), [*new_faults(given, tell)], limits, tell_or_keep, given.processes, also_plain())
+    if missed:
+        compiled_verdicts(given, missed, tell, lambda *asked: likely_tests(*asked)[1:], PATIENCE)
 
 
 def main(arguments: list[str]) -> int:

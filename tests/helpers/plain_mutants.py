@@ -256,7 +256,7 @@ class _Driver:
     def _names_in(self, path: Path) -> list[str]:
         return [name for name, item in self._items.items() if item.path == path]
 
-    def _keep(self, files: dict[Path, Path]) -> None:
+    def _keep(self, files: dict[Path, Path], again: bool = True) -> None:
         """Run the tests of files, and keep what each executes in a file of its own."""
         if not files:
             return
@@ -266,13 +266,26 @@ class _Driver:
         waiting = sorted(files.items(), key=lambda each: -len(self._names_in(each[0])))
         count = max(self._processes, len(waiting) // TOGETHER)
         jobs = (lambda say, mine=waiting[k::count]: self._note(mine, say) for k in range(count))
-        failed = []
+        failed: list[str] = []
         for _, lines, end in _forked(jobs, self._processes, float("inf")):
             if end:
                 raise RuntimeError(f"tests end without a fault, after {lines[-1:]}: {end}")
-            failed += [f"{x['test']} fails without a fault, too: {x['failed']}" for x in lines if x.get("failed")]
-        if failed:
-            raise RuntimeError("\n".join(failed))
+            failed += [line["failed"] for line in lines if line.get("failed")]
+        if failed and again:
+            # what is compiled of marked code, such as motions, is there once the tests have run without marks
+            ((_, lines, end),) = _forked([lambda say: self._say_failures(failed, say)], 1, float("inf"))
+            told = [line["told"] for line in lines if "told" in line]
+            if told or end:
+                raise RuntimeError("\n".join([*told, end]))
+            self._keep({path: file for path, file in files.items() if not self._holds(file)}, again=False)
+        elif failed:
+            raise RuntimeError(f"fail where statements are marked: {failed}")
+
+    def _say_failures(self, names: list[str], say: Callable[[dict], None]) -> None:
+        """Run tests without marks, and say which fail."""
+        for name in names:
+            if failed := self._failure(name):
+                say({"told": f"{name} fails without a fault, too: {failed}"})
 
     def _note(self, files: list[tuple[Path, Path]], say: Callable[[dict], None]) -> None:
         """Run tests with marked statements, and keep what each executes; say which fail that never should."""
@@ -305,8 +318,8 @@ class _Driver:
                 kept["seconds"][name] = time.process_time() - begun
                 kept["statements"][name] = sorted({places[k] for k in marks})
             if whole and kept["left_out"]:
-                for name, failed in kept["left_out"].items():
-                    say({"test": name, "failed": failed})
+                for name in kept["left_out"]:
+                    say({"failed": name})
                 continue
             ran = {name for lines in kept["statements"].values() for name, _ in lines}
             kept["kernels"] = {name: self._digests[name] for name in ran}

@@ -16,6 +16,7 @@ import pytest
 from helpers import constraints
 from helpers.cases import same_bits
 from helpers.files import packaged
+from helpers.plain_or_slow import plain_or_slow
 from helpers.sensors import CONES, STATE, compiled, every_sensor, put, states, worst
 
 import saltus
@@ -93,7 +94,7 @@ def test_bodies(everything):
             assert constraints.relative(found, wanted) < TOLERANCE, name
 
 
-@pytest.mark.slow
+@plain_or_slow
 def test_cutoff():
     """Readings beyond a sensor's cutoff are cut: of either sign, or for those that are never negative from above."""
     uncut = ("<framequat", "<ballquat", "<framexaxis", "<frameyaxis", "<framezaxis")  # MJCF does not allow it

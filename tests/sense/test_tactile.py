@@ -8,6 +8,7 @@ import mujoco
 import numpy as np
 import pytest
 from helpers.constraints import complete, put
+from helpers.plain_or_slow import plain_or_slow
 from helpers.skins import AGAIN, SHAPES, TEXT, all_shapes, states
 
 import saltus
@@ -32,7 +33,7 @@ def test_all_shapes_at_once():
     assert len(deepest) > 50
 
 
-@pytest.mark.slow
+@plain_or_slow
 @pytest.mark.parametrize("more", ["", AGAIN, FAR])
 @pytest.mark.parametrize("shape", SHAPES)
 def test_readings(shape, more):

@@ -6,8 +6,10 @@ import mujoco
 import numpy as np
 import pytest
 from helpers.constraints import tight
+from helpers.plain_python import plain_python
 
 import saltus
+from saltus.contact.broad.found_pairs import find_pairs
 from saltus.contact.counts import NCON, NFOUND, NLOST
 from saltus.contact.mujoco.collision import attach
 from saltus.contact.pairs import contact_pairs
@@ -312,3 +314,46 @@ def test_a_recording_says_which_geoms_touch(always):
     assert touching
     with pytest.raises(saltus.OptionError, match="found at run time"):
         assert t.LAMBDA
+
+
+@entry
+def find(m, d):
+    find_pairs(m, d)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_all_pairs_whose_bounds_meet_are_found(always, seed):
+    """Of those that the list has, in its order; bounds by NumPy: boxes about origins, no larger than spheres.
+
+    Places on both sides of all cells' borders, in plain Python.
+    """
+    model = saltus.load(heap(24, seed, rules="", child="" if seed % 2 else CHILD))
+    m, listed, rng = model.struct(), model.struct(listed="this test"), np.random.default_rng(seed)
+    d, data = Struct(DATA, data_sizes(m.sizes)), mujoco.MjData(model.mj_model)
+    mj, seen = model.mj_model, 0
+    for spread in (0.05, 0.2, 0.6):
+        data.qpos[:] = model.qpos0
+        for b in np.flatnonzero(mj.jnt_type == mujoco.mjtJoint.mjJNT_FREE):
+            at = mj.jnt_qposadr[b]
+            data.qpos[at : at + 7] = [*rng.uniform(-spread, spread, 3), *rng.normal(size=4)]
+        mujoco.mj_kinematics(mj, data)
+        d.views["geom_xpos"][...], d.views["geom_xmat"][...] = data.geom_xpos, data.geom_xmat
+        with plain_python():
+            find(m, d)
+        n = d.count[NFOUND]
+        found = list(zip(d.views["found_geom1"][:n].tolist(), d.views["found_geom2"][:n].tolist(), strict=True))
+        pairs = zip(listed.views["collision_geom1"].tolist(), listed.views["collision_geom2"].tolist(), strict=True)
+        wide = mj.geom_margin + mj.geom_gap + broad.SLACK * mj.geom_rbound
+        mat, box = data.geom_xmat.reshape(-1, 3, 3), mj.geom_aabb
+        half = np.abs(np.einsum("gij,gj->gi", mat, box[:, :3])) + np.einsum("gij,gj->gi", np.abs(mat), box[:, 3:])
+        half = np.minimum(half, mj.geom_rbound[:, None])
+
+        def meet(one, other, d=data, half=half, mat=mat, wide=wide):
+            apart = d.geom_xpos[other] - d.geom_xpos[one]
+            if mj.geom_type[one] == mujoco.mjtGeom.mjGEOM_PLANE:
+                return apart @ mat[one, :, 2] <= mj.geom_rbound[other] + wide[one] + wide[other]
+            return bool(np.all(np.abs(apart) <= half[one] + half[other] + wide[one] + wide[other]))
+
+        assert found == [pair for pair in pairs if meet(*pair)]
+        seen += n
+    assert seen > 100 and d.count[NLOST] == 0

@@ -16,9 +16,12 @@ import numpy as np
 import pytest
 from helpers.hard_layout import share_layout
 from helpers.height_fields import SHAPES, G, flat, half_height, hills, scene
+from helpers.selves.exact import Area, plain
 from numpy.testing import assert_allclose
 
 import saltus
+from saltus.contact.event.field_points import FACE, POINT_NUMBERS, POINTS_AREA, add_point, is_outside
+from saltus.model.contact.pair_table import MOST_OF_PAIR
 
 
 @pytest.fixture(autouse=True)
@@ -100,6 +103,81 @@ def test_a_ball_in_a_valley():
     trajectory = sim.run(0.01)
     force = np.linalg.norm(trajectory.contact_force[-1], axis=1)
     assert_allclose(np.sort(force)[-2:], G / (2 * math.cos(angle)), rtol=1e-8)
+
+
+# ---------------------------------------------------------------- the list of points
+
+
+def points_of(area, count):
+    """The points of a list: (distance, position, normal, number)."""
+    numbers = [area.get(i) for i in range(POINT_NUMBERS * count)]
+    rows = [numbers[i : i + POINT_NUMBERS] for i in range(0, len(numbers), POINT_NUMBERS)]
+    return [(x[0], tuple(x[1:4]), tuple(x[4:7]), x[7]) for x in rows]
+
+
+def test_a_full_list_keeps_the_nearest_points():
+    rng, add, area, count = np.random.default_rng(0), plain(add_point), Area([math.nan] * POINTS_AREA), 0
+    distances = rng.permutation(3 * MOST_OF_PAIR) / 7.0
+    for k, dist in enumerate(distances):
+        count = add(area, count, dist, (0.1 * k, 0.0, 0.0), (0.0, 0.0, 1.0), FACE, 1e-6)
+        assert count == min(k + 1, MOST_OF_PAIR)
+    found = points_of(area, count)
+    assert sorted(x[0] for x in found) == sorted(distances)[:MOST_OF_PAIR]
+    for dist, pos, normal, number in found:
+        assert pos == (0.1 * list(distances).index(dist), 0.0, 0.0)
+        assert normal == (0.0, 0.0, 1.0) and number == FACE
+
+
+def test_points_of_a_face_are_one_where_they_agree():
+    """In place and distance to `same`, in the direction to 1e-6; a feature has one point, its nearest."""
+    add, same, up = plain(add_point), 1e-3, (0.0, 0.0, 1.0)
+    for dist, pos, normal, more in [
+        (0.5 * same, (0.0, 0.0, 0.0), up, 0),
+        (-0.5 * same, (0.0, 0.0, 0.0), up, 0),
+        (2.0 * same, (0.0, 0.0, 0.0), up, 1),
+        (0.0, (0.5 * same, 0.5 * same, 0.5 * same), up, 0),
+        (0.0, (1.1 * same, 0.0, 0.0), up, 1),
+        (0.0, (0.0, -1.1 * same, 0.0), up, 1),
+        (0.0, (0.0, 0.0, 1.1 * same), up, 1),
+        (0.0, (0.0, 0.0, 0.0), (0.9e-6, 0.0, 1.0), 0),
+        (0.0, (0.0, 0.0, 0.0), (1.1e-6, 0.0, 1.0), 1),
+    ]:
+        area = Area([math.nan] * POINTS_AREA)
+        count = add(area, 0, 0.0, (0.0, 0.0, 0.0), up, FACE, same)
+        assert count == 1
+        assert add(area, count, dist, pos, normal, FACE, same) == 1 + more, (dist, pos, normal)
+    area = Area([math.nan] * POINTS_AREA)
+    count = add(area, 0, 0.2, (1.0, 2.0, 3.0), up, 7, same)
+    count = add(area, count, 0.3, (4.0, 5.0, 6.0), up, 7, same)
+    assert points_of(area, count) == [(0.2, (1.0, 2.0, 3.0), up, 7)]
+    count = add(area, count, 0.1, (7.0, 8.0, 9.0), (1.0, 0.0, 0.0), 7, same)
+    assert points_of(area, count) == [(0.1, (7.0, 8.0, 9.0), (1.0, 0.0, 0.0), 7)]
+    assert add(area, count, 0.4, (7.0, 8.0, 9.0), up, 8, same) == 2
+
+
+def test_normals_that_leave_the_sides_or_the_base():
+    """Half sizes 1 m and 2 m, the base 0.5 m deep; points within 0.01 m of a side or the base are on it."""
+    size, leaves, near = (1.0, 2.0, 0.3, 0.5), plain(is_outside), 0.01
+    for point, normal, wanted in [
+        ((0.995, 0.0, 0.0), (1.0, 0.0, 0.0), True),
+        ((0.995, 0.0, 0.0), (-1.0, 0.0, 0.0), False),
+        ((-0.995, 0.0, 0.0), (-1.0, 0.0, 0.0), True),
+        ((-0.995, 0.0, 0.0), (1.0, 0.0, 0.0), False),
+        ((0.985, 0.0, 0.0), (1.0, 0.0, 0.0), False),
+        ((0.0, 1.995, 0.0), (0.0, 1.0, 0.0), True),
+        ((0.0, 1.995, 0.0), (0.0, -1.0, 0.0), False),
+        ((0.0, -1.995, 0.0), (0.0, -1.0, 0.0), True),
+        ((0.0, 1.985, 0.0), (0.0, 1.0, 0.0), False),
+        ((0.995, 0.0, 0.0), (0.6, 0.0, 0.8), False),
+        ((0.995, 0.0, 0.0), (1.0, 0.0, 0.5e-6), True),
+        ((0.995, 0.0, 0.0), (1.0, 0.0, 2e-6), False),
+        ((0.995, 0.0, 0.0), (0.0, 1.0, 0.0), False),
+        ((0.0, 0.0, -0.495), (0.0, 0.0, -1.0), True),
+        ((0.0, 0.0, -0.485), (0.0, 0.0, -1.0), False),
+        ((0.0, 0.0, -0.495), (1.0, 0.0, 0.0), False),
+        ((0.995, 0.0, -0.495), (0.0, 0.6, -0.8), True),
+    ]:
+        assert bool(leaves(size, point, normal, near)) == wanted, (point, normal)
 
 
 @pytest.mark.slow

@@ -25,11 +25,15 @@ from helpers.contacts import (
     random_poses,
     same_bits,
 )
+from helpers.plain_or_slow import plain_or_slow_kinds, some
 from helpers.steady import arranged, steady
+from scipy.optimize import lsq_linear
 
 import saltus
 from saltus.contact.counts import NCON, NLOST
+from saltus.contact.rigid.box_box import nearest_points
 from saltus.model.layout import DATA, MODEL, data_sizes
+from saltus.number.kernels import interpret
 from saltus.number.structs import Struct
 
 SIZE = np.array([0.1, 0.3, 0.5])
@@ -142,12 +146,12 @@ def crossed(rng, angle):
 # ---------------------------------------------------------------- tests
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("name", "poses"), [*((n, "random") for n in NAMES), ("same", "special"), ("wide", "special")])
-@pytest.mark.parametrize("kind", list(EPSILON))
-def test_contacts_are_mujocos(name, kind, poses):
+@plain_or_slow_kinds(EPSILON)
+def test_contacts_are_mujocos(name, kind, poses, way):
     """MuJoCo's contacts at random poses; with faces, edges and corners on faces and edges on edges."""
     m, qpos, expected = cases(poses)
+    qpos, expected = some(way, 13 if poses == "random" else 7, qpos, expected)
     found = ours(m, qpos, kind)
     if kind == "lane32":
         keep = steady(m, name, qpos, expected, change=1e-6, at_most=1e-5)
@@ -184,6 +188,26 @@ def test_boxes_in_line_touch_at_corners(kind):
         assert all(abs(corner[2] - z) < 2e-4 for corner in corners)
         assert all(abs(c.dist + h) < tolerance for c in found)
         assert all(np.abs(c.frame[0] - rotate(q[3:7], (0, 0, 1))).max() < tolerance for c in found)
+
+
+@pytest.mark.parametrize("parallel", [False, True])
+def test_nearest_points_of_segments(parallel):
+    """Both lie on their segments and are as near as bounded least squares has them: SciPy's `lsq_linear`."""
+    rng, nearest, bounds = np.random.default_rng(7), interpret(nearest_points), set()
+    for _ in range(40):
+        p, q, along = rng.normal(size=(3, 3))
+        along = np.array([rng.choice([-1.0, 1.0]), 0, 0]) if parallel else along / np.linalg.norm(along)
+        half = rng.uniform(0.1, 2.0, 2)
+        first, second = map(np.array, nearest(tuple(p), half[0], tuple(q), half[1], tuple(along)))
+        s, t = (first - p)[0], (second - q) @ along
+        np.testing.assert_allclose(first, p + [s, 0, 0], rtol=0, atol=1e-12)
+        np.testing.assert_allclose(second, q + t * along, rtol=0, atol=1e-12)
+        assert abs(s) < half[0] + 1e-12 and abs(t) < half[1] + 1e-12
+        wanted = lsq_linear(np.column_stack([np.eye(3)[0], -along]), q - p, (-half, half), method="bvls")
+        assert abs(np.linalg.norm(second - first) - np.sqrt(2 * wanted.cost)) < 1e-6
+        assert np.linalg.norm(second - first) < np.sqrt(2 * wanted.cost) + 1e-12
+        bounds.add((abs(s) > half[0] - 1e-12, abs(t) > half[1] - 1e-12))
+    assert len(bounds) == (3 if parallel else 4)
 
 
 @pytest.mark.parametrize("kind", list(EPSILON))

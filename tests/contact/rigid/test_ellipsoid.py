@@ -30,6 +30,7 @@ from helpers.contacts import (
     random_poses,
     same_bits,
 )
+from helpers.plain_or_slow import plain_or_slow_kinds, some
 
 import saltus
 
@@ -175,12 +176,11 @@ def test_spheres_touch_where_the_ellipsoid_is_nearest():
     assert deep > 30
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", list(EPSILON))
+@plain_or_slow_kinds(EPSILON)
 @pytest.mark.parametrize("name", list(PAIRS))
-def test_contacts_are_mujocos(name, kind):
+def test_contacts_are_mujocos(name, kind, way):
     """MuJoCo's contacts at random poses, half of the smaller body deep and more."""
-    qpos, expected = random_cases()
+    qpos, expected = some(way, 12, *random_cases())
     found, expected = (of_pair(model(), name, side) for side in (ours(model(), qpos, kind), expected))
     compared = 0
     for mine, theirs in zip(found, expected, strict=True):
@@ -191,8 +191,7 @@ def test_contacts_are_mujocos(name, kind):
             assert a.frame == pytest.approx(b.frame, abs=3e-3 + 100 * rounding)
             assert a.pos == pytest.approx(b.pos, abs=1e-4 + 100 * rounding)
             compared += 1
-    assert compared > 150
-    assert compared < len(qpos)
+    assert len(qpos) / 4 < compared < len(qpos)
 
 
 @pytest.mark.slow

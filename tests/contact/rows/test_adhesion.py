@@ -8,6 +8,7 @@ import mujoco
 import numpy as np
 import pytest
 from helpers.constraints import complete, put
+from helpers.plain_or_slow import plain_or_slow
 
 import saltus
 
@@ -25,7 +26,7 @@ def dense_moment(m, d):
     return out
 
 
-@pytest.mark.slow
+@plain_or_slow
 @pytest.mark.parametrize("cone", ["pyramidal", "elliptic"])
 def test_moment_arms_and_accelerations(cone):
     """With contacts that act, contacts in the gap, and none."""

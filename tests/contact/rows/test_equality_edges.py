@@ -6,6 +6,7 @@ tolerances in `helpers.constraints`.
 
 import pytest
 from helpers.constraints import assert_same_rows
+from helpers.plain_or_slow import plain_or_slow
 
 CLOTH = "<mujoco><worldbody>{}</worldbody><equality>{}{}</equality></mujoco>"
 FLEX = """<flexcomp name="cloth" type="grid" count="4 3 1" spacing=".1 .1 .1" mass="1" radius=".01" dim="2">
@@ -25,7 +26,7 @@ MODELS = {
 }
 
 
-@pytest.mark.slow
+@plain_or_slow
 @pytest.mark.parametrize("name", MODELS)
 def test_rows_are_mujocos(name):
     rows, *_ = assert_same_rows(MODELS[name], states=3, spread=0.02)
