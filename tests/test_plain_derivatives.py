@@ -124,8 +124,8 @@ PARAMETERS += ("tendon_stiffness[t]", "tendon_damping[t]", "jnt_range[h]", "qpos
 SLIDER = f"""<mujoco>{OPTION}<default><geom {SOFT} friction=".4 .02 .01"/></default><worldbody>
   <geom type="plane" size="5 5 .1" friction=".2 .01 .005"/><body name="s" pos="0 0 .095">
   <joint type="slide" axis=".1 0 1"/><geom name="s" size=".1" mass="1"/></body><body name="t" pos=".05 .02 .285">
-  <joint type="slide" axis="0 0 1"/><joint axis="0 1 .2"/><geom type="box" size=".1 .1 .1" mass="1" friction=".3 .01 .02"/></body>
-  </worldbody></mujoco>"""
+  <joint type="slide" axis="0 0 1"/><joint axis="0 1 .2"/>
+  <geom type="box" size=".1 .1 .1" mass="1" friction=".3 .01 .02"/></body></worldbody></mujoco>"""
 
 
 @pytest.mark.parametrize("cone", ["pyramidal", "elliptic"])
