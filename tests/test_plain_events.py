@@ -9,11 +9,12 @@ import math
 import numpy as np
 import pytest
 from helpers import hard_models
-from helpers.plain_python import plain_python
+from helpers.plain_python import fields, plain, plain_python
 
 import saltus
+from saltus.integrate.event.event_density import creeps, too_dense
 from saltus.model.compile.constraints.hard import MOST_CLOSED
-from saltus.model.event_enums import LEFT
+from saltus.model.event_enums import CLOSED, COUNTED, COUNTED_AT, LEFT, RECENT, TRIED_AT, TRIES
 from saltus.simulate.derivatives.run_tangents import RunTangents
 
 G = hard_models.G
@@ -258,6 +259,52 @@ def test_more_points_than_can_be_located_are_stepped_and_carry_their_weights():
     found = run.events[run.events["kind"] == "user"]
     assert len(found) == 1 and 0.0033 <= found["time"][0] <= 0.0033 + 2e-3
     assert np.abs(sim.qpos.reshape(-1, 7)[:, 2] - 0.1).max() < 2 * (2e-3) ** 2
+
+
+# ---------------------------------------------------------------- counts of events
+
+
+def called(kernel, sim, *arguments):
+    return plain(kernel)(fields(sim.engine.step_m), fields(sim.engine.d), *arguments)
+
+
+@pytest.mark.parametrize("restitution", [0.5, 1.0])
+def test_a_count_of_events_that_decays(restitution):
+    """By dense_events in dense_time; impacts that return everything are not counted."""
+    law = saltus.Hard(restitution=restitution, dense_events=10, dense_time=0.5)
+    sim = saltus.Simulation(BALL, contact=law)
+    sim.forward()
+    d, rng = sim.engine.d, np.random.default_rng(0)
+    d.views["event_rate"][:] = 0.0
+    d.views["dense"][[COUNTED, COUNTED_AT, RECENT]] = 0.0
+    d.views["event_hit"][:] = 0
+    d.views["event_hit"][0] = 1
+    count = last = 0.0
+    for time in np.cumsum(rng.exponential(0.03, 60)):
+        sim.time = time
+        found = called(too_dense, sim, True)
+        if restitution < 1.0:
+            count = max(count - 20.0 * (time - last), 0.0) + 1.0
+        last = time
+        np.testing.assert_allclose(d.views["event_rate"][0][0], count, rtol=1e-12)
+        assert bool(found) == (count > 10.0)
+    assert restitution == 1.0 or d.views["dense"][COUNTED] > 0.0
+
+
+def test_a_count_of_trial_steps_that_decays():
+    """By 50 within dense_step; only with contacts that are active."""
+    sim = saltus.Simulation(BALL, contact=saltus.Hard(dense_step=1e-3))
+    sim.forward()
+    dense, closed = sim.engine.d.views["dense"], sim.engine.d.views["event_count"]
+    dense[[TRIES, TRIED_AT]] = 0.0
+    count, last = 0.0, 0.0
+    for k, time in enumerate(np.cumsum(np.r_[np.full(70, 1e-6), np.full(5, 4e-4)])):
+        sim.time = time
+        closed[CLOSED] = k % 2
+        count, last = max(count - 5e4 * (time - last), 0.0) + 1.0, time
+        assert bool(called(creeps, sim)) == (count > 50.0 and k % 2 == 1)
+        np.testing.assert_allclose(dense[TRIES], count, rtol=1e-9)
+    assert count < 50.0
 
 
 # ---------------------------------------------------------------- derivatives
