@@ -15,7 +15,7 @@ import saltus
 from saltus.errors import SaltusWarning
 from saltus.integrate import passing
 from saltus.integrate.adaptive import relaxation, step_bounds
-from saltus.integrate.adaptive.memory import LOOSE, TRIES
+from saltus.integrate.adaptive.memory import LOOSE, STEP, TRIES
 from saltus.model.fields.constraint.passing import REST
 
 H, RADIUS, HALF = 0.002, 0.05, 0.001
@@ -233,3 +233,15 @@ def test_tolerances_are_relaxed_after_many_trials():
         assert wide == (0.002 if reference.loose > 1.0 else 0.01)
     assert loosest > 4.0 and reference.loose == 1.0
     assert relaxed(d, np.float64(1.0), True, np.float64(3.0), np.array([np.inf, 0.0])) == (3.0, False)
+
+
+def test_steps_of_relaxed_tolerances_are_told():
+    """An oscillator of 16 Hz in steps whose error is accepted by the factor alone."""
+    stiff = CART.replace('axis="1 0 0"', 'axis="1 0 0" stiffness="1e4"')
+    sim = saltus.Simulation(stiff, "dopri5")
+    sim.qpos[0] = 0.1
+    sim.step()
+    memory = sim.engine.d.views["memory"]
+    memory[LOOSE], memory[TRIES], memory[STEP] = 1e9, 0.0, 2e-3
+    with pytest.warns(SaltusWarning, match="relaxed"):
+        sim.step()
