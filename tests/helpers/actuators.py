@@ -177,6 +177,7 @@ LAWS = {
     "shorted": f"<dcmotor {{t}} {MOTOR} input='none'/>",
     "controller": f"<dcmotor {{t}} {MOTOR} controller='3 0 0.2 0 0 0' input='pos vel ff voltage'/>",
     "supply": f"<dcmotor {{t}} {MOTOR} controller='3 2 0.2 5 0.6 4' input='pos vel voltage'/>",
+    "unlimited integral": f"<dcmotor {{t}} {MOTOR} controller='3 2 0.2 5 0 4' input='pos voltage'/>",
     "speed controller": f"<dcmotor {{t}} {MOTOR} controller='0 0 2 5 0 4' input='vel'/>",
     "torque controller": f"<dcmotor {{t}} {MOTOR} controller='0 0 0 5 0 4' input='ff'/>",
     "all of a motor": f"<dcmotor {{t}} {MOTOR} {HEAT} {LUGRE} controller='3 2 0.2 5 0.6 4' cogging='0.3 7 0.4'"

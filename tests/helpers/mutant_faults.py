@@ -1,8 +1,8 @@
 """Faults that can be planted in kernels, one at a time, by their syntax trees.
 
 Left alone are features (`has`), which choose between whole algorithms; numbers below 1e-6, which are tolerances; the
-zero of `0.0 * x`, which is a way to write a zero of x's kind, and a term `zero`, which gives another that kind; and
-statements without which a name is undefined.
+zero of `0.0 * x`, which is a way to write a zero of x's kind, and such a term or one named `zero`, which gives another
+that kind; and statements without which a name is undefined.
 """
 
 import ast
@@ -205,13 +205,21 @@ def _negate(node: ast.AST, name: str) -> None:
 
 def _of_operation(node: ast.BinOp) -> Iterator[tuple[str, Callable[[], object]]]:
     if type(node.op) in OPPOSITE:
-        yield "sign", functools.partial(setattr, node, "op", OPPOSITE[type(node.op)]())
-        if ast.unparse(node.right) != "zero":
-            yield "missing term", functools.partial(_become, node, node.left)
-        if isinstance(node.op, ast.Add) and ast.unparse(node.left) != "zero":
+        if not _is_zero(node.right):
+            yield "sign", functools.partial(setattr, node, "op", OPPOSITE[type(node.op)]())
+            if ast.unparse(node.right) != "zero":
+                yield "missing term", functools.partial(_become, node, node.left)
+        if isinstance(node.op, ast.Add) and ast.unparse(node.left) != "zero" and not _is_zero(node.left):
             yield "missing term", functools.partial(_become, node, node.right)
     if isinstance(node.op, ast.Sub | ast.Div):
         yield "swapped operands", functools.partial(_exchange, node)
+
+
+def _is_zero(node: ast.expr) -> bool:
+    """Whether a term is `0.0 * x`, a zero of x's kind, which gives a sum this kind."""
+    if not (isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult)):
+        return False
+    return any(isinstance(x, ast.Constant) and x.value == 0.0 for x in (node.left, node.right))
 
 
 def _exchange(node: ast.BinOp) -> None:

@@ -2,8 +2,8 @@
 
 Within `plain_python()` every entry, such as the time loop of an integrator, calls its kernels as Python functions on
 NumPy's floats. What is computed is the same but for rounding; a step of a small world takes some hundredths of a
-second, and nothing is compiled. MuJoCo's functions in C are called by way of ctypes. Only floats have this: no lanes
-and no duals.
+second, and nothing is compiled. MuJoCo's functions in C are called by way of ctypes. Floats and duals have this, and
+lanes do not.
 """
 
 import contextlib
@@ -17,16 +17,19 @@ from typing import Any
 from unittest import mock
 
 import numpy as np
+from numba import types as numba_types
 from numba.core.typing.templates import builtin_registry
 
+from helpers.plain_duals import FUNCTIONS, PARTS, Duals
 from helpers.selves.exact import MEMORY, Area, meanings
 from saltus.number import kernels
 from saltus.number.components import trailing_zeros
 from saltus.number.intrinsics import memory
 from saltus.number.intrinsics.blocks import higher_of_block
-from saltus.number.intrinsics.calls import c_function
+from saltus.number.intrinsics.calls import c_function, caller
 from saltus.number.jets.functions_of_time import JOINT, POSE, call_body, call_joint
 from saltus.number.kernels import Entry
+from saltus.number.kinds import dual
 from saltus.number.structs import Layout, Struct
 
 _views: "weakref.WeakKeyDictionary[Struct, Any]" = weakref.WeakKeyDictionary()
@@ -53,7 +56,7 @@ class _Rows:
 
 
 @functools.cache
-def _fields_of(layout: Layout) -> type:
+def _fields_of(layout: Layout, duals: bool) -> type:
     """Fields of a layout as kernels see them: scalars are numbers, not views, and those that are real are assigned."""
 
     def number(name, kind):
@@ -62,20 +65,34 @@ def _fields_of(layout: Layout) -> type:
         return property(lambda self: self.arrays[name][()], lambda self, x: self.arrays[name].__setitem__((), x))
 
     scalars = {name: number(name, field.kind) for name, field in layout.fields.items() if not field.shape}
-    return type(layout.name, (), scalars | {"layout": layout, "real": None})
+    buffer = {
+        "__getitem__": lambda self, k: self.buffer[k],
+        "__setitem__": lambda self, k, x: _put_in(self.buffer, k, x),
+    }
+    return type(layout.name, (), scalars | buffer | {"layout": layout, "real": dual if duals else None})
+
+
+def _put_in(buffer: np.ndarray, k: Any, x: Any) -> None:
+    buffer[k] = x
 
 
 def fields(struct: Struct) -> Any:
-    """The struct for kernels in plain Python, on the same memory."""
+    """The struct for kernels in plain Python, on the same memory; with indices it is the buffer of its real numbers."""
     found = _views.get(struct)
     if found is None or found.layout is not struct.layout:
-        if struct.kind != "float64":
+        if struct.kind not in ("float64", "dual"):
             raise NotImplementedError(f"{struct.kind} has no meaning in plain Python")
-        found = _fields_of(struct.layout)()
-        found.arrays, found.head = struct.views, struct.ints
-        for name, view in struct.views.items():
-            if view.ndim:
-                setattr(found, name, view if view.ndim == 1 else _Rows(view))
+        found = _fields_of(struct.layout, struct.kind == "dual")()
+        kinds = {name: field.kind for name, field in struct.layout.fields.items()}
+        real = Duals if struct.kind == "dual" else lambda view: view if view.ndim < 2 else _Rows(view)
+        found.arrays = {
+            name: (_Rows(view) if view.ndim > 1 else view) if kinds[name] == "int" else real(view)
+            for name, view in struct.views.items()
+        }
+        found.head, found.buffer = struct.ints, struct.real
+        for name, array in found.arrays.items():
+            if struct.layout.fields[name].shape:
+                setattr(found, name, array)
         _views[struct] = found
     return found
 
@@ -87,8 +104,9 @@ def fields(struct: Struct) -> Any:
 def _known() -> dict[Any, Any]:
     """Meanings of functions that only compiled code has; bits are looked at in Python's whole numbers."""
     bits = kernels.PLAIN[trailing_zeros]
-    own = {trailing_zeros: lambda x: bits(int(x)), higher_of_block: _highest, memory.put_lanes: _put}
+    own = {**PARTS, trailing_zeros: lambda x: bits(int(x)), higher_of_block: _highest, memory.put_lanes: _put}
     own |= {memory.get: _get, memory.put: _put, memory.get_int: _get_int}
+    own |= {caller(result): _call_at for result in (numba_types.none, numba_types.int64)}
     own |= {c_function(*words): functools.partial(_call_in_c, words) for words in C_FUNCTIONS}
     own |= {call_joint: functools.partial(_call_motion, JOINT), call_body: functools.partial(_call_motion, POSE)}
     return {**kernels.PLAIN, **MEMORY, **own}
@@ -207,6 +225,8 @@ class _Module:
 
 
 def _called_by_name(value: Any) -> Any:
+    if isinstance(value, types.FunctionType) and value in FUNCTIONS:
+        return FUNCTIONS[value]
     if isinstance(value, types.ModuleType) and value.__name__.startswith("saltus."):
         return _Module(value)
     if isinstance(value, types.FunctionType) and value in _choices():
@@ -239,7 +259,7 @@ def plain_function(entry: Entry, layouts: tuple[str, ...]) -> Any:
 def _called(entry: Entry, *arguments: Any) -> Any:
     structs = arguments[: len(arguments) - len(entry.arguments)]
     function = plain_function(entry, tuple(s.layout.name for s in structs))
-    given = [x for s in structs for x in (fields(s), None)]
+    given = [x for s in structs for x in (fields(s), s.ints)]
     with np.errstate(all="ignore"):
         return function(*given, *map(_number, arguments[len(structs) :]))
 
@@ -252,9 +272,33 @@ def _bound(entry: Entry, *structs: Any) -> Any:
     return functools.partial(_called, entry, *structs)
 
 
+_addressed: list[tuple[Entry, tuple[Struct, ...]]] = []  # entries with their structs, by their addresses
+
+
+def _address(entry: Entry, *arguments: Any, result: Any) -> int:
+    """A number in place of an entry's address; one without structs, such as a prescribed motion, is compiled."""
+    count = len(arguments) - len(entry.arguments)
+    if count == 0:
+        return _compiled_address(entry, *arguments, result=result)
+    _addressed.append((entry, arguments[:count]))
+    return len(_addressed) - 1
+
+
+_compiled_address = Entry.address
+
+
+def _call_at(address: int, arguments: tuple[Any, ...]) -> Any:
+    """Call an entry by its number with the buffers of the structs of which its address was asked for."""
+    entry, structs = _addressed[address]
+    for struct, buffer in zip(structs, arguments[: 2 * len(structs) : 2], strict=True):
+        if getattr(buffer, "buffer", buffer) is not struct.real:
+            raise NotImplementedError("in plain Python an entry is called by its address with its own structs alone")
+    return _called(entry, *structs, *arguments[2 * len(structs) :])
+
+
 @contextlib.contextmanager
 def plain_python() -> Iterator[None]:
-    """Within the block, entries of floats run in plain Python."""
-    other = {"__call__": _called, "bound": _bound, "soon": lambda self, *structs: None}
+    """Within the block, entries of floats and of duals run in plain Python."""
+    other = {"__call__": _called, "bound": _bound, "soon": lambda self, *structs: None, "address": _address}
     with mock.patch.multiple(Entry, **other):
         yield
