@@ -391,7 +391,7 @@ def _linearize_by_tangents(step, tangent_step, keep, label: str, count: int) -> 
 def linearize_in_closed_form(integrator: Integrator) -> Entry | None:
     """`linearize` without directions, for models of `saltus.simulate.derivatives.closed_form`; None if there is none.
 
-    Parameters of the integrator are followed by the six arrays of `saltus.integrate.fixed.euler_jacobian.jacobian`.
+    Parameters of the integrator are followed by the seven arrays of `saltus.integrate.fixed.euler_jacobian.jacobian`.
     """
     if integrator.jacobian is None:
         return None
