@@ -451,9 +451,9 @@ def _run_adjoint(step, kernels, label: str, count: int) -> Entry:
                 row[TIME],
             )
             step(m, f, h, *parameters)
-            of_parameters((m, f), (g, k, r, d), h, start, weight, solved, found, parts)
+            of_parameters((m, f), (g, k, r, d), h, start, weight, solved, found, arrays, parts)
             if parts[1]:
-                of_state((m, f), (r, d), start[1], solved, arrays)
+                of_state((m, f), (r, d), start[0], solved, found, arrays, parts)
                 position_adjoint(m, state, turns, n, by_end, arrays[3], at_samples)
                 for c in range(m.nu):
                     ctrl[c] += arrays[4][c]
