@@ -251,7 +251,8 @@ class StepAdjoint:
         w, vector, by_turn = quat[:, :1], quat[:, 1:], places[:, 3:]
         by_vector = w * by_turn + np.cross(vector, by_turn)
         by_quat = 2.0 * np.concatenate([-(vector * by_turn).sum(axis=1, keepdims=True), by_vector], axis=1)
-        return places[:, :3], by_quat, joints[:, :3], np.cross(joints[:, 3:], axis)
+        by_axis: Array = np.asarray(np.cross(joints[:, 3:], axis), float)
+        return places[:, :3], by_quat, joints[:, :3], by_axis
 
     def _of_bodies(self, sums: Array) -> tuple[Array, Array, Array]:
         """Gradients by masses, centres of mass and inertias about these, from those about the origins of frames.
