@@ -16,7 +16,7 @@ FIELDS = (
     *("body_mass", "body_inertia", "body_ipos", "body_iquat", "dof_damping", "dof_armature", "dof_frictionloss"),
     *("jnt_stiffness", "jnt_range", "jnt_margin", "jnt_solref", "jnt_solimp", "geom_friction", "geom_solref"),
     *("geom_solimp", "geom_margin", "actuator_gear", "actuator_gainprm", "actuator_biasprm", "actuator_ctrlrange"),
-    *("actuator_forcerange", "opt.gravity", "opt.impratio"),
+    *("actuator_forcerange", "opt.gravity", "opt.impratio", "body_pos", "body_quat", "jnt_pos", "jnt_axis"),
 )
 
 
@@ -65,12 +65,13 @@ def reverse_gradient(setup: Setup, steps: int, timed: dict[str, Any]) -> Reverse
 
 
 def by_numbers(sim: Simulation) -> Sequence[str]:
-    """Names of all numbers of `FIELDS` by which the simulation's steps have derivatives, at kinks none."""
+    """Names of all numbers of `FIELDS` by which gradients need no directions, at kinks none."""
     import numpy as np
 
     from saltus.errors import OptionError
     from saltus.model.vary.columns import columns
     from saltus.simulate.derivatives.dual_model import DualModel
+    from saltus.simulate.gradients.step_adjoint import StepAdjoint
 
     found = []
     for field in FIELDS:
@@ -85,4 +86,5 @@ def by_numbers(sim: Simulation) -> Sequence[str]:
                 continue
             if not any(np.isnan(tangent).any() for tangent in tangents.values()):
                 found.append(column.name)
-    return found
+    quick = StepAdjoint(sim.engine, found).quick
+    return [name for name, alone in zip(found, quick, strict=True) if alone]

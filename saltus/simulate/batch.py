@@ -468,7 +468,7 @@ class Batch(BatchState, ModelsOfEach):
         names = None if parameters is None else words("parameters", parameters)
         self._check_times("linearize")
         own = self._vary or isinstance(self._law, Hard)
-        fields = dict(zip(FIELDS, self.read(FIELDS), strict=True))
+        fields = self._given_fields()
         if not own and names is None:
             found = linearize_all([*self._engines.of(self, workers_for(self.lanes))], self.lanes, fields)
             if found is not None:
@@ -487,7 +487,7 @@ class Batch(BatchState, ModelsOfEach):
         names = None if parameters is None else words("parameters", parameters)
         self._check_times("linearize_sensors")
         own = self._vary or isinstance(self._law, Hard)
-        fields = dict(zip(FIELDS, self.read(FIELDS), strict=True))
+        fields = self._given_fields()
         engines = self._engines.of(self, self.n if own else 1)
         return of_each(engines, fields, lambda engine: linearize_sensors(engine, chosen, names))
 
@@ -495,6 +495,12 @@ class Batch(BatchState, ModelsOfEach):
         """A new engine for simulation i by itself, at its start."""
         law = law_of(self._law, i) if isinstance(self._law, Hard) else self._law
         return Engine(replace(self._present(), contact=law, model=self._model_of(i) if self._vary else self.shared))
+
+    def _given_fields(self) -> dict[str, NDArray[Any]]:
+        """States and inputs of all simulations; DivergenceError if one is not finite."""
+        fields = dict(zip(FIELDS, self.read(FIELDS), strict=True))
+        self._faults.check_given(fields)
+        return fields
 
     def _check_times(self, what: str) -> None:
         """OptionError where derivatives, in float64, would look up delayed values at times that are float32."""

@@ -33,7 +33,6 @@ Gradients are added up in arrays:
 from saltus.contact.collide import collider_frames
 from saltus.contact.counts import NBLOCK, NCON
 from saltus.contact.rows.blocks import FRICTION, UNILATERAL, times_rows
-from saltus.contact.rows.contacts import contact_rows
 from saltus.contact.rows.cost import row_forces, row_residuals
 from saltus.dynamics.joint_space import inertia_solve
 from saltus.dynamics.smooth import applied_forces, position_stage
@@ -41,6 +40,7 @@ from saltus.dynamics.tendon.force import spring_and_damper
 from saltus.dynamics.tree.factor import multiply
 from saltus.dynamics.tree.regressor import PARAMETERS, write_row
 from saltus.dynamics.tree.rnea import newton_euler_forward
+from saltus.integrate.fixed.adjoint_motions import STEP, A, Y, Z, contact_forces, tree_motions
 from saltus.integrate.fixed.euler_tangents import is_constrained, keep_positions, polish
 from saltus.integrate.tangents import seed_state
 from saltus.number.components import tangent_of, value_of
@@ -81,7 +81,6 @@ TENDONS = (
     *(("tendon_damping", 0), ("tendon_dampingpoly", 0), ("tendon_dampingpoly", 1), ("tendon_lengthspring", 1)),
 )  # in the second group, where joints' springs and dampers have no tangents
 GEAR = 0  # direction of the gear in the first group
-Y, Z, A, STEP = 0, 1, 2, 3  # rows of `solved`
 
 
 @kernel
@@ -276,10 +275,10 @@ def keep_contacts(g, p, d):
 
 
 @kernel
-def adjoint_of_places(g, d, h, group, solved, found):
+def adjoint_of_places(g, d, h, group, solved, motions, found):
     """Gradients by the parameters of a group of directions, which act in one place each, after `start_of_step`.
 
-    g: the Model with tangents along them.
+    g: the Model with tangents along them; motions: of `tree_motions`.
     """
     if has(g, "fluid"):
         newton_euler_forward(g, d, d, 0, g.keep_bodies)  # velocities in the medium
@@ -290,7 +289,7 @@ def adjoint_of_places(g, d, h, group, solved, found):
         add_tendons(g, d, solved, found[10])
     if not has(g, "actuation"):
         add_motors(g, d, group, solved, found[3])
-    add_rows(g, d, group, solved, found)
+    add_rows(g, d, group, solved, motions, found)
 
 
 @kernel
@@ -329,25 +328,24 @@ def add_motors(g, d, group, solved, outputs):
 
 @only_with("constraint")
 @kernel
-def add_rows(g, d, group, solved, found):
+def add_rows(g, d, group, solved, motions, found):
     """Laws of all constraints, each on its own rows, at the accelerations a: (J z)ᵀ d(force)."""
     laws, used, limits, frictions, chains = found[4], found[5], found[6], found[7], found[8]
     rows_without_contacts(g, d)
     first_contact = d.count[NBLOCK]
-    contact_rows(g, d)
-    if d.count[NBLOCK] == 0:
-        return
-    for i in range(g.nv):
-        d.qacc[i] = 0.0 * d.time + solved[A, i]
-        d.solve_search[i] = 0.0 * d.time + solved[Z, i]
-    row_residuals(g, d, d.qacc)
-    row_forces(g, d)
-    times_rows(g, d, d.solve_search, d.row_residual)
+    if first_contact > 0:
+        for i in range(g.nv):
+            d.qacc[i] = 0.0 * d.time + solved[A, i]
+            d.solve_search[i] = 0.0 * d.time + solved[Z, i]
+        row_residuals(g, d, d.qacc)
+        row_forces(g, d)
+        times_rows(g, d, d.solve_search, d.row_velocity)
+    contact_forces(g, d, motions)
     for b in range(d.count[NBLOCK]):
         kind, law, index = d.block_kind[b], d.block_law[b], d.block_id[b]
         power = 0.0 * d.time
         for r in range(d.block_row[b], d.block_row[b] + d.block_dim[b]):
-            power = power + value_of(d.row_residual[r]) * d.row_force[r]
+            power = power + value_of(d.row_velocity[r]) * d.row_force[r]
         if group == 0:
             for k in range(NTANGENT):
                 laws[law, k] += tangent_of(power, k)
@@ -369,18 +367,20 @@ def add_rows(g, d, group, solved, found):
 
 
 @kernel
-def adjoint_of_parameters(plain, duals, h, start, weight, solved, found, parts):
-    """Gradients by parameters after a step, and `solved` and the start of the step for those by its state.
+def adjoint_of_parameters(plain, duals, h, start, weight, solved, found, arrays, parts):
+    """Gradients by parameters after a step; `solved`, motions and the start of the step for those by its state.
 
     plain: Model and Data, which has taken the step. duals: Models with tangents along both groups of directions,
     another one, and dual Data. start: qpos, qvel, act, ctrl, time (s). weight [nv]: the gradient by the accelerations
-    of the step. parts[0]: whether parameters are wanted.
+    of the step. arrays: as for `adjoint_of_state`. parts[0]: whether parameters are wanted.
     """
     m, p = plain
     first, second, other, d = duals
     adjoint_solution(m, p, h, weight, solved)
+    motions, before = arrays[0], arrays[2]
+    tree_motions(m, p, start[1], solved, motions, before)
     start_of_step(other, p, d, start)
     if parts[0]:
         inertial_adjoint(m, p, start[1], solved, found)
-        adjoint_of_places(first, d, h, 0, solved, found)
-        adjoint_of_places(second, d, h, 1, solved, found)
+        adjoint_of_places(first, d, h, 0, solved, motions, found)
+        adjoint_of_places(second, d, h, 1, solved, motions, found)

@@ -8,7 +8,7 @@ Inverse dynamics M a + c is differentiated by recursive sums over subtrees, forc
 and springs, dampers and motors, each of which depends on its own joint alone, by dual numbers in three directions that
 all share. All matrices are plain numbers.
 
-Arrays: motions, axes, wrenches, matrices as in `saltus.dynamics.tree.inverse_derivative`, pair as in
+Arrays: motions, axes, wrenches, matrices as in `saltus.dynamics.tree.inverse_derivative`, pair and grounds as in
 `saltus.solve.soft.force_derivative`; columns [2, nv, n], n >= 2 nv + nu: first by positions, velocities and controls.
 """
 
@@ -38,7 +38,7 @@ from saltus.spatial.vectors import cross, sub3
 
 LENGTH, SPEED, CONTROL = 0, 1, 2  # directions of the dual Data
 BY_ALL, REST = 0, 1  # places in columns
-WORK = 6  # arrays
+WORK = 7  # arrays
 SMALL_ANGLE = 1e-4  # rad, below which the series of the exponential's derivative are exact to rounding
 
 
@@ -46,10 +46,10 @@ SMALL_ANGLE = 1e-4  # rad, below which the series of the exponential's derivativ
 def jacobian(m, p, d, h, state, work, A, B):
     """A [2 nv, 2 nv] and B [2 nv, nu] of a step that p has taken from a state (qpos, qvel, act, ctrl).
 
-    work: motions, axes, wrenches, matrices, pair, columns. d: dual Data, whose contents are overwritten.
+    work: motions, axes, wrenches, matrices, pair, grounds, columns. d: dual Data, whose contents are overwritten.
     """
     qpos, qvel, _, ctrl = state
-    motions, axes, wrenches, matrices, pair, columns = work
+    motions, axes, wrenches, matrices, pair, grounds, columns = work
     constrained = is_constrained(m, p)
     if constrained:
         polish(m, p)
@@ -73,7 +73,7 @@ def jacobian(m, p, d, h, state, work, A, B):
     if p.has_xfrc:
         add_applied_forces(m, p, columns[BY_ALL])
     if constrained:
-        add_constraint_derivatives(m, p, d, motions, axes, pair, columns[BY_ALL])
+        add_constraint_derivatives(m, p, d, (motions, axes, pair, grounds), columns[BY_ALL])
     solve_columns(m, p, h, constrained, axes, wrenches, columns)
     advance_columns(m, p, h, columns, A, B)
 
@@ -207,20 +207,50 @@ def factor_damped(m, p, h):
 def solve_inertia(m, p, x):
     """x ← (Lᵀ D L)⁻¹ x for the columns of an array x [nv, n], with the factor in qLD."""
     n = x.shape[1]
-    for i in range(m.nv - 1, -1, -1):
-        row = m.M_rowadr[i]
-        for k in range(m.M_rownnz[i] - 1):
-            j, entry = m.M_colind[row + k], p.qLD[row + k]
-            for c in range(n):
-                x[j, c] -= entry * x[i, c]
+    i = m.nv - 1
+    while i >= 0:
+        row, num = m.M_rowadr[i], m.M_rownnz[i] - 1
+        if num > 1 and m.M_rownnz[i - 1] == num and m.M_colind[row + num - 1] == i - 1:
+            # two rows that are alike but for the first's entry of the second
+            before = m.M_rowadr[i - 1]
+            subtract(x, i - 1, p.qLD[row + num - 1], i)
+            for k in range(num - 1):
+                one, other, j = p.qLD[row + k], p.qLD[before + k], m.M_colind[row + k]
+                for c in range(n):
+                    x[j, c] = x[j, c] - one * x[i, c] - other * x[i - 1, c]
+            i -= 2
+            continue
+        for k in range(num):
+            subtract(x, m.M_colind[row + k], p.qLD[row + k], i)
+        i -= 1
     for i in range(m.nv):
-        row, inverse = m.M_rowadr[i], p.qLDiagInv[i]
+        row, num, inverse = m.M_rowadr[i], m.M_rownnz[i] - 1, p.qLDiagInv[i]
         for c in range(n):
             x[i, c] *= inverse
-        for k in range(m.M_rownnz[i] - 1):
-            j, entry = m.M_colind[row + k], p.qLD[row + k]
-            for c in range(n):
-                x[i, c] -= entry * x[j, c]
+        k = 0
+        while k + 4 <= num:
+            place = row + k
+            at = m.M_colind[place], m.M_colind[place + 1], m.M_colind[place + 2], m.M_colind[place + 3]
+            subtract_four(x, i, (p.qLD[place], p.qLD[place + 1], p.qLD[place + 2], p.qLD[place + 3]), at)
+            k += 4
+        while k < num:
+            subtract(x, i, p.qLD[row + k], m.M_colind[row + k])
+            k += 1
+
+
+@kernel(inline=True)
+def subtract(x, i, factor, j):
+    """Row i of x [nv, n] -= factor times row j."""
+    for c in range(x.shape[1]):
+        x[i, c] -= factor * x[j, c]
+
+
+@kernel(inline=True)
+def subtract_four(x, i, factors, rows):
+    """Row i of x [nv, n] -= four factors times four rows."""
+    for c in range(x.shape[1]):
+        two = x[i, c] - factors[0] * x[rows[0], c] - factors[1] * x[rows[1], c]
+        x[i, c] = two - factors[2] * x[rows[2], c] - factors[3] * x[rows[3], c]
 
 
 @only_with("constraint")
@@ -228,23 +258,39 @@ def solve_inertia(m, p, x):
 def solve_constrained(m, p, x):
     """x ← H⁻¹ x for the columns of an array x [nv, n], with the factored Hessian (see `solve_hessian`)."""
     n = x.shape[1]
-    for i in range(m.nv - 1, -1, -1):
-        row = i * (i + 1) // 2
-        for k in range(p.hessian_num[i]):
+    i = m.nv - 1
+    while i >= 0:
+        row, num = i * (i + 1) // 2, p.hessian_num[i]
+        if num > 1 and p.hessian_num[i - 1] == num - 1 and p.hessian_col[row + num - 1] == i - 1:
+            # two rows that are alike but for the first's entry of the second
+            subtract(x, i - 1, p.hessian[row + i - 1], i)
+            for k in range(num - 1):
+                j = p.hessian_col[row + k]
+                one, other = p.hessian[row + j], p.hessian[row - i + j]
+                for c in range(n):
+                    x[j, c] = x[j, c] - one * x[i, c] - other * x[i - 1, c]
+            i -= 2
+            continue
+        for k in range(num):
             j = p.hessian_col[row + k]
-            entry = p.hessian[row + j]
-            for c in range(n):
-                x[j, c] -= entry * x[i, c]
+            subtract(x, j, p.hessian[row + j], i)
+        i -= 1
     for i in range(m.nv):
-        row = i * (i + 1) // 2
+        row, num = i * (i + 1) // 2, p.hessian_num[i]
         inverse = p.hessian[row + i]
         for c in range(n):
             x[i, c] *= inverse
-        for k in range(p.hessian_num[i]):
+        k = 0
+        while k + 4 <= num:
+            place = row + k
+            at = p.hessian_col[place], p.hessian_col[place + 1], p.hessian_col[place + 2], p.hessian_col[place + 3]
+            of = p.hessian[row + at[0]], p.hessian[row + at[1]], p.hessian[row + at[2]], p.hessian[row + at[3]]
+            subtract_four(x, i, of, at)
+            k += 4
+        while k < num:
             j = p.hessian_col[row + k]
-            entry = p.hessian[row + j]
-            for c in range(n):
-                x[i, c] -= entry * x[j, c]
+            subtract(x, i, p.hessian[row + j], j)
+            k += 1
 
 
 # ---------------------------------------------------------------- next state

@@ -27,18 +27,32 @@ from saltus.contact.collide import collide_again, collider_frames
 from saltus.contact.counts import NBLOCK, NCON
 from saltus.contact.pairs import pair_geom1, pair_geom2
 from saltus.contact.rows.blocks import CONE, UNILATERAL, chained_dof, times_rows
-from saltus.contact.rows.contacts import contact_rows
 from saltus.contact.rows.cost import block_weight, row_forces, row_residuals
 from saltus.dynamics.actuator.actuation import motors
 from saltus.dynamics.passive import dampers, springs
-from saltus.integrate.fixed.euler_adjoints import STEP, A, Y, Z
+from saltus.integrate.fixed.adjoint_motions import (
+    BEHIND,
+    MOTIONS,
+    OF_A,
+    OF_CHANGE,
+    OF_V,
+    OF_Y,
+    OF_Z,
+    TRUE,
+    A,
+    Z,
+    add_row6,
+    contact_forces,
+    row6,
+    set_row6,
+)
+from saltus.integrate.fixed.euler_geometry_adjoints import geometry_gradient
 from saltus.number.components import frozen, seed, tangent_of, value_of
 from saltus.number.conditions import has
 from saltus.number.kernels import kernel, only_with
 from saltus.solve.constrain import rows_without_contacts
 from saltus.spatial.motions import (
     add6,
-    add_scaled6,
     cross_force,
     cross_motion,
     dot6,
@@ -49,70 +63,12 @@ from saltus.spatial.motions import (
 )
 from saltus.spatial.vectors import add3, cross, sub3
 
-OF_Z, OF_V, OF_A, OF_Y, OF_CHANGE, TRUE = 0, 1, 2, 3, 4, 5  # motions: the last the true accelerations of bodies
 POWER, POSE = 6, 7  # sums: of v ×* G of true accelerations, of P + x ×* G
-BEHIND = 6  # place in `before`
-MOTIONS = 6
 PLACE, LENGTH, SPEED, CONTROL = 6, 0, 1, 2  # directions: of places of limits and springs; of motors
 NO_BIT = -1
 
 
 # ---------------------------------------------------------------- the tree
-
-
-@kernel(inline=True)
-def row6(array, x, b):
-    """Six numbers of an array [..., 6] as a tuple."""
-    return array[x, b, 0], array[x, b, 1], array[x, b, 2], array[x, b, 3], array[x, b, 4], array[x, b, 5]
-
-
-@kernel(inline=True)
-def set_row6(array, x, b, value):
-    """Six numbers of an array [..., 6] from a tuple."""
-    for k in range(6):
-        array[x, b, k] = value[k]
-
-
-@kernel(inline=True)
-def add_row6(array, x, b, value):
-    """Add a tuple to six numbers of an array [..., 6]."""
-    for k in range(6):
-        array[x, b, k] += value[k]
-
-
-@kernel
-def tree_motions(m, p, qvel, solved, motions, before):
-    """Motions of all bodies, those before each joint, and the velocity behind it."""
-    g = m.opt_gravity[0]
-    for x in range(MOTIONS):
-        set_row6(motions, x, 0, (0.0, 0.0, 0.0, 0.0, 0.0, 0.0))
-    set_row6(motions, TRUE, 0, (0.0, 0.0, 0.0, -g[0], -g[1], -g[2]))
-    for b in range(1, m.nbody):
-        parent = m.body_parentid[b]
-        for x in range(MOTIONS):
-            set_row6(motions, x, b, row6(motions, x, parent))
-        i = m.body_dofadr[b]
-        last = i + m.body_dofnum[b]
-        while i < last:
-            # degrees of freedom whose axes turn together
-            end = i + 1
-            while end < last and not m.dof_leads[end]:
-                end += 1
-            for j in range(i, end):
-                for x in range(MOTIONS):
-                    set_row6(before, x, j, row6(motions, x, b))
-            for j in range(i, end):
-                s = p.cdof[j]
-                add_row6(motions, OF_Z, b, scale6(solved[Z, j], s))
-                add_row6(motions, OF_V, b, scale6(qvel[j], s))
-                add_row6(motions, OF_A, b, scale6(solved[A, j], s))
-                add_row6(motions, OF_Y, b, scale6(solved[Y, j], s))
-                add_row6(motions, OF_CHANGE, b, scale6(solved[A, j] - solved[STEP, j], s))
-                rate = scale6(qvel[j], cross_motion(row6(before, OF_V, j), s))
-                add_row6(motions, TRUE, b, add_scaled6(rate, solved[A, j], s))
-            for j in range(i, end):
-                set_row6(before, BEHIND, j, row6(motions, OF_V, b))
-            i = end
 
 
 @kernel
@@ -135,6 +91,19 @@ def tree_wrenches(m, p, motions, wrenches):
         set_row6(wrenches, TRUE, b, of_a)
         set_row6(wrenches, POWER, b, cross_force(v, of_a))
         set_row6(wrenches, POSE, b, nothing)
+
+
+@kernel
+def add_forces(m, p, motions, wrenches):
+    """Covectors of the power of Cartesian forces, which move with centres of mass and do not turn."""
+    for b in range(1, m.nbody):
+        f, z = p.xfrc_applied[b], row6(motions, OF_Z, b)
+        arm = sub3(p.xipos[b], p.subtree_com[m.body_rootid[b]])
+        wrench = unit_wrench(arm, (f[0], f[1], f[2]))
+        torque = f[3], f[4], f[5], 0.0, 0.0, 0.0
+        add_wrench(motions, wrenches, OF_Z, b, add6(wrench, torque))
+        moved = cross((f[0], f[1], f[2]), (z[0], z[1], z[2]))
+        add_row6(wrenches, POSE, b, unit_wrench(arm, moved))
 
 
 @kernel
@@ -197,7 +166,7 @@ def add_constraints(g, d, solved, motions, wrenches, by_state):
     for i in range(g.nv):
         d.qacc[i] = 0.0 * d.time + solved[A, i]
         d.solve_search[i] = 0.0 * d.time + solved[Z, i]
-    first = move_side(g, d, NO_BIT, 0)
+    first = move_side(g, d, motions, NO_BIT, 0)
     if d.count[NBLOCK] > 0:
         add_velocities(g, d, first, by_state)
         add_limits(g, d, first, by_state)
@@ -215,13 +184,13 @@ def add_constraints(g, d, solved, motions, wrenches, by_state):
         while (1 << bit) <= bits:
             if (bits >> bit) & 1:
                 for side in range(2):
-                    move_side(g, d, bit, side)
+                    move_side(g, d, motions, bit, side)
                     add_poses(g, d, bit, side, wrenches)
             bit += 1
 
 
 @kernel
-def move_side(g, d, bit, side):
+def move_side(g, d, motions, bit, side):
     """Rows, residuals and forces with tangents along six displacements of bodies; returns the number of other blocks.
 
     Of all bodies that can move, or, for a bit, of those whose numbers have it (side 1) or not (side 0). row_velocity
@@ -242,11 +211,11 @@ def move_side(g, d, bit, side):
         collide_again(g, d)
     rows_without_contacts(g, d)
     first = d.count[NBLOCK]
-    contact_rows(g, d)
-    if d.count[NBLOCK] > 0:
+    if first > 0:
         row_residuals(g, d, d.qacc)
         row_forces(g, d)
         times_rows(g, d, d.solve_search, d.row_velocity)
+    contact_forces(g, d, motions)
     return first
 
 
@@ -382,11 +351,12 @@ def add_poses(g, d, bit, side, wrenches):
 
 
 @kernel
-def adjoint_of_state(plain, dual, qvel, solved, arrays):
+def adjoint_of_state(plain, dual, qpos, solved, found, arrays, parts):
     """Gradients by positions, velocities and controls at the start of a step, after `adjoint_of_parameters`.
 
-    plain: Model and Data after the step; dual: Model with tangents along places of limits and springs, and Data. qvel
-    [nv]: velocities at the start. arrays: motions, wrenches, before, by_state, by_ctrl.
+    plain: Model and Data after the step; dual: Model with tangents along places of limits and springs, and Data.
+    qpos [nq]: positions at the start. arrays: motions, wrenches, before, by_state, by_ctrl. parts[2]: whether gradients
+    by frames of bodies and joints are wanted.
     """
     m, p = plain
     g, d = dual
@@ -395,8 +365,11 @@ def adjoint_of_state(plain, dual, qvel, solved, arrays):
         by_state[0, i] = by_state[1, i] = 0.0
     for c in range(m.nu):
         by_ctrl[c] = 0.0
-    tree_motions(m, p, qvel, solved, motions, before)
     tree_wrenches(m, p, motions, wrenches)
+    if p.has_xfrc:
+        add_forces(m, p, motions, wrenches)
     add_joints(g, d, solved, by_state, by_ctrl)
     add_constraints(g, d, solved, motions, wrenches, by_state)
     tree_gradient(m, p, wrenches, before, by_state)
+    if parts[2]:
+        geometry_gradient(m, p, qpos, arrays, found[11], found[12])

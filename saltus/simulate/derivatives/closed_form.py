@@ -39,8 +39,9 @@ def has_closed_form(m: Struct, model: Model) -> bool:
 
 
 def work_arrays(m: Struct) -> tuple[NDArray[np.float64], ...]:
-    """Memory of `saltus.integrate.fixed.euler_jacobian.jacobian`: motions, axes, wrenches, matrices, pair, columns."""
+    """Memory of `saltus.integrate.fixed.euler_jacobian.jacobian`: motions, axes, wrenches, matrices, pair,
+    grounds, columns."""
     nbody, nv, nu = m.sizes["nbody"], m.sizes["nv"], m.sizes["nu"]
     columns = -(-(2 * nv + nu) // 8) * 8
-    shapes = ((4, nbody, 6), (6, nv, 6), (2, nbody, 6), (nbody, 6, 6), (5, 6, 6), (2, nv, columns))
+    shapes = ((4, nbody, 6), (6, nv, 6), (2, nbody, 6), (nbody, 6, 6), (5, 6, 6), (4, nbody, 6, 6), (2, nv, columns))
     return tuple(np.zeros(shape) for shape in shapes)

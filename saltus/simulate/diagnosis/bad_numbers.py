@@ -11,7 +11,12 @@ GIVEN = ("time", "qpos", "qvel", "act", *INPUTS)  # fields that users set and st
 def first_bad(fields: Mapping[str, np.ndarray]) -> tuple[str, int] | None:
     """Name and place of the first field entry that steps cannot use; infinite controls are allowed, being clamped."""
     for name, values in fields.items():
-        wrong = np.isnan(values) if name == "ctrl" else ~np.isfinite(values)
+        wrong = unusable(name, values)
         if wrong.any():
             return name, int(np.flatnonzero(wrong)[0])
     return None
+
+
+def unusable(name: str, values: np.ndarray) -> np.ndarray:
+    """Where a field has numbers that steps cannot use."""
+    return np.isnan(values) if name == "ctrl" else ~np.isfinite(values)

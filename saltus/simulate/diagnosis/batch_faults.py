@@ -1,6 +1,7 @@
 """Simulations of a batch that cannot go on: why, as errors."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,7 +9,7 @@ from numpy.typing import NDArray
 from saltus.errors import DivergenceError, EventError, SaltusError
 from saltus.integrate.status import LARGEST
 from saltus.model.model import Model
-from saltus.simulate.diagnosis.bad_numbers import GIVEN, INPUTS, first_bad
+from saltus.simulate.diagnosis.bad_numbers import GIVEN, INPUTS, first_bad, unusable
 from saltus.simulate.diagnosis.event_failure import EVENT_STATUSES, WHY
 from saltus.simulate.diagnosis.first_fault import dof_of, first_to_go, infinite_control, label, singular_inertia
 from saltus.simulate.engine.batch.states import BatchStates
@@ -56,7 +57,7 @@ class Faults:
 
         `model_of`: the model of a simulation; `timestep` (s): of the batch. `since`: an earlier step has failed.
         """
-        where = f"in simulation {i} (and {count - 1} more of {self._lanes.n})"
+        where = self._where(i, count)
         if since:
             where += ", which stands there until it is reset"
         fault, time = self._lanes.fault(i), float(self._lanes.of(i, "time"))
@@ -74,15 +75,47 @@ class Faults:
             simulation=i,
         )
 
+    def check_given(self, fields: Mapping[str, NDArray[Any]]) -> None:
+        """DivergenceError if the state or an input of a simulation is not finite, for functions that do not step.
+
+        `fields`: values [n, ...] of all simulations; others than `GIVEN` are not looked at.
+        """
+        bad = np.zeros(self._lanes.n, bool)
+        for name in GIVEN:
+            if name in fields:
+                bad |= unusable(name, np.reshape(fields[name], (self._lanes.n, -1))).any(axis=1)
+        index = np.flatnonzero(bad).tolist()
+        if index and (cause := self._given_cause(index[0])):
+            dof, what, _ = cause
+            raise DivergenceError(
+                float(self._lanes.of(index[0], "time")),
+                dof=None if dof is None else self._model.dof_names()[dof],
+                dof_index=dof,
+                what=f"{what} {self._where(index[0], len(index))}",
+                simulation=index[0],
+            )
+
+    def _where(self, i: int, count: int) -> str:
+        """Which simulation of how many it is."""
+        return f"in simulation {i} (and {count - 1} more of {self._lanes.n})"
+
+    def _given_cause(self, i: int) -> Cause | None:
+        """The state or the input of simulation i that is not finite; None if there is none."""
+        lanes = self._lanes
+        given = {name: np.asarray(lanes.of(i, name)) for name in ("time", *INPUTS)}
+        state = given | {name: lanes.of(i, name) for name in GIVEN if name not in given}
+        if not (bad := first_bad(given) or first_bad(state)):
+            return None
+        name, k = bad
+        what = f"the state or an input was not finite: {label(self._model, name, k)}"
+        return dof_of(self._model, name, k, state[name]), what, False
+
     def _cause(self, i: int, model_of: Callable[[int], Model], timestep: float) -> Cause:
         """Why simulation i cannot go on from its last valid state."""
         model, lanes = self._model, self._lanes
-        given = {name: np.asarray(lanes.of(i, name)) for name in ("time", *INPUTS)}
-        state = given | {name: lanes.of(i, name) for name in GIVEN if name not in given}
-        if bad := first_bad(given) or first_bad(state):
-            name, k = bad
-            what = f"the state or an input was not finite: {label(model, name, k)}"
-            return dof_of(model, name, k, state[name]), what, False
+        if cause := self._given_cause(i):
+            return cause
+        state = {name: lanes.of(i, name) for name in GIVEN}
         if found := infinite_control(model.struct(), model, state["ctrl"]) or self._singular(i, model_of):
             return found[0], found[1], False
         if lanes.stuck(i):

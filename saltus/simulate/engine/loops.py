@@ -391,7 +391,7 @@ def _linearize_by_tangents(step, tangent_step, keep, label: str, count: int) -> 
 def linearize_in_closed_form(integrator: Integrator) -> Entry | None:
     """`linearize` without directions, for models of `saltus.simulate.derivatives.closed_form`; None if there is none.
 
-    Parameters of the integrator are followed by the six arrays of `saltus.integrate.fixed.euler_jacobian.jacobian`.
+    Parameters of the integrator are followed by the seven arrays of `saltus.integrate.fixed.euler_jacobian.jacobian`.
     """
     if integrator.jacobian is None:
         return None
@@ -451,9 +451,9 @@ def _run_adjoint(step, kernels, label: str, count: int) -> Entry:
                 row[TIME],
             )
             step(m, f, h, *parameters)
-            of_parameters((m, f), (g, k, r, d), h, start, weight, solved, found, parts)
+            of_parameters((m, f), (g, k, r, d), h, start, weight, solved, found, arrays, parts)
             if parts[1]:
-                of_state((m, f), (r, d), start[1], solved, arrays)
+                of_state((m, f), (r, d), start[0], solved, found, arrays, parts)
                 position_adjoint(m, state, turns, n, by_end, arrays[3], at_samples)
                 for c in range(m.nu):
                     ctrl[c] += arrays[4][c]

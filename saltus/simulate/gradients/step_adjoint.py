@@ -33,6 +33,7 @@ Turns = tuple[Array, Array, NDArray[np.int64]]
 Entries = tuple[NDArray[np.int64], NDArray[np.int64], Array]
 _INPUTS = ("eq_active", "history", "mocap_pos", "mocap_quat", "userdata", "qfrc_applied", "xfrc_applied")
 _BODIES = ("body_mass", "body_ipos", "body_inertia6")
+_FRAMES = ("body_pos", "body_quat", "jnt_pos", "jnt_axis")
 #: Fields that no acceleration of a step depends on: reference points, bounds of searches, frames of sensors.
 _UNREAD = {"chain_rotation", "law_reach", "body_iquat", "body_inv_subtreemass", "body_invweight0", "opt_magnetic"}
 _UNREAD |= {"cam_pos0", "cam_poscom0", "cam_mat0", "site_mat"}
@@ -55,6 +56,7 @@ class StepAdjoint:
             self._m = DualModel(engine, ("opt.gravity",)).m
         self._fields = self._possible() if may else set[str]()
         self.quick = np.array([self._is_quick(k) for k in range(len(self.columns))], bool)
+        self._frames = any(self.columns[k].field in _FRAMES for k in np.flatnonzero(self.quick))
         self.whole = may and self._is_whole()
         self._jacobian = self._derivatives_of_fields()
         self._entry, self._arrays = entry, tuple[Array, ...]()
@@ -78,8 +80,7 @@ class StepAdjoint:
 
     def goes_alone(self) -> bool:
         """Whether nothing needs directions, so that no matrices of steps are needed on the way back."""
-        forced = bool(self._engine.d.ints[DATA.slot["has_xfrc"]])
-        return self.whole and bool(self.quick.all()) and not forced
+        return self.whole and bool(self.quick.all())
 
     def begin(self) -> None:
         """Start sums at zero, with the inputs of the engine, which stay the same over the steps."""
@@ -92,7 +93,7 @@ class StepAdjoint:
         }
         shapes = ((n["nbody"], 13), (3,), (n["nv"], 9), (n["nout"], 16), (n["nlaw"], 16), (n["nlaw"],))
         shapes += ((n["nlimit"], 4), (n["nfriction"], 2), (n["nchain"],), (1, 10))
-        shapes += ((n["ntendon"], len(TENDONS)),)
+        shapes += ((n["ntendon"], len(TENDONS)), (n["nbody"], 6), (engine.model.mj_model.njnt, 6))
         self._found = tuple(np.zeros(shape) for shape in shapes)
         self._d.ints[DATA.slot["has_xfrc"]] = engine.d.ints[DATA.slot["has_xfrc"]]
         self._d.fill("timestep", engine.timestep)
@@ -114,7 +115,7 @@ class StepAdjoint:
             self.begin()
         engine = self._engine
         steps = states, self._spans, at_samples, span
-        parts = int(self.quick.any()), int(self.whole)
+        parts = int(self.quick.any()), int(self.whole), int(self._frames)
         rest = self._solved, self._found, self._arrays, parts, engine.timestep, *engine.integrator.parameters
         self._loop(steps, state, ctrl, turns, *rest)
         engine.computed = None
@@ -162,7 +163,7 @@ class StepAdjoint:
             fields |= {"actuator_dynprm", "actuator_actrange", "actuator_lengthrange", "tendon_actfrcrange"}
             if not m.views["jnt_actfrclimited"].any():
                 fields |= {name for group in MOTORS for name, _ in group} | {"jnt_actfrcrange"}
-        fields |= {name for name, _ in TENDONS}
+        fields |= {name for name, _ in TENDONS} | (set(_FRAMES) if self._is_whole() else set())
         return fields & set(m.layout.fields)
 
     def _is_whole(self) -> bool:
@@ -183,6 +184,9 @@ class StepAdjoint:
         touched = {name for name, tangent in tangents.items() if (tangent[..., place] != 0.0).any()}
         if not touched <= self._fields:
             return False
+        fixed = self._engine.m.views["body_lastdof"] < 0
+        if any((tangents[name][fixed][..., place] != 0.0).any() for name in touched & set(_FRAMES[:2])):
+            return False  # contacts with what is at rest are not moved
         if "qpos_spring" in touched:  # springs of balls have four numbers for three degrees of freedom
             return not (tangents["qpos_spring"][self._turning(), place] != 0.0).any()
         return True
@@ -212,7 +216,7 @@ class StepAdjoint:
 
     def _by_field(self) -> dict[str, Array]:
         """Gradients by fields of the kernels' Model, in their shapes."""
-        bodies, gravity, dofs, outputs, laws, _, limits, frictions, chains, _, tendons = self._found
+        bodies, gravity, dofs, outputs, laws, _, limits, frictions, chains, _, tendons, places, joints = self._found
         views = self._m.views
         out: dict[str, Array] = {name: np.zeros(views[name].shape[:-2]) for name in self._fields if name not in _UNREAD}
         tables = [(table, NTANGENT * g, laws) for g, table in enumerate(LAWS)]
@@ -235,7 +239,20 @@ class StepAdjoint:
                 out[name].reshape(len(dofs), -1)[:, place] = dofs[:, k]
         out["dof_armature"] = dofs[:, ARMATURE]
         out["opt_gravity"] = gravity[None]
+        out |= dict(zip(_FRAMES, self._of_frames(places, joints), strict=True))
         return out | dict(zip(_BODIES, self._of_bodies(bodies), strict=True))
+
+    def _of_frames(self, places: Array, joints: Array) -> tuple[Array, Array, Array, Array]:
+        """Gradients by places and quaternions of bodies, and by places and axes of joints.
+
+        A rotation ε in turned axes changes a quaternion q by q (0, ε/2), and an axis s by ε × s.
+        """
+        quat, axis = (self._m.views[name][..., 0, 0] for name in ("body_quat", "jnt_axis"))
+        w, vector, by_turn = quat[:, :1], quat[:, 1:], places[:, 3:]
+        by_vector = w * by_turn + np.cross(vector, by_turn)
+        by_quat = 2.0 * np.concatenate([-(vector * by_turn).sum(axis=1, keepdims=True), by_vector], axis=1)
+        by_axis: Array = np.asarray(np.cross(joints[:, 3:], axis), float)
+        return places[:, :3], by_quat, joints[:, :3], by_axis
 
     def _of_bodies(self, sums: Array) -> tuple[Array, Array, Array]:
         """Gradients by masses, centres of mass and inertias about these, from those about the origins of frames.

@@ -15,7 +15,16 @@ with the motions a_i, v_i of the body that moves and the sign of its side. If bo
 which differs from s ×* w only as the tangents of a contact frame do not turn with the bodies. G comes from dual numbers
 along six displacements, and all contacts of two bodies share these matrices.
 
-Array: pair [5, 6, 6], G of both bodies, K, B and, in the first row of the last, w, about the centre of mass of a tree.
+If one of both is at rest, the force on the other one changes by
+
+    G' s + K (a_j × s) + B (v_j × s),   G' = ±G - K a_i× - B v_i×,
+
+of which G', K, B and the wrench are summed over subtrees (see `saltus.dynamics.tree.inverse_derivative`), so that the
+number of such contacts counts once for each body and not for each pair of degrees of freedom.
+
+Arrays: pair [5, 6, 6], G of both bodies, K, B and, in the first row of the last, w, about the centre of mass of a tree;
+grounds [4, nbody, 6, 6], of each body G', K, B and, in the last, the wrench in the first row, and in the next the
+number of pairs.
 """
 
 # pyright: reportCallIssue=false
@@ -38,6 +47,7 @@ from saltus.dynamics.tree.inverse_derivative import (
     put_six,
     six,
     times,
+    transposed_times,
 )
 from saltus.number.components import seed, tangent_of
 from saltus.number.conditions import has
@@ -46,14 +56,16 @@ from saltus.spatial.motions import add6, add_scaled6, cross_force, cross_motion,
 from saltus.spatial.vectors import add3, cross, sub3
 
 BY_FIRST, BY_SECOND, BY_SLIDING, BY_VELOCITY, WRENCH = 0, 1, 2, 3, 4  # matrices of a pair
+GROUND_POSE, GROUND_SLIDING, GROUND_VELOCITY, GROUND_WRENCH = 0, 1, 2, 3  # matrices of a body
 
 
 @only_with("constraint")
 @kernel
-def add_constraint_derivatives(m, p, d, motions, axes, pair, columns):
+def add_constraint_derivatives(m, p, d, arrays, columns):
     """columns [nv, >= 2 nv] += derivatives of Jᵀ f by positions, then by velocities.
 
     p: plain Data at the solution, with its rows and contacts; d: a dual one, whose contacts and rows are overwritten.
+    arrays: motions, axes, pair, grounds.
     """
     contacts = 0
     if has(m, "contact"):
@@ -64,7 +76,7 @@ def add_constraint_derivatives(m, p, d, motions, axes, pair, columns):
             first = min(first, p.contact_block[k])
     for b in range(first):
         add_row(m, p, b, columns)
-    add_contacts(m, p, d, motions, axes, pair, columns)
+    add_contacts(m, p, d, arrays, columns)
 
 
 # ---------------------------------------------------------------- limits and dry friction
@@ -99,8 +111,13 @@ def add_row(m, p, b, columns):
 
 @only_with("contact")
 @kernel
-def add_contacts(m, p, d, motions, axes, pair, columns):
+def add_contacts(m, p, d, arrays, columns):
     """Derivatives of the forces of all contacts, those of two bodies together."""
+    motions, axes, pair, grounds = arrays
+    if p.count[NCON] == 0:
+        return
+    for b in range(m.nbody):
+        grounds[GROUND_WRENCH, b, 1, 0] = 0.0
     n = 0
     while n < p.count[NCON]:
         end = end_of_geoms(p, n)
@@ -114,8 +131,15 @@ def add_contacts(m, p, d, motions, axes, pair, columns):
                 if same_bodies(m, p, n, first) and first_with_rows(p, first, last) < last:
                     add_contacts_of_geoms(m, p, d, first, last, motions, pair)
                 first = last
-            add_pair(m, p, k, motions, axes, pair, columns)
+            of = bodies(m, p, k)
+            if m.body_lastdof[of[0]] < 0:
+                ground(motions, pair, grounds, of[1], 1)
+            elif m.body_lastdof[of[1]] < 0:
+                ground(motions, pair, grounds, of[0], 0)
+            else:
+                add_pair(m, p, k, motions, axes, pair, columns)
         n = end
+    add_grounds(m, p, axes, grounds, columns)
 
 
 @kernel(inline=True)
@@ -248,12 +272,12 @@ def add_by_pose(m, p, d, k, side, motions, pair):
     for e in range(dim):
         d.row_residual[row + e] = dot6(unit_of_row(d, k, e, point), a) - d.row_aref[row + e]
     block_force(m, d, b)
-    for e in range(dim):
-        force, unit = d.row_force[row + e], unit_of_row(d, k, e, point)
-        for x in range(6):
-            part = force * unit[x]
-            for y in range(6):
-                pair[BY_FIRST + side, x, y] += tangent_of(part, y)
+    wrench = scale6(d.row_force[row], unit_of_row(d, k, 0, point))
+    for e in range(1, dim):
+        wrench = add_scaled6(wrench, d.row_force[row + e], unit_of_row(d, k, e, point))
+    for x in range(6):
+        for y in range(6):
+            pair[BY_FIRST + side, x, y] += tangent_of(wrench[x], y)
 
 
 @kernel(inline=True)
@@ -294,7 +318,7 @@ def add_curvature(m, p, k, pair):
 
 @kernel
 def add_pair(m, p, k, motions, axes, pair, columns):
-    """Derivatives of the generalised forces of the pair of contact k."""
+    """Derivatives of the generalised forces of the pair of contact k, both of which move."""
     b = p.contact_block[k]
     first, num = p.block_dofs[b], p.block_num[b]
     bodies_of, point = bodies(m, p, k), centre(m, p, k)
@@ -325,8 +349,7 @@ def add_pair(m, p, k, motions, axes, pair, columns):
                 axis = six(axes, MOVED, i)
                 columns[i, j] += other * dot6(axis, turned if other == sign and i >= start else change)
                 columns[i, m.nv + j] += other * dot6(axis, by_velocity)
-    if m.body_lastdof[bodies_of[0]] >= 0 and m.body_lastdof[bodies_of[1]] >= 0:
-        add_common(m, p, k, motions, axes, pair, columns)
+    add_common(m, p, k, motions, axes, pair, columns)
 
 
 @kernel(inline=True)
@@ -358,4 +381,85 @@ def add_common(m, p, k, motions, axes, pair, columns):
             place = p.block_dofs[b] + c
             i = chained_dof(m, p, place)
             columns[i, j] += chained_sign(m, p, place) * dot6(six(axes, MOVED, i), change)
+        j = m.dof_parentid[j]
+
+
+# ---------------------------------------------------------------- contacts with bodies at rest
+
+
+@kernel
+def ground(motions, pair, grounds, b, side):
+    """Add the matrices of a pair, of which only body b on this side moves, to those of the body."""
+    if grounds[GROUND_WRENCH, b, 1, 0] == 0.0:
+        clear_ground(grounds, b)
+    sign = 1.0 if side == 1 else -1.0
+    a, v = six(motions, SLIDING, b), six(motions, VELOCITY, b)
+    for x in range(6):
+        by_sliding, by_velocity = six(pair, BY_SLIDING, x), six(pair, BY_VELOCITY, x)
+        # a row of -K a×, since k · (a × s) = -(a ×* k) · s
+        by_pose = add6(cross_force(a, by_sliding), cross_force(v, by_velocity))
+        by_pose = add_scaled6(by_pose, sign, six(pair, BY_FIRST + side, x))
+        for y in range(6):
+            grounds[GROUND_POSE, b, x, y] += by_pose[y]
+            grounds[GROUND_SLIDING, b, x, y] += by_sliding[y]
+            grounds[GROUND_VELOCITY, b, x, y] += by_velocity[y]
+        grounds[GROUND_WRENCH, b, 0, x] += sign * pair[WRENCH, 0, x]
+    grounds[GROUND_WRENCH, b, 1, 0] += 1.0
+
+
+@kernel
+def clear_ground(grounds, b):
+    """Set the matrices of body b to zero."""
+    for k in range(4):
+        for x in range(6):
+            for y in range(6):
+                grounds[k, b, x, y] = 0.0
+
+
+@kernel
+def add_grounds(m, p, axes, grounds, columns):
+    """Derivatives of the generalised forces of all contacts with bodies at rest; sums over subtrees, first."""
+    for b in range(m.nbody - 1, 0, -1):
+        parent = m.body_parentid[b]
+        if parent == 0 or grounds[GROUND_WRENCH, b, 1, 0] == 0.0:
+            continue
+        if grounds[GROUND_WRENCH, parent, 1, 0] == 0.0:
+            clear_ground(grounds, parent)
+        for k in range(4):
+            for x in range(6):
+                for y in range(6):
+                    grounds[k, parent, x, y] += grounds[k, b, x, y]
+    for i in range(m.nv):
+        b = m.dof_bodyid[i]
+        if grounds[GROUND_WRENCH, b, 1, 0] == 0.0:
+            continue
+        add_grounds_of_dof(m, p, i, axes, grounds, columns)
+
+
+@kernel
+def add_grounds_of_dof(m, p, i, axes, grounds, columns):
+    """Derivatives of the force of degree of freedom i by itself and those before, and of their forces by i."""
+    b, s = m.dof_bodyid[i], p.cdof[i]
+    pose, sliding, velocity = grounds[GROUND_POSE], grounds[GROUND_SLIDING], grounds[GROUND_VELOCITY]
+    turned = cross_force(s, six(grounds[GROUND_WRENCH], b, 0))
+    # axes of joints beyond j turn: s_i · w by -(s_i · s_j ×* w) = s_j · s_i ×* w
+    by_pose = add6(transposed_times(pose, b, s), turned)
+    by_sliding, by_velocity = transposed_times(sliding, b, s), transposed_times(velocity, b, s)
+    j = i
+    while j >= 0:
+        axis, psi = p.cdof[j], six(axes, PSI, j)
+        change = dot6(by_pose, axis) + dot6(by_sliding, six(axes, CHI_SLIDING, j))
+        columns[i, j] += change + dot6(by_velocity, psi)
+        columns[i, m.nv + j] += dot6(by_velocity, axis)
+        j = m.dof_parentid[j]
+    moved = add6(times(pose, b, s), times(sliding, b, six(axes, CHI_SLIDING, i)))
+    moved = add6(moved, times(velocity, b, six(axes, PSI, i)))
+    fixed = sub6(moved, turned)
+    by_speed = times(velocity, b, s)
+    first = first_of_joint(m, i)
+    j = m.dof_parentid[i]
+    while j >= 0:
+        axis = p.cdof[j]
+        columns[j, i] += dot6(axis, fixed if j >= first else moved)
+        columns[j, m.nv + i] += dot6(axis, by_speed)
         j = m.dof_parentid[j]

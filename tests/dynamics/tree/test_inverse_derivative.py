@@ -64,7 +64,7 @@ def test_against_differences_of_newton_euler(seed):
     rng = np.random.default_rng(seed)
     qacc, change = rng.normal(0.0, 3.0, (2, nv))
     sim.forward()
-    motions, axes, wrenches, matrices, _, columns = work_arrays(sim.engine.m)
+    motions, axes, wrenches, matrices, *_, columns = work_arrays(sim.engine.m)
     found(sim.engine.m, sim.engine.d, qacc, change, motions, axes, wrenches, matrices, columns)
     wanted = differences(lambda x: generalised_forces(m, case.state, qacc, x), 2 * nv)
     assert_close(-columns[0, :, : 2 * nv], wanted, CLOSE)

@@ -43,6 +43,8 @@ EXEMPT = {
     "dynamics.controllers.operational_space": "forces are compared with Khatib's formula in its test",
     "dynamics.tree.particles.axis_of": WHOLE,
     "dynamics.tree.regressor.write_row": "writes a row; forces are compared with MuJoCo's in its test",
+    "integrate.fixed.adjoint_motions": "floats and duals together; gradients are compared with forward mode",
+    "integrate.fixed.euler_geometry_adjoints": "on arrays of floats; compared with forward mode and MuJoCo's steps",
     "integrate.fixed.euler_adjoints": "floats and duals together; compared with forward mode and MuJoCo's runs",
     "dynamics.tree.inverse_derivative": "on arrays of floats; compared with differences of MuJoCo's in its test",
     "integrate.fixed.euler_jacobian": "on arrays of floats; compared with differences of steps, and with duals",

@@ -72,3 +72,19 @@ def test_steps_that_need_more_than_a_loop():
     assert workers_for(batch.lanes) == 1
     assert linearize_all([engine], batch.lanes, fields) is None
     assert batch.linearize()[0].shape == (2, 2, 2)
+
+
+@pytest.mark.parametrize("precision", ["float64", "float32"])
+@pytest.mark.parametrize("which", ["linearize", "linearize_sensors"])
+def test_a_state_that_is_not_finite_is_named(which, precision):
+    """As the error of a step, with the numbers of the simulations; an infinite control is clamped, as in steps."""
+    batch = saltus.Batch(FALLING, 5, "euler", threads=1, precision=precision)
+    batch.ctrl[0, 0] = np.inf
+    batch.qvel[3, 6] = batch.qpos[4, 0] = np.nan
+    with pytest.raises(saltus.DivergenceError, match=r"joint 'h'.*in simulation 3 \(and 1 more of 5\)") as found:
+        getattr(batch, which)()
+    assert found.value.simulation == 3
+    assert found.value.dof == "h"
+    batch.qvel[3, 6] = 0.0  # nothing is kept of it
+    with pytest.raises(saltus.DivergenceError, match=r"qpos.*in simulation 4 \(and 0 more of 5\)"):
+        getattr(batch, which)()
