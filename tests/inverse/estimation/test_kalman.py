@@ -125,6 +125,7 @@ def test_errors_and_innovations_of_a_floating_body_are_chi_square():
     assert consistent(nees, 12 * 100) and consistent(nis, 9 * 16 * 100)
 
 
+JOINTS = [f"{joint}{k}" for k in range(4) for joint in ("hip", "knee")]
 LEG = """
 <body name="thigh{k}" pos="{x} {y} 0"><joint name="hip{k}" axis="0 1 0" damping=".3" armature=".01"/>
   <geom type="capsule" fromto="0 0 0 -.1 0 -.15" size=".02" mass=".5" contype="0"/>
@@ -137,10 +138,10 @@ QUADRUPED = f"""
   <body name="trunk" pos="0 0 .317"><freejoint/><geom type="box" size=".25 .1 .05" mass="6" contype="0"/>
     <site name="imu" pos=".05 .02 .03"/>
     {"".join(LEG.format(k=k, x=0.2 * (-1) ** k, y=0.12 * (-1) ** (k // 2)) for k in range(4))}</body></worldbody>
-  <actuator>{"".join(f'<position joint="{j}{k}" kp="120" kv="3"/>' for k in range(4) for j in ("hip", "knee"))}</actuator>
+  <actuator>{"".join(f'<position joint="{name}" kp="120" kv="3"/>' for name in JOINTS)}</actuator>
   <sensor><framepos name="place" objtype="body" objname="trunk"/><framequat name="turn" objtype="site" objname="imu"/>
     <gyro name="gyro" site="imu"/>
-    {"".join(f'<jointpos joint="{j}{k}"/>' for k in range(4) for j in ("hip", "knee"))}</sensor></mujoco>"""
+    {"".join(f'<jointpos joint="{name}"/>' for name in JOINTS)}</sensor></mujoco>"""
 
 
 @pytest.mark.slow  # 4000 steps, linearized
