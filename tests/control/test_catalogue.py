@@ -151,7 +151,9 @@ def test_a_puck_pushes_a_box_to_a_pose(pose):
         box = 20 * ((x - pose[0]) ** 2 + (y - pose[1]) ** 2) + 1 - np.cos(turn - pose[2])
         return box + 0.1 * ((px - 0.2 - x) ** 2 + (py - y) ** 2)
 
-    push = dict(noise=0.4, temperature=0.1, samples=128, hold=20, every=5, record="qpos", threads=1)
-    sim.run(5.0, control=saltus.mppi(sim, away, 80, **push))
+    planner = saltus.mppi(
+        sim, away, 80, noise=0.4, temperature=0.1, samples=128, hold=20, every=5, record="qpos", threads=1
+    )
+    sim.run(5.0, control=planner)
     assert np.linalg.norm(sim.qpos[:2] - pose[:2]) < 0.02 and abs(sim.qpos[2] - pose[2]) < 0.1
     assert abs(sim.qvel[:3]).max() < 1e-3  # dry friction holds it there
