@@ -137,6 +137,18 @@ def identify(quick: Quick = False, json: Json = None) -> None:
 
 
 @bench_app.command()
+def ik(
+    quick: Quick = False,
+    json: Json = None,
+    model: AlsoModels = None,
+) -> None:
+    """Inverse kinematics of random reachable targets, one by one and in a batch, against mink in the same process."""
+    from saltus.bench.ik import bench_ik
+
+    bench_ik(quick=quick, json_path=json, extra=model or [])
+
+
+@bench_app.command()
 def pile(quick: Quick = False, json: Json = None) -> None:
     """A pile of boxes: Moreau-Jean time stepping with hard contact, against soft contact."""
     from saltus.bench.worlds.pile import bench_pile

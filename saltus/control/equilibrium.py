@@ -26,7 +26,9 @@ from saltus.control.tangent_states import (
     take_whole_step,
 )
 from saltus.errors import DivergenceError
+from saltus.model.actuator_enums import PID_KI, PID_ON, PID_PARAMETERS
 from saltus.simulate.derivatives.linearize import check_chain
+from saltus.simulate.laws.control import PID
 
 if TYPE_CHECKING:
     from saltus.simulate.simulation import Simulation
@@ -123,6 +125,12 @@ def _reason(sim: Simulation, residual: Array) -> str:
     """Text about the largest acceleration that is left."""
     k = int(np.argmax(abs(residual)))
     nv = sim.model.nv
+    if servo := _without_integral_gain(sim, k - nv - sim.model.na):
+        return (
+            f"the PID of actuator {servo!r} has ki = 0: it rests {abs(residual[k]):.3g} from its target, and the "
+            "integral of this error, a state of the PID, grows for ever; give it a ki, a target at which no control "
+            "is needed, or take a position actuator with kp and kv in place of the PID"
+        )
     name = (
         f"acceleration {residual[k]:.3g} of {sim.model.dof_names()[k]}" if k < nv else f"a rate of activation {k - nv}"
     )
@@ -130,6 +138,14 @@ def _reason(sim: Simulation, residual: Array) -> str:
         f"{name} is left, which no small change of free positions and controls takes away; begin nearer to an "
         "equilibrium (in contact where contacts carry it), or hold fewer joints"
     )
+
+
+def _without_integral_gain(sim: Simulation, k: int) -> str:
+    """The actuator whose PID has state k of the controller, and no gain on it; "" for others."""
+    if k < 0 or not isinstance(sim.control, PID):
+        return ""
+    gains = sim.control.parameters(sim.model).reshape(-1, PID_PARAMETERS)
+    return sim.model.names("actuator")[k] if gains[k, PID_ON] > 0.5 and gains[k, PID_KI] == 0.0 else ""
 
 
 def _moved(sim: Simulation, state: State, change: Array) -> State:

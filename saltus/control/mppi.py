@@ -86,6 +86,8 @@ class SamplingPlanner:
     def __call__(self, sim: Simulation) -> Array:
         """Controls [nu] at the present state of a simulation, from the improved plan.
 
+        A call at the time of the last one improves the plan again, from the state that is there now.
+
         Raises:
             OptionError: the simulation is of another model or timestep, or costs are no numbers.
             DivergenceError: all samples diverge.
@@ -94,7 +96,7 @@ class SamplingPlanner:
         if sim.model.nq != self._model.nq or sim.model.nu != self._model.nu or sim.timestep != self._timestep:
             raise OptionError("mppi: the planner is for simulations of its own model and timestep")
         steps = 0 if self._time is None else round((sim.time - self._time) / self._timestep)
-        if self._time is None or steps < 0 or self._age + steps >= self._every:
+        if self._time is None or steps <= 0 or self._age + steps >= self._every:
             self._shift(max(steps + self._age, 0))
             self._improve(sim)
             self._age = 0

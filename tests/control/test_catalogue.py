@@ -1,4 +1,4 @@
-"""A catalogue of control tasks, each planned by iterative LQR: swings up, a hop, a throw.
+"""A catalogue of control tasks, planned by iterative LQR: swings up, a hop, a throw; by sampling: a push to a pose.
 
 References: the task itself, reached by a simulation under the plan; upright positions, which the geometry gives; the
 parabola of a ball in free flight, with the error of Euler's method, h v in a step of h.
@@ -44,6 +44,17 @@ THROWER = """
     <joint name="bz" type="slide" axis="0 0 1"/><geom size=".04" mass=".1" conaffinity="1" condim="1"/></body>
   </worldbody><actuator><motor joint="s" ctrlrange="-40 40" ctrllimited="true"/>
   <motor joint="e" ctrlrange="-20 20" ctrllimited="true"/></actuator></mujoco>"""
+
+PUSHER = """
+<mujoco><option timestep=".01" integrator="implicitfast"/><default><geom friction=".3"/></default><worldbody>
+  <body name="box"><joint name="x" type="slide" axis="1 0 0" frictionloss="2" damping="2"/>
+    <joint name="y" type="slide" axis="0 1 0" frictionloss="2" damping="2"/>
+    <joint name="turn" axis="0 0 1" frictionloss=".1" damping=".1"/>
+    <geom type="box" size=".1 .1 .05" mass="1" conaffinity="0"/></body>
+  <body name="puck" pos="-.2 0 0"><joint name="px" type="slide" axis="1 0 0"/>
+    <joint name="py" type="slide" axis="0 1 0"/><geom size=".03" mass=".2" contype="0"/></body></worldbody>
+  <actuator><velocity joint="px" kv="20" ctrlrange="-.6 .6"/><velocity joint="py" kv="20" ctrlrange="-.6 .6"/>
+  </actuator></mujoco>"""
 
 
 def under(plan, sim):
@@ -128,3 +139,21 @@ def test_an_arm_throws_a_ball_into_a_basket():
     # the last 0.2 s are free flight: no force but weight
     flight = np.diff(ball[-21:], 2, axis=0) / 0.01**2
     assert np.allclose(flight, [0.0, -9.81], rtol=0, atol=1e-8)
+
+
+@pytest.mark.parametrize("pose", [(0.3, 0.2, 0.8), (-0.3, 0.1, -0.5), (0.1, -0.3, 1.2)])  # m, m, rad
+def test_a_puck_pushes_a_box_to_a_pose(pose):
+    """It can only push, with friction, so that it must go round the box, and push beside its centre to turn it."""
+    sim = saltus.Simulation(PUSHER)
+
+    def away(rollout):
+        x, y, turn, px, py = np.moveaxis(rollout.qpos, -1, 0)
+        box = 20 * ((x - pose[0]) ** 2 + (y - pose[1]) ** 2) + 1 - np.cos(turn - pose[2])
+        return box + 0.1 * ((px - 0.2 - x) ** 2 + (py - y) ** 2)
+
+    planner = saltus.mppi(
+        sim, away, 80, noise=0.4, temperature=0.1, samples=128, hold=20, every=5, record="qpos", threads=1
+    )
+    sim.run(5.0, control=planner)
+    assert np.linalg.norm(sim.qpos[:2] - pose[:2]) < 0.02 and abs(sim.qpos[2] - pose[2]) < 0.1
+    assert abs(sim.qvel[:3]).max() < 1e-3  # dry friction holds it there

@@ -82,6 +82,16 @@ def test_muscles_settle_their_activation():
     np.testing.assert_allclose(found.act, [0.4], atol=1e-9)  # da/dt = (u - a)/τ
 
 
+def test_a_servo_without_integral_gain_does_not_settle_and_says_so():
+    """Its error stays, kp e = m g l/2 sin q, so that the integral grows; with ki the joint is at its target."""
+    for ki, reached in ((0.0, False), (5.0, True)):
+        found = saltus.equilibrium(saltus.Simulation(LINK.format(limit=20), control=saltus.PID(20.0, ki, 2.0, 0.7)))
+        assert found.reached == reached
+    np.testing.assert_allclose(found.qpos, [0.7])
+    found = saltus.equilibrium(saltus.Simulation(LINK.format(limit=20), control=saltus.PID(20.0, target=0.7)))
+    assert "the PID of actuator 'm' has ki = 0: it rests" in found.failed and "give it a ki" in found.failed
+
+
 def test_unknown_joints_are_named():
     with pytest.raises(OptionError, match="wrist"):
         saltus.equilibrium(saltus.Simulation("cart_pole"), hold="wrist")

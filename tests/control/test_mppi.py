@@ -121,6 +121,19 @@ def test_after_a_reset_the_same_plans_are_made():
     assert (made[0] != plan[1:4]).all()
 
 
+def test_another_state_at_the_same_time_is_planned_for():
+    """Plans are those of a planner that has not seen the first state: noise is too small to leave any trace of it."""
+    planner = saltus.mppi(displaced(), cost, 6, noise=1e-9, samples=4, every=3, threads=1)
+    planner(displaced())
+    first, moved = planner.costs.copy(), displaced()
+    moved.qpos[0] = 2.0
+    planner(moved)
+    fresh = saltus.mppi(displaced(), cost, 6, noise=1e-9, samples=4, threads=1)
+    fresh(moved)
+    np.testing.assert_allclose(planner.costs, fresh.costs, rtol=1e-6)
+    assert planner.costs.min() > 2 * first.max()
+
+
 def test_plans_in_a_run_every_few_steps():
     sim = displaced()
     planner = saltus.mppi(sim, cost, 10, noise=0.5, temperature=0.1, samples=128, every=2, hold=2, threads=1)
