@@ -89,7 +89,7 @@ def bench_lanes(
         print(line)
     print(f"{about['cpu']}, {about['simd_bits']}-bit SIMD; medians of {effort.repeats} repeats")
     if json_path is not None:
-        rows = [asdict(one) for one in found]
+        rows = [{k: None if v != v else v for k, v in asdict(one).items()} for one in found]  # JSON has no nan
         write_whole(
             json_path, (json.dumps({"machine": about, "lanes": rows}, indent=2) + "\n").encode(), what="benchmark"
         )

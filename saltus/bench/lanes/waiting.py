@@ -1,4 +1,4 @@
-"""How long lanes wait for each other: a group of simulations beside groups of copies of each of them.
+"""The time for which lanes wait for each other: a group of simulations beside groups of copies of each of them.
 
 A lane's results do not depend on its neighbours. So in a group whose lanes are all copies of one simulation, nothing
 waits: contacts, rows, iterations and time are those that this simulation needs. Over the mean of them, a group of
@@ -94,7 +94,7 @@ class Groups:
         to_stage(lanes.m, lanes.prepared(0), states, *lanes.varied(), *shape, last, counts)
 
     def counts(self) -> Counts:
-        """What groups do and what each simulation needs."""
+        """Contacts, rows and iterations of groups, and of each simulation by itself."""
         groups, alone = (np.zeros((len(s), COUNTS), np.int64) for s in (self.together, self.copies))
         self.run(self.together, SOLVED, groups)
         flops = np.zeros(self.n)
