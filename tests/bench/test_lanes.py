@@ -69,7 +69,7 @@ def test_iterations_are_those_of_single_simulations():
         sim = saltus.Simulation(ARM)
         for name in ("qpos", "qvel", "ctrl"):
             setattr(sim, name, getattr(groups.batch, name)[i])
-        sim.data.qacc_warmstart[:] = groups.batch.read("qacc_warmstart")[i]
+        sim.engine.d.views["qacc_warmstart"][:] = groups.batch.read("qacc_warmstart")[i]
         found.append((sim.data.ncon, int(np.max(sim.data.solver_niter))))
     assert counts.alone[:, [CONTACTS, ITERATIONS]].tolist() == [list(x) for x in found]
     assert len(set(counts.alone[:, ITERATIONS])) > 1  # they differ, so that lanes wait
