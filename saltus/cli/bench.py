@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from saltus.cli.shared.options import Json, Plot, Quick, Threads
+from saltus.cli.shared.options import A_MODEL, Json, Plot, Quick, Threads
 
 AlsoModels = Annotated[
     list[str] | None, typer.Option("--model", metavar="MODEL", help="Also benchmark this model; repeatable.")
@@ -173,6 +173,24 @@ def page(
     from saltus.bench.page import bench_page
 
     bench_page(quick=quick, json_path=json, chosen=scene or [], browser=browser)
+
+
+@bench_app.command()
+def lanes(
+    models: Annotated[list[str], typer.Argument(**A_MODEL)],
+    quick: Quick = False,
+    json: Json = None,
+    n: Annotated[
+        int | None, typer.Option("--n", metavar="N", help="Number of simulations (default: 128).", min=16)
+    ] = None,
+    steps: Annotated[
+        int | None, typer.Option(metavar="N", help="Steps after which a step is taken apart (default: 200).", min=0)
+    ] = None,
+) -> None:
+    """A batch's step taken apart: time by stage, how long lanes wait for each other, and the least time possible."""
+    from saltus.bench.lanes.command import bench_lanes
+
+    bench_lanes(models=models, quick=quick, n=n, steps=steps, json_path=json)
 
 
 @bench_app.command()
