@@ -53,7 +53,7 @@ class Rasteriser:
         eye = self._viewpoint.at(pose)
         canvas, subject = self._canvas, self._subject
         planes = self._floors.at(pose.xpos, pose.xquat)
-        canvas.start(eye, planes, haze(self._scene, eye.pos, self._viewpoint.target(pose)))
+        canvas.start(eye, planes, float(haze(self._scene, eye.pos, self._viewpoint.target(pose))))
         items = subject.at(pose, still.tree_asleep)
         floor = self._floors.lit
         if self._view.shadow and floor is not None:

@@ -46,7 +46,8 @@ class Subject:
 
     def shapes(self) -> tuple[Items, NDArray[np.float64], NDArray[np.int64]]:
         """Shapes to be placed: a copy of their items, local [n, 7] and body [n] of `attach`."""
-        return Items(*(part.copy() for part in self._shapes)), self._local, self._body
+        numbers, kinds, looks = self._shapes
+        return Items(numbers.copy(), kinds.copy(), looks.copy()), self._local, self._body
 
     def at(self, pose: Pose, tree_asleep: NDArray[np.floating] | None = None) -> Items:
         """All items at a pose; sleeping ones are darker. tree_asleep [ntree]: see `Still`."""

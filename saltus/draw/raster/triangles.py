@@ -2,6 +2,8 @@
 
 import math
 
+import numpy as np
+
 from saltus.draw.raster.compiled import entry, part
 from saltus.draw.raster.cover import cover, mark_tiles, snap
 from saltus.number.intrinsics.samples import NUMBERS
@@ -192,10 +194,18 @@ def triangle(a, b, c, two_sided, keys, tiles, number):
     left, right, top, bottom = min(x0, x1, x2), max(x0, x1, x2), min(y0, y1, y2), max(y0, y1, y2)
     if right < 0.0 or bottom < 0.0 or left > keys.shape[1] or top > keys.shape[0]:
         return False
+    if between_samples(left, right) or between_samples(top, bottom):
+        return False
     if not cover(keys, (x0, y0, a[8]), (x1, y1, b[8]), (x2, y2, c[8]), area, number):
         return False
     mark_tiles(tiles, left, top, right, bottom)
     return True
+
+
+@part
+def between_samples(least, most):
+    """Whether no column of samples, or row, is between two coordinates (pixels): they are 1/4 apart, from 1/8 on."""
+    return np.floor(4.0 * most - 0.5) < np.ceil(4.0 * least - 0.5)
 
 
 @part
