@@ -9,6 +9,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from saltus.arguments import usable_cores
 from saltus.bench.harness.timing import Contender, Timing, in_turn
 
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
     from saltus.record.trajectory import Trajectory
 
 SECONDS, FPS, SIZE = 2.0, 60, (640, 480)  # s of the run that is filmed; frames per second of the film
+SMALL, MANY = 64, 256  # pixels of a side of pictures of a batch; its simulations
 MODELS = ("pendulum", "newtons_cradle", "humanoid")
 
 
@@ -49,11 +52,13 @@ def bench_film(*, quick: bool, json_path: Path | None, extra: list[str]) -> None
     for warning in said:
         screen.say(f"warning: {warning}")
     about = machine.description(usable_cores())
-    print(f"pictures and films of {SIZE[0]}x{SIZE[1]} pixels, {FPS} frames a second, with shadow and text")
+    print(
+        f"pictures and films of {SIZE[0]}x{SIZE[1]} pixels, {FPS} frames a second, with shadow and text, and small ones"
+    )
     headers = ("model", "what", "Saltus", "frames a second", "MuJoCo's renderer", "faster")
     print_table(headers, [_cells(f) for f in figures], left=("model", "what"))
     cores = screen.count(about["cores"], "core")
-    print(f"{about['cpu']}, {cores}; medians of {repeats} repeats; a picture is drawn on one core, a film on all")
+    print(f"{about['cpu']}, {cores}; medians of {repeats} repeats; pictures are drawn on one core, the rest on all")
     if json_path is not None:
         content = {"machine": about, "figures": [asdict(f) for f in figures]}
         write_whole(json_path, (json.dumps(content, indent=2) + "\n").encode(), what="benchmark")
@@ -68,7 +73,12 @@ def _measure(model: str, repeats: int, least: float, seconds: float) -> list[Fig
     with tempfile.TemporaryDirectory() as folder:
         drawn = in_turn([_pictures(run, name) for name in names], repeats=repeats, least=least)
         filmed = in_turn([_film(run, name, Path(folder)) for name in names], repeats=repeats, least=least)
-    return [_figure(run, "picture", drawn), _figure(run, "film, MP4", filmed)]
+    figures = [_figure(run, "picture", drawn), _figure(run, "film, MP4", filmed)]
+    for shadow in (True, False):
+        small = in_turn([_small(run, name, shadow) for name in names], repeats=repeats, least=least)
+        what = f"{SMALL}x{SMALL} of a batch, with depth" + ("" if shadow else ", no shadow")
+        figures.append(_figure(run, what, small))
+    return figures
 
 
 def _opengl(run: Trajectory) -> bool:
@@ -107,6 +117,28 @@ def _film(run: Trajectory, name: str, folder: Path) -> Contender:
     path = folder / f"{name}.mp4"
     view: dict[str, Any] = dict(width=SIZE[0], height=SIZE[1], renderer=name)
     return Contender(name, lambda: None, lambda: run.video(path, FPS, progress=False, **view), run.duration * FPS)
+
+
+def _small(run: Trajectory, name: str, shadow: bool) -> Contender:
+    """Small pictures of states of the run: with depths of a batch's simulations, or by MuJoCo's one by one, without."""
+    from saltus.draw.renderer import make_renderer
+    from saltus.draw.scene.snapshot import Still
+    from saltus.draw.scene.view import View
+    from saltus.simulate.batch import Batch
+
+    assert run.model is not None
+    states = np.asarray(run.qpos)[np.arange(MANY) % len(run)]
+    if name == "saltus":
+        batch = Batch(run.model, MANY)
+        batch.qpos = states
+        return Contender(name, lambda: None, lambda: batch.render(SMALL, SMALL, depth=True, shadow=shadow), MANY)
+    renderer = make_renderer(run.model, View(SMALL, SMALL, shadow=shadow), name)
+
+    def draw() -> None:
+        for qpos in states:
+            renderer.draw(Still(qpos))
+
+    return Contender(name, lambda: None, draw, MANY)
 
 
 def _figure(run: Trajectory, what: str, found: dict[str, Timing]) -> Figure:

@@ -10,6 +10,7 @@ from saltus.draw.raster.cover import TILE
 from saltus.draw.raster.items import Items
 from saltus.draw.raster.light import TO_KEY
 from saltus.draw.raster.mesh_buffers import RADII, Stock
+from saltus.draw.raster.pictures import measure
 from saltus.draw.raster.resolve import resolve, wipe
 from saltus.draw.raster.shadow import darken
 from saltus.draw.raster.triangles import FULL, POS, REACH, RECORD, rasterise
@@ -21,7 +22,7 @@ NO_LIGHT = np.zeros(0)
 
 
 class Canvas:
-    """A picture in progress; call start, shadow, opaque, layer for each layer, then finish."""
+    """A picture in progress; call start, shadow, opaque, depths, layer for each layer, then finish."""
 
     def __init__(self, width: int, height: int, stock: Stock):
         self._stock = stock
@@ -33,9 +34,10 @@ class Canvas:
         self._image = np.zeros((height, width, 3), np.uint8)
         self._behind = self._image.copy()
         self._owner = np.zeros((height, width), np.uint8)
+        self._inverse = np.zeros((height, width), np.float32)
         self._behind_key = b""
         self._corners = np.zeros((stock.largest + 4, 9))
-        self._blur = max(1, round(BLUR * height))
+        self._blur = blur_of(height)
         self._make_records(FIRST_RECORDS)
 
     def _make_records(self, count: int) -> None:
@@ -46,7 +48,7 @@ class Canvas:
         self._eye, self._planes = eye.numbers(), planes
         key = self._eye.tobytes() + planes.tobytes() + np.float64(haze).tobytes()
         if key != self._behind_key:
-            background(self._behind, self._owner, planes, self._eye, haze, self._rows)
+            background(self._behind, self._owner, self._inverse, planes, self._eye, haze, self._rows)
             self._behind_key = key
         self._image = self._behind.copy()
 
@@ -67,6 +69,10 @@ class Canvas:
         """Draw opaque items."""
         self._rasterise(items, order, NO_LIGHT, self._opaque_keys, self._opaque_tiles)
         self._blend(items, self._opaque_keys, self._opaque_tiles, in_front=False)
+
+    def depths(self, out: NDArray[np.float32]) -> None:
+        """Write depths [height, width] (m) of the planes and of the opaque items drawn last; see `measure`."""
+        measure(out, self._opaque_keys, self._inverse, self._of)
 
     def layer(self, items: Items, order: NDArray[np.int64] | None = None) -> None:
         """Draw translucent items that hide each other."""
@@ -95,3 +101,8 @@ class Canvas:
         crossing = ~(height > items.numbers[:, REACH, None]).all(axis=1)
         drawn = self._records, self._of, items.looks, crossing
         resolve(self._image, keys, self._opaque_keys, in_front, tiles, drawn, self._eye, planes)
+
+
+def blur_of(height: int) -> int:
+    """Half width (pixels) of the average over a shadow's edge in a picture of a height in pixels."""
+    return max(1, round(BLUR * height))

@@ -18,15 +18,13 @@ from saltus.draw.canvas import Canvas
 from saltus.draw.raster.drawables import GHOST_COLOURS, Subject
 from saltus.draw.raster.floors import Floors
 from saltus.draw.raster.mesh_buffers import Stock
-from saltus.draw.scene.camera import Eye, Viewpoint
+from saltus.draw.scene.camera import Eye, Viewpoint, haze
 from saltus.draw.scene.poses import Pose, Poses
 from saltus.draw.scene.scene import scene
 from saltus.draw.scene.snapshot import Still
 from saltus.draw.scene.view import View
 from saltus.draw.text import write
 from saltus.model.model import Model
-
-HAZE = 4.0  # distance of half haze, in distances of the camera to its target
 
 
 class Rasteriser:
@@ -43,18 +41,26 @@ class Rasteriser:
         self._arrow_scale = metres_per_newton(model)
         self.ghost_colours = GHOST_COLOURS
 
-    def draw(self, still: Still, ghosts: Sequence[Still] = (), text: str = "") -> NDArray[np.uint8]:
-        """Draw a state; see `saltus.draw.renderer.Renderer`."""
+    def draw(
+        self,
+        still: Still,
+        ghosts: Sequence[Still] = (),
+        text: str = "",
+        depths: NDArray[np.float32] | None = None,
+    ) -> NDArray[np.uint8]:
+        """Draw a state; see `saltus.draw.renderer.Renderer`. depths [height, width] (m): filled, see `measure`."""
         pose = self._poses.at(still.qpos, still.mocap_pos, still.mocap_quat)
         eye = self._viewpoint.at(pose)
         canvas, subject = self._canvas, self._subject
-        planes = self._floors.at(pose)
-        canvas.start(eye, planes, HAZE * self._distance(eye, pose))
+        planes = self._floors.at(pose.xpos, pose.xquat)
+        canvas.start(eye, planes, float(haze(self._scene, eye.pos, self._viewpoint.target(pose))))
         items = subject.at(pose, still.tree_asleep)
         floor = self._floors.lit
         if self._view.shadow and floor is not None:
             canvas.shadow(items, subject.casting(items), floor)
         canvas.opaque(items, subject.opaque(items))
+        if depths is not None:
+            canvas.depths(depths)
         for number in reversed(range(len(ghosts))):
             ghost = ghosts[number]
             there = self._poses.at(ghost.qpos, ghost.mocap_pos, ghost.mocap_quat)
@@ -80,8 +86,3 @@ class Rasteriser:
             self._canvas.layer(mass_marks(self._stock, pose.com, eye, height))
         if self._view.cop and still.cop is not None and np.isfinite(still.cop).all():
             self._canvas.layer(pressure_marks(self._stock, still.cop, eye, height))
-
-    def _distance(self, eye: Eye, pose: Pose) -> float:
-        """Distance of the camera to its target (m), at least 1.5 times the model's extent."""
-        target = self._viewpoint.target(pose)
-        return max(1.5 * self._scene.extent, float(np.linalg.norm(eye.pos - target)))

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any, Literal, Unpack, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from saltus.arguments import positive, thread_count, whole_number, words
+from saltus.draw.scene.view import Camera, OtherViewOptions, View
 from saltus.errors import DivergenceError, EventError, OptionError, warn
 from saltus.integrate.integrator import Integrator
 from saltus.integrate.registry import IntegratorChoice, find_integrator
@@ -23,6 +24,7 @@ from saltus.number.kinds import LANES
 from saltus.record.batch_recording import BatchRecording
 from saltus.record.table.events import EventTable
 from saltus.simulate.attributes import belongs_elsewhere
+from saltus.simulate.batch_pictures import BatchPictures, of_their_own
 from saltus.simulate.batches.arrays import SupportsDLPack
 from saltus.simulate.batches.by_place import by_name
 from saltus.simulate.batches.fields import READABLE
@@ -144,6 +146,7 @@ class Batch(BatchState, ModelsOfEach):
         self._views = Views(self.lanes)
         self._faults = Faults(self.shared, self.lanes, dynamics is not None)
         self._engines = KeptEngines()
+        self._pictures = BatchPictures()
         self._delays = delays and precision == "float32"  # whether times that float32 may round are compared
         self.unconverged = 0  # steps of a group of lanes in which some iteration did not reach its tolerance
         self.reset()
@@ -490,6 +493,57 @@ class Batch(BatchState, ModelsOfEach):
         fields = self._given_fields()
         engines = self._engines.of(self, self.n if own else 1)
         return of_each(engines, fields, lambda engine: linearize_sensors(engine, chosen, names))
+
+    @overload
+    def render(
+        self,
+        width: int = ...,
+        height: int = ...,
+        camera: str | int | Camera | None = ...,
+        *,
+        depth: Literal[False] = ...,
+        ids: Ids = ...,
+        **view: Unpack[OtherViewOptions],
+    ) -> NDArray[np.uint8]: ...
+
+    @overload
+    def render(
+        self,
+        width: int = ...,
+        height: int = ...,
+        camera: str | int | Camera | None = ...,
+        *,
+        depth: Literal[True],
+        ids: Ids = ...,
+        **view: Unpack[OtherViewOptions],
+    ) -> tuple[NDArray[np.uint8], NDArray[np.float32]]: ...
+
+    @in_turn
+    def render(
+        self,
+        width: int = 64,
+        height: int = 64,
+        camera: str | int | Camera | None = None,
+        *,
+        depth: bool = False,
+        ids: Ids = None,
+        **view: Unpack[OtherViewOptions],
+    ) -> NDArray[np.uint8] | tuple[NDArray[np.uint8], NDArray[np.float32]]:
+        """Pictures [n, height, width, 3] of the present states, from one camera in each simulation, on all threads.
+
+        `depth`: also depths [n, height, width] along the camera's axis (m) of planes and opaque things, inf for the
+        sky. `ids`: draw these simulations only. `view`: follow, shadow, sites, tendons and groups of
+        `saltus.draw.scene.view.View`. OptionError where `vary` has sizes or places of geoms or sites.
+        """
+        seen = View.of(width=width, height=height, camera=camera, **view)
+        if own := of_their_own(self._vary):
+            raise OptionError(
+                f"render: {own} may differ between the simulations, and their pictures share one scene; "
+                "batch.simulation(i).picture() draws one with its own"
+            )
+        read = lambda names: self.read(tuple(names))  # noqa: E731
+        images, depths = self._pictures.draw(self.shared, self.lanes, read, seen, depth, ids)
+        return images if depths is None else (images, depths)
 
     def engine_of(self, i: int) -> Engine:
         """A new engine for simulation i by itself, at its start."""

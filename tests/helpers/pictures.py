@@ -14,7 +14,7 @@ def samples(renderer: Rasteriser, still: Still):
     """Item (index in `Subject.at`, -1: none) and depth (m) of each sample of the opaque things, [height, width, 4]."""
     pose = renderer._poses.at(still.qpos)
     canvas, subject = renderer._canvas, renderer._subject
-    canvas.start(renderer._viewpoint.at(pose), renderer._floors.at(pose), 1.0)
+    canvas.start(renderer._viewpoint.at(pose), renderer._floors.at(pose.xpos, pose.xquat), 1.0)
     items = subject.at(pose)
     canvas._rasterise(items, subject.opaque(items), NO_LIGHT, canvas._opaque_keys, canvas._opaque_tiles)
     keys = canvas._opaque_keys.copy()

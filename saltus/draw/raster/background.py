@@ -29,11 +29,12 @@ FULL = np.float32(255.0)
 
 
 @entry
-def background(image, owner, planes, eye, haze, rows):
+def background(image, owner, inverse, planes, eye, haze, rows):
     """Draw the sky and the planes [n, PLANE_NUMBERS] into an image [height, width, 3].
 
     eye: `Eye.numbers`; haze: distance (m) at which a plane's colour is half that of the horizon;
-    owner: uint8 [height, width], receives the number, from 1, of the plane that a pixel shows, or 0 for the sky.
+    owner: uint8 [height, width], receives the number, from 1, of the plane that a pixel shows, or 0 for the sky;
+    inverse: float32 [height, width], receives the inverse depth (1/m) of the plane, or 0.
     rows: float32 [ROWS, width], workspace for one line of pixels.
     """
     height, width = image.shape[0], image.shape[1]
@@ -46,6 +47,7 @@ def background(image, owner, planes, eye, haze, rows):
             paint(rows, planes[p], np.float32(p + 1))
         for i in range(width):
             owner[j, i] = np.uint8(rows[OWNER, i])
+            inverse[j, i] = rows[NEAREST, i]
             for k in range(3):
                 image[j, i, k] = np.uint8(rows[COLOUR + k, i] * FULL + HALF)
 

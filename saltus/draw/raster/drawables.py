@@ -39,6 +39,16 @@ class Subject:
         self._surfaces = flex_items(stock, scene)
         self.has_flexes = bool(scene.flexes)
 
+    @property
+    def is_rigid(self) -> bool:
+        """Whether there are shapes alone."""
+        return not self.has_flexes and not self._tendons
+
+    def shapes(self) -> tuple[Items, NDArray[np.float64], NDArray[np.int64]]:
+        """Shapes to be placed: a copy of their items, local [n, 7] and body [n] of `attach`."""
+        numbers, kinds, looks = self._shapes
+        return Items(numbers.copy(), kinds.copy(), looks.copy()), self._local, self._body
+
     def at(self, pose: Pose, tree_asleep: NDArray[np.floating] | None = None) -> Items:
         """All items at a pose; sleeping ones are darker. tree_asleep [ntree]: see `Still`."""
         numbers, looks = self._shapes.numbers.copy(), self._shapes.looks
@@ -61,7 +71,7 @@ class Subject:
 
     def translucent(self, items: Items, eye: Eye) -> list[NDArray[np.int64]]:
         """Indices of translucent items, each in an array of its own, from the farthest to the nearest."""
-        found = np.flatnonzero(items.looks[:, ALPHA] < 1.0)
+        found = see_through(items)
         depth = (items.numbers[found, POS : POS + 3] - eye.pos) @ eye.forward
         return [found[k : k + 1] for k in np.argsort(-depth, kind="stable")]
 
@@ -97,3 +107,8 @@ class Subject:
         for tendon, points in zip(self._tendons, pose.tendons, strict=False):
             parts.append(rods(self._stock, points[:-1], points[1:], tendon.width, tendon.rgba))
         return parts
+
+
+def see_through(items: Items) -> NDArray[np.int64]:
+    """Indices of translucent items."""
+    return np.flatnonzero(items.looks[:, ALPHA] < 1.0)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
 from saltus.draw.raster import background
 from saltus.draw.raster.light import TO_KEY, lit
 from saltus.draw.raster.triangles import rotation
-from saltus.draw.scene.poses import Pose
 from saltus.draw.scene.scene import Scene, Shape
 
 STEEP = 0.3  # least cosine between a floor's normal and the direction to the light
@@ -36,19 +37,31 @@ class Floors:
         self._placed: NDArray[np.float64] | None = None
         self.lit: int | None = None
 
-    def at(self, pose: Pose) -> NDArray[np.float64]:
-        """Planes [n, PLANE_NUMBERS] at a pose."""
+    def at(self, xpos: NDArray[np.float64], xquat: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Planes [n, PLANE_NUMBERS] with bodies at xpos [nbody, 3] (m), xquat [nbody, 4]."""
         if self._placed is None or self._moving:
-            self._placed = self._place(pose)
+            self._placed = self._place(xpos, xquat)
             self.lit = self._choose(self._placed)
         return self._placed
 
-    def _place(self, pose):
+    def at_each(self, xpos: NDArray[np.float64], xquat: NDArray[np.float64]) -> tuple[Any, Any]:
+        """Planes [m, n, PLANE_NUMBERS] and the numbers [m] of those with shadows, -1 for none; m: 1 if none moves.
+
+        xpos [m, nbody, 3] (m), xquat [m, nbody, 4].
+        """
+        count = len(xpos) if self._moving else 1
+        planes, chosen = np.empty((count, *self._rows.shape)), np.empty(count, np.int64)
+        for k in range(count):
+            planes[k] = self.at(xpos[k], xquat[k])
+            chosen[k] = -1 if self.lit is None else self.lit
+        return planes, chosen
+
+    def _place(self, xpos, xquat):
         rows = self._rows.copy()
         for row, colours, shape in zip(rows, self._colours, self._shapes, strict=True):
-            body = _matrix(pose.xquat[shape.body])
+            body = _matrix(xquat[shape.body])
             axes = (body @ _matrix(shape.quat)).T
-            row[background.ORIGIN : background.ORIGIN + 3] = pose.xpos[shape.body] + body @ shape.pos
+            row[background.ORIGIN : background.ORIGIN + 3] = xpos[shape.body] + body @ shape.pos
             row[background.AXIS_U : background.AXIS_U + 9] = axes.ravel()
             row[background.RGB1 :] = np.minimum(colours * lit(axes[2]), 1.0)
         return rows

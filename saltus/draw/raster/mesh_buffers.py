@@ -26,7 +26,7 @@ class Stock:
             self._add(kind, [getattr(tessellation, kind)(q) for q in QUARTERS])
         self.families["ellipsoid"] = self.families["sphere"]
         for even in (0, 1):
-            self._add(("octants", even), [tessellation.octants(q, bool(even)) for q in QUARTERS[:6]])
+            self._add(("octants", even), [tessellation.octants(q, bool(even)) for q in QUARTERS[:7]])
         self._add("box", [tessellation.box()])
         self._add("plane", [tessellation.square()])
         for i, mesh in enumerate(scene.meshes):

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 #: Segments of a quarter of a circle, by level of detail.
-QUARTERS = (2, 3, 4, 6, 8, 12, 16, 24, 32)
+QUARTERS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32)
 #: Largest deviation of a chord's middle from the circle through its ends (pixels).
 DEVIATION = 0.2
 SQUARE = np.array([[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]])

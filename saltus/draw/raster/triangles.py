@@ -2,6 +2,8 @@
 
 import math
 
+import numpy as np
+
 from saltus.draw.raster.compiled import entry, part
 from saltus.draw.raster.cover import cover, mark_tiles, snap
 from saltus.number.intrinsics.samples import NUMBERS
@@ -82,9 +84,8 @@ def rasterise(order, shapes, view, light, target, corners, drawn):
         if detail < 0:
             continue
         first, amount = table[detail, 0], table[detail, 1]
-        for v in range(amount):
-            place(items[item], vertices[first + v], normals[first + v], eye, light, corners[v])
-        two_sided = shadow or kinds[item, TWO_SIDED] != 0
+        place(items[item], vertices[first : first + amount], normals[first : first + amount], eye, light, corners)
+        two_sided = kinds[item, TWO_SIDED] != 0 or (shadow and not closed_above(items[item], light))
         for f in range(table[detail, 2], table[detail, 2] + table[detail, 3]):
             if count + 2 > min(len(of), NUMBERS - 1) and not shadow:
                 return FULL
@@ -102,6 +103,13 @@ def rasterise(order, shapes, view, light, target, corners, drawn):
                     of[count, 0], of[count, 1] = item, faces[f, 3]
                     count += 1
     return count
+
+
+@part
+def closed_above(item, light):
+    """Whether an item is a round body that is wholly above the light's plane: its lit side alone casts its shadow."""
+    height = light[0] * item[POS] + light[1] * item[POS + 1] + light[2] * item[POS + 2] - light[3]
+    return item[ROUND] > 0.0 and height > item[REACH]
 
 
 @part
@@ -131,30 +139,42 @@ def choose(item, kind, radii, eye, width, height, shadow):
 
 
 @part
-def place(item, vertex, normal, eye, light, out):
-    """Transform a vertex to x·w, y·w, w (depth, m) and its normal to world axes, and `project` it."""
-    lx, ly, lz = vertex[0] * item[12], vertex[1] * item[13], vertex[2] * item[14] + vertex[3] * item[HALF]
-    x = item[0] + item[3] * lx + item[4] * ly + item[5] * lz
-    y = item[1] + item[6] * lx + item[7] * ly + item[8] * lz
-    z = item[2] + item[9] * lx + item[10] * ly + item[11] * lz
-    if len(light) > 0:
-        above = max(light[0] * x + light[1] * y + light[2] * z - light[3], 0.0)
-        along = above / (light[0] * light[4] + light[1] * light[5] + light[2] * light[6])
-        x, y, z = x - along * light[4], y - along * light[5], z - along * light[6]
-    else:
-        nx, ny, nz = normal[0] / item[12], normal[1] / item[13], normal[2] / item[14]
-        size = 1.0 / math.sqrt(nx * nx + ny * ny + nz * nz + 1e-300)
-        nx, ny, nz = nx * size, ny * size, nz * size
-        out[3] = item[3] * nx + item[4] * ny + item[5] * nz
-        out[4] = item[6] * nx + item[7] * ny + item[8] * nz
-        out[5] = item[9] * nx + item[10] * ny + item[11] * nz
-    x, y, z = x - eye[0], y - eye[1], z - eye[2]
-    depth = x * eye[9] + y * eye[10] + z * eye[11]
-    out[0] = eye[CX] * depth + eye[FX] * (x * eye[3] + y * eye[4] + z * eye[5])
-    out[1] = eye[CY] * depth - eye[FY] * (x * eye[6] + y * eye[7] + z * eye[8])
-    out[2] = depth
-    if depth >= eye[NEAR]:
-        project(out)
+def place(item, vertices, normals, eye, light, corners):
+    """Transform vertices [n, 4] to x·w, y·w, w (depth, m), `project` them, and turn their normals to world axes.
+
+    With a light, they are moved along it to its plane, unless they are below, and have no normals.
+    """
+    # axes of the item, and columns for its scales and for the half length of a capsule
+    r0, r1, r2 = item[ROTATION], item[ROTATION + 1], item[ROTATION + 2]
+    r3, r4, r5 = item[ROTATION + 3], item[ROTATION + 4], item[ROTATION + 5]
+    r6, r7, r8 = item[ROTATION + 6], item[ROTATION + 7], item[ROTATION + 8]
+    sx, sy, sz, half = item[SCALE], item[SCALE + 1], item[SCALE + 2], item[HALF]
+    ox, oy, oz = item[POS], item[POS + 1], item[POS + 2]
+    shadow, round_ = len(light) > 0, sx == sy and sy == sz
+    fall = light[0] * light[4] + light[1] * light[5] + light[2] * light[6] if shadow else 1.0
+    for v in range(len(vertices)):
+        out = corners[v]
+        lx, ly, lz = vertices[v, 0] * sx, vertices[v, 1] * sy, vertices[v, 2] * sz + vertices[v, 3] * half
+        x, y, z = ox + r0 * lx + r1 * ly + r2 * lz, oy + r3 * lx + r4 * ly + r5 * lz, oz + r6 * lx + r7 * ly + r8 * lz
+        if shadow:
+            along = max(light[0] * x + light[1] * y + light[2] * z - light[3], 0.0) / fall
+            x, y, z = x - along * light[4], y - along * light[5], z - along * light[6]
+        else:
+            nx, ny, nz = normals[v, 0], normals[v, 1], normals[v, 2]
+            if not round_:
+                nx, ny, nz = nx / sx, ny / sy, nz / sz
+                size = 1.0 / math.sqrt(nx * nx + ny * ny + nz * nz + 1e-300)
+                nx, ny, nz = nx * size, ny * size, nz * size
+            out[3] = r0 * nx + r1 * ny + r2 * nz
+            out[4] = r3 * nx + r4 * ny + r5 * nz
+            out[5] = r6 * nx + r7 * ny + r8 * nz
+        x, y, z = x - eye[EYE], y - eye[EYE + 1], z - eye[EYE + 2]
+        depth = x * eye[FORWARD] + y * eye[FORWARD + 1] + z * eye[FORWARD + 2]
+        out[0] = eye[CX] * depth + eye[FX] * (x * eye[RIGHT] + y * eye[RIGHT + 1] + z * eye[RIGHT + 2])
+        out[1] = eye[CY] * depth - eye[FY] * (x * eye[UP] + y * eye[UP + 1] + z * eye[UP + 2])
+        out[2] = depth
+        if depth >= eye[NEAR]:
+            project(out)
 
 
 @part
@@ -174,10 +194,18 @@ def triangle(a, b, c, two_sided, keys, tiles, number):
     left, right, top, bottom = min(x0, x1, x2), max(x0, x1, x2), min(y0, y1, y2), max(y0, y1, y2)
     if right < 0.0 or bottom < 0.0 or left > keys.shape[1] or top > keys.shape[0]:
         return False
+    if between_samples(left, right) or between_samples(top, bottom):
+        return False
     if not cover(keys, (x0, y0, a[8]), (x1, y1, b[8]), (x2, y2, c[8]), area, number):
         return False
     mark_tiles(tiles, left, top, right, bottom)
     return True
+
+
+@part
+def between_samples(least, most):
+    """Whether no column of samples, or row, is between two coordinates (pixels): they are 1/4 apart, from 1/8 on."""
+    return np.floor(4.0 * most - 0.5) < np.ceil(4.0 * least - 0.5)
 
 
 @part

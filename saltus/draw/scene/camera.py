@@ -7,16 +7,20 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.spatial.transform import Rotation
 
 from saltus.draw.scene.poses import Pose
 from saltus.draw.scene.scene import Scene
 from saltus.draw.scene.view import Camera, View
 from saltus.errors import OptionError
 from saltus.model.model import Model
-from saltus.model.sensor_enums import ORTHOGRAPHIC
+from saltus.model.sensor_enums import FIXED, ORTHOGRAPHIC
+
+Array = NDArray[np.float64]
 
 #: Distance (extents) of the perspective camera that stands for an orthographic one: rays are parallel to 0.03 degrees.
 FAR_AWAY = 1000.0
+HAZE = 4.0  # distance of half haze, in distances of the camera to its target, of at least 1.5 extents
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +74,7 @@ class Viewpoint:
     def at(self, pose: Pose) -> Eye:
         """The camera at a pose."""
         if self.number is not None:
-            return self._models(self.number, pose)
+            return self._models(self.number, pose.cam_xpos[self.number], pose.cam_xmat[self.number])
         return free_eye(self._free, self._view.width, self._view.height, self._near, self.target(pose))
 
     def target(self, pose: Pose) -> NDArray[np.float64]:
@@ -79,11 +83,40 @@ class Viewpoint:
             return pose.subtree_com[self._follow]
         return np.array(self._scene.center if self.number is not None else self._free.lookat)
 
-    def _models(self, i: int, pose: Pose) -> Eye:
-        """Camera i of the model at a pose."""
+    @property
+    def on_body(self) -> bool:
+        """Whether `at_each` applies: the camera is free, or one of the model's that is fixed on its body."""
+        return self.number is None or self._m.cam_mode[self.number] == FIXED
+
+    def at_each(self, xpos: Array, xquat: Array, subtree_com: Array) -> tuple[Array, Array]:
+        """Numbers of cameras [n, 17] and the distance of half haze [n] (m) at poses of bodies, if `on_body`.
+
+        xpos [n, nbody, 3], subtree_com [n, nbody, 3] (m), xquat [n, nbody, 4].
+        """
+        n, target = len(xpos), np.array(self._scene.center if self.number is not None else self._free.lookat)
+        if self.number is None:
+            follow = self._follow
+            targets = np.broadcast_to(target, (n, 3)) if follow is None else subtree_com[:, follow]
+            eye = free_eye(self._free, self._view.width, self._view.height, self._near, target)
+            numbers = np.tile(eye.numbers(), (n, 1))
+            numbers[:, :3] += targets - target
+        else:
+            i, targets = self.number, np.broadcast_to(target, (n, 3))
+            body = self._m.cam_bodyid[i]
+            turned = Rotation.from_quat(xquat[:, body], scalar_first=True)
+            mounted = Rotation.from_quat(self._m.cam_quat[i], scalar_first=True).as_matrix()
+            eye = self._models(i, self._m.cam_pos[i], mounted)
+            numbers = np.tile(eye.numbers(), (n, 1))
+            numbers[:, :3] = xpos[:, body] + turned.apply(eye.pos)
+            for first, axis in ((3, eye.right), (6, eye.up), (9, eye.forward)):
+                numbers[:, first : first + 3] = turned.apply(axis)
+        return numbers, haze(self._scene, numbers[:, :3], targets)
+
+    def _models(self, i: int, pos: Array, xmat: Array) -> Eye:
+        """Camera i of the model at a position (m), with axes right, up and back in the columns of xmat [3, 3]."""
         m, width, height = self._m, self._view.width, self._view.height
-        right, up, back = pose.cam_xmat[i].T
-        pos, near, fovy = pose.cam_xpos[i], self._near, float(m.cam_fovy[i])
+        right, up, back = xmat.T
+        near, fovy = self._near, float(m.cam_fovy[i])
         cx, cy = width / 2, height / 2
         if m.cam_projection[i] == ORTHOGRAPHIC:
             away = FAR_AWAY * self._scene.extent
@@ -109,6 +142,11 @@ def free_eye(camera: Camera, width: int, height: int, near: float, lookat=None) 
     pos = np.asarray(camera.lookat if lookat is None else lookat, float) - camera.distance * forward
     focal = _focal(camera.fovy, height)
     return Eye(pos, right, up, forward, focal, focal, width / 2, height / 2, min(near, 0.1 * camera.distance))
+
+
+def haze(scene: Scene, eye: Array, target: Array) -> Array:
+    """Distance (m) of half haze from cameras [..., 3] (m) that look at targets [..., 3] (m)."""
+    return HAZE * np.maximum(1.5 * scene.extent, np.linalg.norm(eye - target, axis=-1))
 
 
 def _focal(fovy: float, height: int) -> float:

@@ -45,12 +45,9 @@ class Camera:
             raise OptionError(f"camera fovy must be between 0 and 180 degrees, not {self.fovy:g}")
 
 
-class ViewOptions(TypedDict, total=False):
-    """Options of a picture; see `View` for their meanings and defaults."""
+class OtherViewOptions(TypedDict, total=False):
+    """Options of a picture without its size and camera; see `View` for their meanings and defaults."""
 
-    width: int
-    height: int
-    camera: str | int | Camera | None
     follow: str | None
     contacts: bool
     com: bool
@@ -59,6 +56,14 @@ class ViewOptions(TypedDict, total=False):
     sites: bool
     tendons: bool
     groups: Sequence[int]
+
+
+class ViewOptions(OtherViewOptions, total=False):
+    """Options of a picture; see `View` for their meanings and defaults."""
+
+    width: int
+    height: int
+    camera: str | int | Camera | None
 
 
 @dataclass(frozen=True)

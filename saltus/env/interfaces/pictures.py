@@ -7,12 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from saltus.arguments import whole_number
-from saltus.draw.renderer import Renderer, make_renderer
-from saltus.draw.scene.snapshot import Still
+from saltus.draw.scene.scene import not_drawn
 from saltus.draw.scene.view import View
 from saltus.env.environment import CameraChoice, declared
 from saltus.env.run.episodes import Episodes
-from saltus.errors import OptionError
+from saltus.errors import OptionError, warn
+from saltus.simulate.batch_pictures import BatchPictures, of_their_own
 
 RENDER_MODES = ("rgb_array",)
 
@@ -25,7 +25,8 @@ class Pictures:
     width: int = 480
     height: int = 480
     camera: CameraChoice = None
-    _renderer: Renderer | None = field(default=None, repr=False)
+    _drawing: BatchPictures = field(default_factory=BatchPictures, repr=False)
+    _view: View | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         if self.render_mode == "human":
@@ -38,22 +39,28 @@ class Pictures:
         whole_number("height", self.height, 1)
 
     def __getstate__(self) -> dict[str, Any]:
-        """The options alone: a copy makes a renderer of its own."""
-        return {**vars(self), "_renderer": None}
+        """The options alone: a copy draws by itself."""
+        return {**vars(self), "_drawing": BatchPictures(), "_view": None}
 
     def of(self, episodes: Episodes) -> tuple[NDArray[np.uint8], ...] | None:
         """A picture [height, width, 3] of each simulation; None without a render mode."""
         if self.render_mode is None:
             return None
-        if self._renderer is None:
+        if self._view is None:
             camera = declared(episodes.environment, "camera") if self.camera is None else self.camera
-            view = View.of(width=self.width, height=self.height, camera=camera)
-            self._renderer = make_renderer(episodes.model, view)
-        fields = [episodes.read(name) for name in ("qpos", "mocap_pos", "mocap_quat")]
-        return tuple(self._renderer.draw(Still(*(x[i] for x in fields))) for i in range(episodes.n))
+            self._view = View.of(width=self.width, height=self.height, camera=camera)
+            self._warn(episodes)
+        return tuple(self._drawing.draw(episodes.model, episodes.lanes, episodes.read_all, self._view)[0])
+
+    @staticmethod
+    def _warn(episodes: Episodes) -> None:
+        """Warn of what the pictures leave out, or do not show as it is."""
+        if text := not_drawn(episodes.model):
+            warn(text)
+        varied = episodes.lanes.varied_model
+        if own := of_their_own(() if varied is None else varied.names):
+            warn(f"{own} may differ between simulations; pictures show the model's own")
 
     def close(self) -> None:
-        """Release the renderer."""
-        if self._renderer is not None:
-            self._renderer.close()
-            self._renderer = None
+        """Release what draws."""
+        self._drawing, self._view = BatchPictures(), None

@@ -1,7 +1,7 @@
 """Episodes of an environment in many simulations at once, the basis of both Gymnasium interfaces."""
 
 import time as clock
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -195,7 +195,11 @@ class Episodes(Snapshots):
 
     def read(self, field: str) -> NDArray[np.floating]:
         """Read a field of all simulations at their present states into a new array [n, ...]."""
-        return self._reader.read([check_name(field)], [None])[0]
+        return self.read_all([check_name(field)])[0]
+
+    def read_all(self, names: Sequence[str]) -> list[NDArray[np.floating]]:
+        """Read some fields of all simulations at their present states into new arrays [n, ...]."""
+        return self._reader.read(names, [None] * len(names))
 
     # ------------------------------------------------------------ motion
 

@@ -38,7 +38,8 @@ def test_on_a_slanted_floor():
     """The light meets the plane n·p = h at p - L (n·p - h)/(n·L)."""
     still = Still([0.1, 0.2, 0.7, 1, 0, 0, 0])
     darker, renderer = difference(still, plane='euler="20 -10 0" pos="0 0 .1"')
-    row = renderer._floors.at(renderer._poses.at(still.qpos))[0]
+    pose = renderer._poses.at(still.qpos)
+    row = renderer._floors.at(pose.xpos, pose.xquat)[0]
     origin, normal = row[:3], row[9:12]
     place, light = np.array([0.1, 0.2, 0.7]), np.array(TO_KEY)
     foot = place - light * (normal @ (place - origin)) / (normal @ light)

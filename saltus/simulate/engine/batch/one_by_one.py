@@ -29,7 +29,6 @@ from saltus.simulate.laws.coefficients import Coefficients
 from saltus.simulate.laws.contact import Hard, Law
 from saltus.solve.status import CONTACTS_FULL, DIVERGED, ENDED, EVENTS_FULL, OK, STEP_TOO_SMALL
 
-PIECES = 8  # per thread, into which the work is cut, since simulations differ in time
 LOG_ROOM = 16_384  # rows that a thread logs between two readings
 
 
@@ -368,10 +367,7 @@ class OneByOne(BatchStates):
 
     def share(self, work: Callable[[int, int, int], Result], seconds: float) -> list[Result]:
         """Results of `work(worker, first, last)`, on all threads if it takes about so many seconds."""
-        workers = self._worth(seconds)
-        if workers > 1:
-            work(0, 0, 0)  # compiled before threads start, so that they do not wait for each other
-        return self._shared_out(work, workers, self.n, min(PIECES * workers, self.n) if workers > 1 else 1)
+        return self.share_among(work, self.n, seconds)
 
     def ended(self) -> NDArray[np.bool_]:
         """Mask of states whose last steps a terminal event ended [n]."""

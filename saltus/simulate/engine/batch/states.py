@@ -18,6 +18,7 @@ from saltus.record.table.events import EVENT_DTYPE, EventTable, event_table
 from saltus.simulate.engine.threads.pool import ThreadPool
 from saltus.simulate.laws.contact import Law
 
+PIECES = 8  # per thread, into which work is cut whose parts differ in time
 WORTH_A_THREAD = 1e-4  # s of work below which a second thread does not pay
 FIELDS = (
     *("time", "qpos", "qvel", "eq_active", "act", "history", "mocap_pos", "mocap_quat", "mocap_vel"),
@@ -148,6 +149,13 @@ class BatchStates(ABC):
     @abstractmethod
     def share(self, work: Callable[[int, int, int], Result], seconds: float) -> list[Result]:
         """Results of `work(worker, first group, last group)`, on all threads if it takes about so many seconds."""
+
+    def share_among(self, work: Callable[[int, int, int], Result], count: int, seconds: float) -> list[Result]:
+        """Results of `work(worker, first, last)` on `count` things, on all threads if it takes so many seconds."""
+        workers = max(1, min(self._worth(seconds), count))
+        if workers > 1:
+            work(0, 0, 0)  # compiled before threads start, so that they do not wait for each other
+        return self._shared_out(work, workers, count, min(PIECES * workers, count) if workers > 1 else 1)
 
     @contextmanager
     def looking(self, workspace: Struct) -> Iterator[None]:
