@@ -20,7 +20,6 @@ class DifferentiatedNumber:
     """A number with derivatives; compares, and prints, as its value."""
 
     __slots__ = ("value",)
-    __array_priority__ = 1.0  # before arrays of floats
     __hash__ = None  # type: ignore[assignment]
     value: float
 

@@ -42,3 +42,19 @@ def test_lengths_angles_and_absolute_values():
 def test_a_float_would_lose_the_derivatives():
     with pytest.raises(TypeError, match="use NumPy's functions"):
         float(DualNumber(1.0, np.ones(1)))
+
+
+@pytest.mark.parametrize("operation", [np.add, np.subtract, np.multiply, np.divide, np.power], ids=lambda f: f.__name__)
+@pytest.mark.parametrize("other", ["numbers", "floats"])
+def test_arrays_and_numbers_in_both_orders(operation, other):
+    """Entry by entry, by the number's own operations."""
+    x = dual_array(np.array([1.5, 2.0, 0.7]), np.eye(3))
+    array = x[1:] if other == "numbers" else np.array([0.8, 3.0])
+    operators = {"add": "+", "subtract": "-", "multiply": "*", "divide": "/", "power": "**"}
+    for text in ("array {} number", "number {} array"):
+        text = text.format(operators[operation.__name__])
+        found = eval(text, {"array": array, "number": x[0]})
+        wanted = [eval(text, {"array": one, "number": x[0]}) for one in array]
+        assert found.shape == (2,)
+        np.testing.assert_array_equal([a.value for a in found], [a.value for a in wanted])
+        np.testing.assert_array_equal([a.tangent for a in found], [a.tangent for a in wanted])
