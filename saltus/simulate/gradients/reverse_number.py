@@ -7,8 +7,9 @@ back over the tape, from a result to all numbers before it (Griewank & Walther, 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import repeat
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -52,13 +53,11 @@ class Tape:
         self._steps.append(step)
         return len(self._steps) - 1
 
-    def array(self, values: ArrayLike) -> tuple[NDArray[np.object_], int]:
+    def array(self, values: ArrayLike) -> tuple[NumberArray, int]:
         """An array of independent numbers, which follow each other on the tape, and the place of the first."""
         plain, first = np.asarray(values, float), len(self._steps)
-        numbers = map(ReverseNumber, plain.ravel().tolist(), repeat(self), range(first, first + plain.size))
-        out = np.fromiter(numbers, object, plain.size)
         self._steps.extend([()] * plain.size)
-        return out.reshape(plain.shape), first
+        return NumberArray(plain, np.arange(first, first + plain.size).reshape(plain.shape), self), first
 
     def gradient(self, result: ReverseNumber) -> NDArray[np.float64]:
         """The gradient of a number by all on the tape."""
@@ -70,3 +69,69 @@ class Tape:
                 for before, slope in self._steps[place]:
                     found[before] += here * slope
         return np.array(found)
+
+
+class NumberArray(np.lib.mixins.NDArrayOperatorsMixin):
+    """Numbers on a tape that are made when they are asked for, since a loss of a long run reads few of them.
+
+    An index gives a number, or an array of objects; whatever else is done with it is done with the array of all.
+    """
+
+    __slots__ = ("_all", "_places", "_tape", "_values")
+
+    def __init__(self, values: NDArray[np.float64], places: NDArray[np.int64], tape: Tape):
+        self._values, self._places, self._tape = values, places, tape
+        self._all: NDArray[np.object_] | None = None
+
+    def __getitem__(self, index: Any) -> Any:
+        if self._all is not None:
+            return self._all[index]
+        values, places = self._values[index], self._places[index]
+        if isinstance(places, np.ndarray):
+            return self._made(values, places)
+        return ReverseNumber(float(values), self._tape, int(places))
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        np.asarray(self)[index] = value
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        if self._all is None:
+            self._all = self._made(self._values, self._places)
+        found = self._all if dtype is None else self._all.astype(dtype)
+        return found.copy() if copy else found
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        return getattr(ufunc, method)(*map(_array_of, inputs), **options)
+
+    def __array_function__(self, function: Any, types: Any, given: Any, options: Any) -> Any:
+        return function(*map(_array_of, given), **{name: _array_of(value) for name, value in options.items()})
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return getattr(np.asarray(self), name)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(np.asarray(self))
+
+    def __repr__(self) -> str:
+        return repr(np.asarray(self))
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Its shape, for which no numbers are made."""
+        return self._values.shape
+
+    def _made(self, values: NDArray[np.float64], places: NDArray[np.int64]) -> NDArray[np.object_]:
+        numbers = map(ReverseNumber, values.ravel().tolist(), repeat(self._tape), places.ravel().tolist())
+        return np.fromiter(numbers, object, values.size).reshape(values.shape)
+
+
+def _array_of(value: Any) -> Any:
+    """The array of all numbers in place of one that makes them when asked; also inside of lists and tuples."""
+    if isinstance(value, NumberArray):
+        return np.asarray(value)
+    return type(value)(map(_array_of, value)) if type(value) in (list, tuple) else value
