@@ -7,7 +7,7 @@ Derivatives (2008), chapter 3.2). The states of all steps are kept.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -87,9 +87,12 @@ class Adjoint:
         changed = []
         with peeking(engine):
             engine.prepare()
+            take = self._stepping()
             for k in range(steps):
                 self._states[k] = engine.state
-                self._step(self._states[k])
+                if take():  # again, by what says what is wrong
+                    engine.state[:] = self._states[k]
+                    take_steps(engine, 1, engine.timestep)
                 if k and blocks[NBLOCK] != present:
                     changed.append(k)
                 present = int(blocks[NBLOCK])
@@ -101,15 +104,12 @@ class Adjoint:
         self.run = ReverseRun(time, self._values | {"ctrl": self._values["ctrl"][0]}, Tape())
         self._states = self._states[:steps]
 
-    def _step(self, start: Array) -> None:
-        """Take a step from a state; DivergenceError if it fails."""
+    def _stepping(self) -> Callable[[], int]:
+        """A function that takes a step; not 0: by other means."""
         engine = self._engine
-        if not engine.guidance.has_movers and engine.dynamics is None:
-            _, status = engine.advance(1, engine.timestep)
-            if not status:
-                return
-            engine.state[:] = start
-        take_steps(engine, 1, engine.timestep)  # which says what is wrong
+        if engine.guidance.has_movers or engine.dynamics is not None:
+            return lambda: 1
+        return engine.stepping(engine.timestep)
 
     def nothing(self) -> dict[str, Array]:
         """The gradient, by name, of a loss that does not feel the run."""

@@ -46,27 +46,31 @@ class Tape:
     """Numbers in the order of their computation."""
 
     def __init__(self) -> None:
-        self._steps: Steps = []
+        self._count = 0  # of all numbers
+        self._steps: Steps = []  # of those that were computed from others, at these places
+        self._places: list[int] = []
 
     def append(self, step: tuple[tuple[int, float], ...]) -> int:
         """Append a number, by places of others and derivatives by them; returns its place."""
         self._steps.append(step)
-        return len(self._steps) - 1
+        self._places.append(self._count)
+        self._count += 1
+        return self._count - 1
 
     def array(self, values: ArrayLike) -> tuple[NumberArray, int]:
         """An array of independent numbers, which follow each other on the tape, and the place of the first."""
-        plain, first = np.asarray(values, float), len(self._steps)
-        self._steps.extend([()] * plain.size)
+        plain, first = np.asarray(values, float), self._count
+        self._count += plain.size
         return NumberArray(plain, np.arange(first, first + plain.size).reshape(plain.shape), self), first
 
     def gradient(self, result: ReverseNumber) -> NDArray[np.float64]:
         """The gradient of a number by all on the tape."""
-        found = [0.0] * len(self._steps)
+        found = [0.0] * self._count
         found[result.place] = 1.0
-        for place in range(result.place, -1, -1):
+        for place, step in zip(reversed(self._places), reversed(self._steps), strict=True):
             here = found[place]
             if here != 0.0:
-                for before, slope in self._steps[place]:
+                for before, slope in step:
                     found[before] += here * slope
         return np.array(found)
 
