@@ -32,7 +32,6 @@ SERVED = {
     "saltus.record.batch_recording": "simulate/running/test_batch_run.py",
     "saltus.record.comparison": "study/test_compare.py",
     "saltus.record.plot.comparison": "study/test_compare.py",
-    "saltus.sense.point_columns": "simulate/running/test_contact_columns.py",
     "saltus.solve.acceleration": "solve/test_against_mujoco.py",
     "saltus.solve.constrain": "solve/test_against_mujoco.py",
     "saltus.solve.event.constraint_stabilization": "solve/event/test_redundant_rows.py",

@@ -13,7 +13,7 @@ from typing import Any, Literal, Unpack, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from saltus.arguments import positive, thread_count, whole_number, words
+from saltus.arguments import flag, positive, thread_count, whole_number, words
 from saltus.draw.scene.view import Camera, OtherViewOptions, View
 from saltus.errors import DivergenceError, EventError, OptionError, warn
 from saltus.integrate.integrator import Integrator
@@ -542,7 +542,7 @@ class Batch(BatchState, ModelsOfEach):
                 "batch.simulation(i).picture() draws one with its own"
             )
         read = lambda names: self.read(tuple(names))  # noqa: E731
-        images, depths = self._pictures.draw(self.shared, self.lanes, read, seen, depth, ids)
+        images, depths = self._pictures.draw(self.shared, self.lanes, read, seen, flag("depth", depth), ids)
         return images if depths is None else (images, depths)
 
     def engine_of(self, i: int) -> Engine:

@@ -18,5 +18,5 @@ def first_bad(fields: Mapping[str, np.ndarray]) -> tuple[str, int] | None:
 
 
 def unusable(name: str, values: np.ndarray) -> np.ndarray:
-    """Where a field has numbers that steps cannot use."""
+    """Mask of the numbers of a field that steps cannot use."""
     return np.isnan(values) if name == "ctrl" else ~np.isfinite(values)

@@ -96,7 +96,7 @@ class Faults:
             )
 
     def _where(self, i: int, count: int) -> str:
-        """Which simulation of how many it is."""
+        """Text that tells the simulation among all of the batch."""
         return f"in simulation {i} (and {count - 1} more of {self._lanes.n})"
 
     def _given_cause(self, i: int) -> Cause | None:
