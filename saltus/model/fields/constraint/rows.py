@@ -66,5 +66,5 @@ READ_BY = {
     "VELOCITY": ("contact", "integrate", "sense", "solve"),
 }
 WRITTEN_BY = {
-    "VELOCITY": ("contact", "solve"),
+    "VELOCITY": ("contact", "integrate", "solve"),
 }
