@@ -14,6 +14,8 @@ RECORDED, CASES = bits.recorded(), dict(bits.cases())
 def test_bits_are_those_that_were_recorded(name):
     if not RECORDED:
         pytest.skip(f"no bits were recorded on a machine like this: {bits.machine()}")
+    if name not in RECORDED:
+        pytest.skip("its bits have changed on purpose, and are not recorded on a machine like this yet")
     assert bits.hashes(CASES[name]) == RECORDED[name]
 
 

@@ -148,7 +148,7 @@ def _compare(words: list[str]) -> None:
     if not wanted:
         sys.exit(f"bits were recorded on another machine than this: {machine()}")
     for name, case in cases():
-        if set(words) <= set(name.split()):
+        if set(words) <= set(name.split()) and name in wanted:
             found = hashes(case)
             others = sorted(
                 key for key in wanted[name].keys() | found.keys() if wanted[name].get(key) != found.get(key)
