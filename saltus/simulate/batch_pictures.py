@@ -39,6 +39,11 @@ class BatchPictures:
                 raise OptionError(f"render: {name} are drawn by Simulation.picture, for one simulation")
         chosen = indices("render", ids, lanes.n)
         states = States(*(np.asarray(field, np.float64)[chosen] for field in read(READ)))
+        if len(bad := chosen[~np.isfinite(states.xpos).all(axis=(1, 2))]):
+            raise OptionError(
+                f"render: the pose of simulation {bad[0]} (and {len(bad) - 1} more of {len(chosen)}) is not finite; "
+                "reset them, or leave them out by ids"
+            )
         images = np.empty((len(chosen), view.height, view.width, 3), np.uint8)
         depths = np.empty(images.shape[:3], np.float32) if depth else None
         drawing = self._drawing(model, view)

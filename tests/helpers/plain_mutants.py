@@ -231,7 +231,7 @@ class _Driver:
         try:
             with _at_most(seconds):
                 return self._failure(name)
-        except _TooLong:
+        except (_TooLong, SystemError):  # which Python 3.11 makes of an exception inside `ast.parse`
             with contextlib.suppress(Exception):
                 self._items[name].session._setupstate.teardown_exact(None)
             return f"{_TooLong.__name__}: "

@@ -82,5 +82,15 @@ def test_refusals():
         batch().render(0)
 
 
+def test_states_that_are_not_finite_are_named():
+    many = batch(4)
+    qpos = many.qpos
+    qpos[[1, 3], 0] = np.nan
+    many.qpos = qpos
+    with pytest.raises(OptionError, match=r"the pose of simulation 1 \(and 1 more of 4\) is not finite; reset them"):
+        many.render(depth=True)
+    assert many.render(40, 30, ids=[0, 2]).shape == (2, 30, 40, 3)
+
+
 def test_masses_that_vary_have_no_influence():
     np.testing.assert_array_equal(batch(vary=("body_mass",)).render(), batch().render())

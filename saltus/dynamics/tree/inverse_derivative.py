@@ -71,10 +71,7 @@ def differentiate_motions(m, p, qvel, qacc, change, motions, axes):
         i = m.body_dofadr[b]
         last = i + m.body_dofnum[b]
         while i < last:
-            # degrees of freedom whose axes turn together
-            end = i + 1
-            while end < last and not m.dof_leads[end]:
-                end += 1
+            end = end_of_turn(m, i, last)
             v0, a0, u0, w0 = v, a, u, w
             for j in range(i, end):
                 s = p.cdof[j]
@@ -150,6 +147,15 @@ def first_of_joint(m, j):
     while not m.dof_leads[j]:
         j -= 1
     return j
+
+
+@kernel(inline=True)
+def end_of_turn(m, i, last):
+    """End of the degrees of freedom from i on, before `last`, whose axes turn together: those of a ball joint."""
+    end = i + 1
+    while end < last and not m.dof_leads[end]:
+        end += 1
+    return end
 
 
 @kernel

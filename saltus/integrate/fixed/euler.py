@@ -7,9 +7,9 @@ Numerical Integration (2006), theorem VI.3.3).
 """
 
 from saltus.dynamics.smooth import solve_stage
-from saltus.integrate.fixed.euler_adjoints import adjoint_of_parameters
+from saltus.integrate.fixed.euler_adjoint.parameters import adjoint_of_parameters
+from saltus.integrate.fixed.euler_adjoint.state import adjoint_of_state
 from saltus.integrate.fixed.euler_jacobian import jacobian
-from saltus.integrate.fixed.euler_state_adjoints import adjoint_of_state
 from saltus.integrate.fixed.euler_tangents import keep_for_tangents, tangent_step
 from saltus.integrate.integrator import Integrator
 from saltus.integrate.manifold import advance

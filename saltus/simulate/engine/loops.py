@@ -420,7 +420,7 @@ def run_adjoint(integrator: Integrator) -> Entry | None:
     that by the start of step first; ctrl [nu], the gradient by controls, grows. turns: (Jᵀ, R) [T, rotations, 3, 3] and
     the degrees of freedom that they turn [rotations, 3]. parts: whether to go through parameters, and through state and
     controls; without the latter state is left as it is. Dual models: along both groups of parameters, and along places.
-    See `saltus.integrate.fixed.euler_adjoints` and `euler_state_adjoints`.
+    See `saltus.integrate.fixed.euler_adjoint.parameters` and `saltus.integrate.fixed.euler_adjoint.state`.
     """
     if integrator.adjoints is None:
         return None

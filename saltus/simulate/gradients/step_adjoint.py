@@ -1,8 +1,8 @@
 """Gradients by state, controls and many parameters from those by the accelerations of steps, without their directions.
 
 A parameter of MuJoCo's model acts through fields of the kernels' Model. Gradients by these fields are added up over the
-steps of a run (see `saltus.integrate.fixed.euler_adjoints`), and multiplied with the derivatives of the fields by the
-parameters once, at its end.
+steps of a run (see `saltus.integrate.fixed.euler_adjoint.parameters`), and multiplied with the derivatives of the
+fields by the parameters once, at its end.
 """
 
 from __future__ import annotations
@@ -13,8 +13,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from saltus.contact.mujoco.collision import attach
-from saltus.integrate.fixed.euler_adjoints import ARMATURE, CHAIN, DOFS, FRICTIONS, LAWS, LIMITS, MOTORS, TENDONS
-from saltus.integrate.fixed.euler_state_adjoints import PLACE
+from saltus.integrate.fixed.euler_adjoint.parameters import (
+    ARMATURE,
+    CHAIN,
+    DOFS,
+    FRICTIONS,
+    LAWS,
+    LIMITS,
+    MOTORS,
+    TENDONS,
+)
+from saltus.integrate.fixed.euler_adjoint.state import PLACE
 from saltus.integrate.fixed.euler_tangents import SUPPORTED
 from saltus.model.enums import BALL, FREE
 from saltus.model.layout import DATA

@@ -15,16 +15,10 @@ with the motions a_i, v_i of the body that moves and the sign of its side. If bo
 which differs from s ×* w only as the tangents of a contact frame do not turn with the bodies. G comes from dual numbers
 along six displacements, and all contacts of two bodies share these matrices.
 
-If one of both is at rest, the force on the other one changes by
-
-    G' s + K (a_j × s) + B (v_j × s),   G' = ±G - K a_i× - B v_i×,
-
-of which G', K, B and the wrench are summed over subtrees (see `saltus.dynamics.tree.inverse_derivative`), so that the
-number of such contacts counts once for each body and not for each pair of degrees of freedom.
+Contacts with bodies at rest are summed over subtrees: see `saltus.solve.soft.ground_derivative`.
 
 Arrays: pair [5, 6, 6], G of both bodies, K, B and, in the first row of the last, w, about the centre of mass of a tree;
-grounds [4, nbody, 6, 6], of each body G', K, B and, in the last, the wrench in the first row, and in the next the
-number of pairs.
+grounds: of `saltus.solve.soft.ground_derivative`.
 """
 
 # pyright: reportCallIssue=false
@@ -47,16 +41,22 @@ from saltus.dynamics.tree.inverse_derivative import (
     put_six,
     six,
     times,
-    transposed_times,
 )
 from saltus.number.components import seed, tangent_of
 from saltus.number.conditions import has
 from saltus.number.kernels import kernel, only_with
+from saltus.solve.soft.ground_derivative import (
+    BY_FIRST,
+    BY_SECOND,
+    BY_SLIDING,
+    BY_VELOCITY,
+    WRENCH,
+    add_grounds,
+    add_to_ground,
+    begin_grounds,
+)
 from saltus.spatial.motions import add6, add_scaled6, cross_force, cross_motion, dot6, scale6, sub6, unit_wrench
 from saltus.spatial.vectors import add3, cross, sub3
-
-BY_FIRST, BY_SECOND, BY_SLIDING, BY_VELOCITY, WRENCH = 0, 1, 2, 3, 4  # matrices of a pair
-GROUND_POSE, GROUND_SLIDING, GROUND_VELOCITY, GROUND_WRENCH = 0, 1, 2, 3  # matrices of a body
 
 
 @only_with("constraint")
@@ -116,8 +116,7 @@ def add_contacts(m, p, d, arrays, columns):
     motions, axes, pair, grounds = arrays
     if p.count[NCON] == 0:
         return
-    for b in range(m.nbody):
-        grounds[GROUND_WRENCH, b, 1, 0] = 0.0
+    begin_grounds(m, grounds)
     n = 0
     while n < p.count[NCON]:
         end = end_of_geoms(p, n)
@@ -133,9 +132,9 @@ def add_contacts(m, p, d, arrays, columns):
                 first = last
             of = bodies(m, p, k)
             if m.body_lastdof[of[0]] < 0:
-                ground(motions, pair, grounds, of[1], 1)
+                add_to_ground(motions, pair, grounds, of[1], 1)
             elif m.body_lastdof[of[1]] < 0:
-                ground(motions, pair, grounds, of[0], 0)
+                add_to_ground(motions, pair, grounds, of[0], 0)
             else:
                 add_pair(m, p, k, motions, axes, pair, columns)
         n = end
@@ -381,85 +380,4 @@ def add_common(m, p, k, motions, axes, pair, columns):
             place = p.block_dofs[b] + c
             i = chained_dof(m, p, place)
             columns[i, j] += chained_sign(m, p, place) * dot6(six(axes, MOVED, i), change)
-        j = m.dof_parentid[j]
-
-
-# ---------------------------------------------------------------- contacts with bodies at rest
-
-
-@kernel
-def ground(motions, pair, grounds, b, side):
-    """Add the matrices of a pair, of which only body b on this side moves, to those of the body."""
-    if grounds[GROUND_WRENCH, b, 1, 0] == 0.0:
-        clear_ground(grounds, b)
-    sign = 1.0 if side == 1 else -1.0
-    a, v = six(motions, SLIDING, b), six(motions, VELOCITY, b)
-    for x in range(6):
-        by_sliding, by_velocity = six(pair, BY_SLIDING, x), six(pair, BY_VELOCITY, x)
-        # a row of -K a×, since k · (a × s) = -(a ×* k) · s
-        by_pose = add6(cross_force(a, by_sliding), cross_force(v, by_velocity))
-        by_pose = add_scaled6(by_pose, sign, six(pair, BY_FIRST + side, x))
-        for y in range(6):
-            grounds[GROUND_POSE, b, x, y] += by_pose[y]
-            grounds[GROUND_SLIDING, b, x, y] += by_sliding[y]
-            grounds[GROUND_VELOCITY, b, x, y] += by_velocity[y]
-        grounds[GROUND_WRENCH, b, 0, x] += sign * pair[WRENCH, 0, x]
-    grounds[GROUND_WRENCH, b, 1, 0] += 1.0
-
-
-@kernel
-def clear_ground(grounds, b):
-    """Set the matrices of body b to zero."""
-    for k in range(4):
-        for x in range(6):
-            for y in range(6):
-                grounds[k, b, x, y] = 0.0
-
-
-@kernel
-def add_grounds(m, p, axes, grounds, columns):
-    """Derivatives of the generalised forces of all contacts with bodies at rest; sums over subtrees, first."""
-    for b in range(m.nbody - 1, 0, -1):
-        parent = m.body_parentid[b]
-        if parent == 0 or grounds[GROUND_WRENCH, b, 1, 0] == 0.0:
-            continue
-        if grounds[GROUND_WRENCH, parent, 1, 0] == 0.0:
-            clear_ground(grounds, parent)
-        for k in range(4):
-            for x in range(6):
-                for y in range(6):
-                    grounds[k, parent, x, y] += grounds[k, b, x, y]
-    for i in range(m.nv):
-        b = m.dof_bodyid[i]
-        if grounds[GROUND_WRENCH, b, 1, 0] == 0.0:
-            continue
-        add_grounds_of_dof(m, p, i, axes, grounds, columns)
-
-
-@kernel
-def add_grounds_of_dof(m, p, i, axes, grounds, columns):
-    """Derivatives of the force of degree of freedom i by itself and those before, and of their forces by i."""
-    b, s = m.dof_bodyid[i], p.cdof[i]
-    pose, sliding, velocity = grounds[GROUND_POSE], grounds[GROUND_SLIDING], grounds[GROUND_VELOCITY]
-    turned = cross_force(s, six(grounds[GROUND_WRENCH], b, 0))
-    # axes of joints beyond j turn: s_i · w by -(s_i · s_j ×* w) = s_j · s_i ×* w
-    by_pose = add6(transposed_times(pose, b, s), turned)
-    by_sliding, by_velocity = transposed_times(sliding, b, s), transposed_times(velocity, b, s)
-    j = i
-    while j >= 0:
-        axis, psi = p.cdof[j], six(axes, PSI, j)
-        change = dot6(by_pose, axis) + dot6(by_sliding, six(axes, CHI_SLIDING, j))
-        columns[i, j] += change + dot6(by_velocity, psi)
-        columns[i, m.nv + j] += dot6(by_velocity, axis)
-        j = m.dof_parentid[j]
-    moved = add6(times(pose, b, s), times(sliding, b, six(axes, CHI_SLIDING, i)))
-    moved = add6(moved, times(velocity, b, six(axes, PSI, i)))
-    fixed = sub6(moved, turned)
-    by_speed = times(velocity, b, s)
-    first = first_of_joint(m, i)
-    j = m.dof_parentid[i]
-    while j >= 0:
-        axis = p.cdof[j]
-        columns[j, i] += dot6(axis, fixed if j >= first else moved)
-        columns[j, m.nv + i] += dot6(axis, by_speed)
         j = m.dof_parentid[j]

@@ -7,6 +7,7 @@ from gymnasium.utils.env_checker import check_env
 from helpers.swinging import Swinging
 
 import saltus.env
+from saltus.errors import SaltusWarning
 
 ID = "saltus/InvertedPendulum-v5"
 
@@ -55,3 +56,16 @@ def test_pictures_show_the_state():
     assert len(frames) == 2
     np.testing.assert_array_equal(frames[0], one)
     assert saltus.env.make(Swinging).render() is None
+
+
+def test_pictures_of_shapes_that_vary_say_that_they_show_the_models_own():
+    """All pictures share one scene."""
+
+    class Sized(Swinging):
+        vary = ("geom_size", "body_mass")
+
+    envs = saltus.env.make_vec(Sized, 2, threads=1, render_mode="rgb_array", width=32, height=24)
+    envs.reset(seed=0)
+    with pytest.warns(SaltusWarning, match="geom_size may differ between simulations; pictures show the model's own"):
+        frames = envs.render()
+    np.testing.assert_array_equal(frames[0].shape, (24, 32, 3))

@@ -3,7 +3,7 @@
 A row of a contact moves with the power of its unit wrench u on the motion of the second body relative to the first, so
 J z, J a and J v need no Jacobian: u · z, u · a, u · v.
 
-Arrays: motions [6, nbody, 6] and before [7, nv, 6], as in `saltus.integrate.fixed.euler_state_adjoints`.
+Arrays: motions [6, nbody, 6] and before [7, nv, 6], as in `saltus.integrate.fixed.euler_adjoint.state`.
 """
 
 # pyright: reportCallIssue=false
@@ -18,6 +18,7 @@ from saltus.contact.rows.contacts import (
     weights_and_references,
 )
 from saltus.contact.rows.cost import block_force
+from saltus.dynamics.tree.inverse_derivative import end_of_turn, put_six, six
 from saltus.number.components import value_of
 from saltus.number.kernels import kernel, only_with
 from saltus.solve.soft.force_derivative import about, bodies, centre, unit_of_row
@@ -27,23 +28,11 @@ Y, Z, A, STEP = 0, 1, 2, 3  # rows of `solved`
 OF_Z, OF_V, OF_A, OF_Y, OF_CHANGE, TRUE = 0, 1, 2, 3, 4, 5  # motions: the last the true accelerations of bodies
 BEHIND = 6  # place in `before`
 MOTIONS = 6
+POWER, POSE = 6, 7  # further wrenches: v ×* G of true accelerations, P + x ×* G
 
 
 @kernel(inline=True)
-def row6(array, x, b):
-    """Six numbers of an array [..., 6] as a tuple."""
-    return array[x, b, 0], array[x, b, 1], array[x, b, 2], array[x, b, 3], array[x, b, 4], array[x, b, 5]
-
-
-@kernel(inline=True)
-def set_row6(array, x, b, value):
-    """Six numbers of an array [..., 6] from a tuple."""
-    for k in range(6):
-        array[x, b, k] = value[k]
-
-
-@kernel(inline=True)
-def add_row6(array, x, b, value):
+def add_six(array, x, b, value):
     """Add a tuple to six numbers of an array [..., 6]."""
     for k in range(6):
         array[x, b, k] += value[k]
@@ -54,33 +43,30 @@ def tree_motions(m, p, qvel, solved, motions, before):
     """Motions of all bodies, those before each joint, and the velocity behind it."""
     g = m.opt_gravity[0]
     for x in range(MOTIONS):
-        set_row6(motions, x, 0, (0.0, 0.0, 0.0, 0.0, 0.0, 0.0))
-    set_row6(motions, TRUE, 0, (0.0, 0.0, 0.0, -g[0], -g[1], -g[2]))
+        put_six(motions, x, 0, (0.0, 0.0, 0.0, 0.0, 0.0, 0.0))
+    put_six(motions, TRUE, 0, (0.0, 0.0, 0.0, -g[0], -g[1], -g[2]))
     for b in range(1, m.nbody):
         parent = m.body_parentid[b]
         for x in range(MOTIONS):
-            set_row6(motions, x, b, row6(motions, x, parent))
+            put_six(motions, x, b, six(motions, x, parent))
         i = m.body_dofadr[b]
         last = i + m.body_dofnum[b]
         while i < last:
-            # degrees of freedom whose axes turn together
-            end = i + 1
-            while end < last and not m.dof_leads[end]:
-                end += 1
+            end = end_of_turn(m, i, last)
             for j in range(i, end):
                 for x in range(MOTIONS):
-                    set_row6(before, x, j, row6(motions, x, b))
+                    put_six(before, x, j, six(motions, x, b))
             for j in range(i, end):
                 s = p.cdof[j]
-                add_row6(motions, OF_Z, b, scale6(solved[Z, j], s))
-                add_row6(motions, OF_V, b, scale6(qvel[j], s))
-                add_row6(motions, OF_A, b, scale6(solved[A, j], s))
-                add_row6(motions, OF_Y, b, scale6(solved[Y, j], s))
-                add_row6(motions, OF_CHANGE, b, scale6(solved[A, j] - solved[STEP, j], s))
-                rate = scale6(qvel[j], cross_motion(row6(before, OF_V, j), s))
-                add_row6(motions, TRUE, b, add_scaled6(rate, solved[A, j], s))
+                add_six(motions, OF_Z, b, scale6(solved[Z, j], s))
+                add_six(motions, OF_V, b, scale6(qvel[j], s))
+                add_six(motions, OF_A, b, scale6(solved[A, j], s))
+                add_six(motions, OF_Y, b, scale6(solved[Y, j], s))
+                add_six(motions, OF_CHANGE, b, scale6(solved[A, j] - solved[STEP, j], s))
+                rate = scale6(qvel[j], cross_motion(six(before, OF_V, j), s))
+                add_six(motions, TRUE, b, add_scaled6(rate, solved[A, j], s))
             for j in range(i, end):
-                set_row6(before, BEHIND, j, row6(motions, OF_V, b))
+                put_six(before, BEHIND, j, six(motions, OF_V, b))
             i = end
 
 
@@ -139,4 +125,4 @@ def motion_about(g, d, motions, x, body, point):
         return 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     com = d.subtree_com[g.body_rootid[body]]
     arm = point[0] - value_of(com[0]), point[1] - value_of(com[1]), point[2] - value_of(com[2])
-    return about(row6(motions, x, body), arm)
+    return about(six(motions, x, body), arm)

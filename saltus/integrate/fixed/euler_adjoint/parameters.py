@@ -40,7 +40,7 @@ from saltus.dynamics.tendon.force import spring_and_damper
 from saltus.dynamics.tree.factor import multiply
 from saltus.dynamics.tree.regressor import PARAMETERS, write_row
 from saltus.dynamics.tree.rnea import newton_euler_forward
-from saltus.integrate.fixed.adjoint_motions import STEP, A, Y, Z, contact_forces, tree_motions
+from saltus.integrate.fixed.euler_adjoint.motions import STEP, A, Y, Z, contact_forces, tree_motions
 from saltus.integrate.fixed.euler_tangents import is_constrained, keep_positions, polish
 from saltus.integrate.tangents import seed_state
 from saltus.number.components import tangent_of, value_of

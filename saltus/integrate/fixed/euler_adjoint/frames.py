@@ -1,7 +1,7 @@
 """Vector-Jacobian products of a semi-implicit Euler step by frames of bodies and joints.
 
 A change of a body's frame in its parent's acts as a joint that stands still: all beyond it turns and moves, and the
-motions before it stay (see `saltus.integrate.fixed.euler_state_adjoints`). With the covector τ of such displacements,
+motions before it stay (see `saltus.integrate.fixed.euler_adjoint.state`). With the covector τ of such displacements,
 a shift e counts τ_lin · e, and a rotation ε about a point r from the point of reference (τ_ang - r × τ_lin) · ε. A
 joint's position or axis that changes displaces what is beyond it by a change before the joint, and by the opposite
 one, in axes that the joint has turned, behind it.
@@ -15,15 +15,14 @@ Gradients are added up in arrays:
 # pyright: reportCallIssue=false
 # (in kernels, calls of intrinsics leave out the first argument of their definition)
 
-from saltus.integrate.fixed.adjoint_motions import MOTIONS, OF_V, TRUE, row6
+from saltus.dynamics.tree.inverse_derivative import six
+from saltus.integrate.fixed.euler_adjoint.motions import MOTIONS, OF_V, POSE, POWER, TRUE
 from saltus.model.enums import BALL, FREE, HINGE, SLIDE
 from saltus.number.kernels import kernel
 from saltus.spatial.fields import load4
 from saltus.spatial.motions import cross_force, sub6
 from saltus.spatial.quaternions import axis_angle_to_quat, quat_multiply, quat_normalize, quat_to_matrix
 from saltus.spatial.vectors import add3, add_scaled3, cross, matrix_times_vector, sub3, transpose_times_vector
-
-POWER, POSE = 6, 7  # wrenches
 
 
 @kernel
@@ -68,11 +67,11 @@ def geometry_gradient(m, p, qpos, arrays, places, joints):
 @kernel
 def covector(before, k, wrenches, b):
     """Gradient by displacements of all from body b on, with the motions of row k before it."""
-    v = row6(before, OF_V, k)
-    total = row6(wrenches, POSE, b)
+    v = six(before, OF_V, k)
+    total = six(wrenches, POSE, b)
     for x in range(MOTIONS):
-        total = sub6(total, cross_force(row6(before, x, k), row6(wrenches, x, b)))
-    return sub6(total, cross_force(v, sub6(row6(wrenches, POWER, b), cross_force(v, row6(wrenches, TRUE, b)))))
+        total = sub6(total, cross_force(six(before, x, k), six(wrenches, x, b)))
+    return sub6(total, cross_force(v, sub6(six(wrenches, POWER, b), cross_force(v, six(wrenches, TRUE, b)))))
 
 
 @kernel(inline=True)

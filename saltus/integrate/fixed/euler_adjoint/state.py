@@ -1,11 +1,11 @@
 """Vector-Jacobian products of a semi-implicit Euler step by its state and controls, without directions of the state.
 
 The gradient by the state is that of φ(q, v, u) = -zᵀ g at constant accelerations (see
-`saltus.integrate.fixed.euler_adjoints`). φ is a sum over bodies and contacts of functions of their poses and of spatial
-motions x of bodies: of z, of the velocities v, of the accelerations a as motions, y and a - a', and the bodies' true
-accelerations. With G the covectors of φ by these motions of a body, and P by its pose, a rotation of a joint by δ about
-its axis s turns all that follows, and a motion x beyond it changes by s × (x - x_before) δ, x_before being that of the
-body before the joint. In sums over all bodies beyond,
+`saltus.integrate.fixed.euler_adjoint.parameters`). φ is a sum over bodies and contacts of functions of their poses and
+of spatial motions x of bodies: of z, of the velocities v, of the accelerations a as motions, y and a - a', and the
+bodies' true accelerations. With G the covectors of φ by these motions of a body, and P by its pose, a rotation of a
+joint by δ about its axis s turns all that follows, and a motion x beyond it changes by s × (x - x_before) δ, x_before
+being that of the body before the joint. In sums over all bodies beyond,
 
     ∂φ/∂q = s · [Σ (P + x ×* G) - x_before ×* Σ G],
 
@@ -30,7 +30,9 @@ from saltus.contact.rows.blocks import CONE, UNILATERAL, chained_dof, times_rows
 from saltus.contact.rows.cost import block_weight, row_forces, row_residuals
 from saltus.dynamics.actuator.actuation import motors
 from saltus.dynamics.passive import dampers, springs
-from saltus.integrate.fixed.adjoint_motions import (
+from saltus.dynamics.tree.inverse_derivative import put_six, six
+from saltus.integrate.fixed.euler_adjoint.frames import geometry_gradient
+from saltus.integrate.fixed.euler_adjoint.motions import (
     BEHIND,
     MOTIONS,
     OF_A,
@@ -38,15 +40,14 @@ from saltus.integrate.fixed.adjoint_motions import (
     OF_V,
     OF_Y,
     OF_Z,
+    POSE,
+    POWER,
     TRUE,
     A,
     Z,
-    add_row6,
+    add_six,
     contact_forces,
-    row6,
-    set_row6,
 )
-from saltus.integrate.fixed.euler_geometry_adjoints import geometry_gradient
 from saltus.number.components import frozen, seed, tangent_of, value_of
 from saltus.number.conditions import has
 from saltus.number.kernels import kernel, only_with
@@ -63,7 +64,6 @@ from saltus.spatial.motions import (
 )
 from saltus.spatial.vectors import add3, cross, sub3
 
-POWER, POSE = 6, 7  # sums: of v ×* G of true accelerations, of P + x ×* G
 PLACE, LENGTH, SPEED, CONTROL = 6, 0, 1, 2  # directions: of places of limits and springs; of motors
 NO_BIT = -1
 
@@ -76,54 +76,54 @@ def tree_wrenches(m, p, motions, wrenches):
     """Covectors of the power of the bodies' inertia, -z·(I a + v ×* I v) + y·I (a - a')."""
     for b in range(m.nbody):
         inertia = p.cinert[b]
-        z, v, a = row6(motions, OF_Z, b), row6(motions, OF_V, b), row6(motions, TRUE, b)
+        z, v, a = six(motions, OF_Z, b), six(motions, OF_V, b), six(motions, TRUE, b)
         momentum = inertia_times_motion(inertia, v)
         force = add6(inertia_times_motion(inertia, a), cross_force(v, momentum))
         of_a = scale6(-1.0, inertia_times_motion(inertia, z))
         # -z·(v ×* I v) = (v × z)·I v
         of_v = add6(cross_force(z, momentum), inertia_times_motion(inertia, cross_motion(v, z)))
         nothing = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
-        set_row6(wrenches, OF_Z, b, scale6(-1.0, force))
-        set_row6(wrenches, OF_V, b, of_v)
-        set_row6(wrenches, OF_A, b, nothing)
-        set_row6(wrenches, OF_Y, b, inertia_times_motion(inertia, row6(motions, OF_CHANGE, b)))
-        set_row6(wrenches, OF_CHANGE, b, inertia_times_motion(inertia, row6(motions, OF_Y, b)))
-        set_row6(wrenches, TRUE, b, of_a)
-        set_row6(wrenches, POWER, b, cross_force(v, of_a))
-        set_row6(wrenches, POSE, b, nothing)
+        put_six(wrenches, OF_Z, b, scale6(-1.0, force))
+        put_six(wrenches, OF_V, b, of_v)
+        put_six(wrenches, OF_A, b, nothing)
+        put_six(wrenches, OF_Y, b, inertia_times_motion(inertia, six(motions, OF_CHANGE, b)))
+        put_six(wrenches, OF_CHANGE, b, inertia_times_motion(inertia, six(motions, OF_Y, b)))
+        put_six(wrenches, TRUE, b, of_a)
+        put_six(wrenches, POWER, b, cross_force(v, of_a))
+        put_six(wrenches, POSE, b, nothing)
 
 
 @kernel
 def add_forces(m, p, motions, wrenches):
     """Covectors of the power of Cartesian forces, which move with centres of mass and do not turn."""
     for b in range(1, m.nbody):
-        f, z = p.xfrc_applied[b], row6(motions, OF_Z, b)
+        f, z = p.xfrc_applied[b], six(motions, OF_Z, b)
         arm = sub3(p.xipos[b], p.subtree_com[m.body_rootid[b]])
         wrench = unit_wrench(arm, (f[0], f[1], f[2]))
         torque = f[3], f[4], f[5], 0.0, 0.0, 0.0
         add_wrench(motions, wrenches, OF_Z, b, add6(wrench, torque))
         moved = cross((f[0], f[1], f[2]), (z[0], z[1], z[2]))
-        add_row6(wrenches, POSE, b, unit_wrench(arm, moved))
+        add_six(wrenches, POSE, b, unit_wrench(arm, moved))
 
 
 @kernel
 def tree_gradient(m, p, wrenches, before, by_state):
     """Add the gradient by positions and velocities from the covectors, which are summed over subtrees."""
     for b in range(m.nbody - 1, 0, -1):
-        true, power = row6(wrenches, TRUE, b), row6(wrenches, POWER, b)
+        true, power = six(wrenches, TRUE, b), six(wrenches, POWER, b)
         for i in range(m.body_dofadr[b], m.body_dofadr[b] + m.body_dofnum[b]):
-            s, v = p.cdof[i], row6(before, OF_V, i)
-            total = row6(wrenches, POSE, b)
+            s, v = p.cdof[i], six(before, OF_V, i)
+            total = six(wrenches, POSE, b)
             for x in range(MOTIONS):
-                total = sub6(total, cross_force(row6(before, x, i), row6(wrenches, x, b)))
+                total = sub6(total, cross_force(six(before, x, i), six(wrenches, x, b)))
             total = sub6(total, cross_force(v, sub6(power, cross_force(v, true))))
             by_state[0, i] += dot6(s, total)
-            both = add6(v, row6(before, BEHIND, i))
-            by_state[1, i] += dot6(s, sub6(add6(row6(wrenches, OF_V, b), power), cross_force(both, true)))
+            both = add6(v, six(before, BEHIND, i))
+            by_state[1, i] += dot6(s, sub6(add6(six(wrenches, OF_V, b), power), cross_force(both, true)))
         parent = m.body_parentid[b]
         if parent > 0:
             for x in range(POSE + 1):
-                add_row6(wrenches, x, parent, row6(wrenches, x, b))
+                add_six(wrenches, x, parent, six(wrenches, x, b))
 
 
 # ---------------------------------------------------------------- springs, dampers, motors
@@ -313,8 +313,8 @@ def add_contact(g, d, k, motions, wrenches):
 @kernel
 def add_wrench(motions, wrenches, x, body, wrench):
     """Add a covector of motion x of a body, and x ×* it to the sum of its pose."""
-    add_row6(wrenches, x, body, wrench)
-    add_row6(wrenches, POSE, body, cross_force(row6(motions, x, body), wrench))
+    add_six(wrenches, x, body, wrench)
+    add_six(wrenches, POSE, body, cross_force(six(motions, x, body), wrench))
 
 
 @kernel
