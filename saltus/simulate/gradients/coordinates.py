@@ -56,6 +56,18 @@ class Coordinates:
         out[self._quaternions] = 0.5 * _rates(qpos[self._quaternions]) @ changes[self._rotations]
         return out
 
+    def dof_of(self, a: int) -> int | None:
+        """The degree of freedom that coordinate a is; None for those of quaternions."""
+        found = self._plain_v[self._plain_q == a]
+        return int(found[0]) if len(found) else None
+
+    def rates(self, qpos: Array, a: int) -> Array:
+        """Rates [..., nv] of coordinate a, of a quaternion, by those along the axes of qvel, at positions [..., nq]."""
+        k, i = (int(place) for place in np.argwhere(self._quaternions == a)[0])
+        out = np.zeros((*qpos.shape[:-1], self.nv))
+        out[..., self._rotations[k]] = 0.5 * _rates(qpos[..., self._quaternions[k]])[..., i, :]
+        return out
+
     def to_tangent(self, qpos: Array, gradient: Array) -> Array:
         """Gradient along the axes of qvel [..., nv] from that with respect to coordinates [..., nq]."""
         out = np.zeros((*gradient.shape[:-1], self.nv))

@@ -13,7 +13,8 @@ from typing import Any, Self
 
 import numpy as np
 
-Derivatives = tuple[float, float, float]  # of a function at a number: its value, slope and curvature
+Derivatives = tuple[Any, Any, Any]  # of a function at a number: its value, slope and curvature
+Function = Callable[[Any, Any], Derivatives]
 
 
 class DifferentiatedNumber:
@@ -128,50 +129,62 @@ class DifferentiatedNumber:
     def __getattr__(self, name: str) -> Callable[[], Any]:
         if name not in _FUNCTIONS:
             raise AttributeError(name)
-        return lambda: self.through(*_FUNCTIONS[name](self.value))
+        of = np if isinstance(self.value, np.ndarray) else math
+        return lambda: self.through(*_FUNCTIONS[name](self.value, of))
 
 
-def _tan(x: float) -> Derivatives:
-    t = math.tan(x)
+# Functions by name, of a number and of the module, `math` or `numpy`, whose functions take it.
+
+
+def _tan(x: Any, of: Any) -> Derivatives:
+    t = of.tan(x)
     return t, 1 + t * t, 2 * t * (1 + t * t)
 
 
-def _tanh(x: float) -> Derivatives:
-    t = math.tanh(x)
+def _tanh(x: Any, of: Any) -> Derivatives:
+    t = of.tanh(x)
     return t, 1 - t * t, -2 * t * (1 - t * t)
 
 
-def _sqrt(x: float) -> Derivatives:
-    root = math.sqrt(x)
-    return (root, 0.5 / root, -0.25 / (x * root)) if root > 0 else (0.0, 0.0, 0.0)  # 0: a subgradient of lengths
+def _sqrt(x: Any, of: Any) -> Derivatives:
+    root = of.sqrt(x)
+    if of is math:
+        return (root, 0.5 / root, -0.25 / (x * root)) if root > 0 else (0.0, 0.0, 0.0)  # 0: a subgradient of lengths
+    some = np.where(root == 0, np.inf, root)
+    return root, 0.5 / some, -0.25 / some**3
 
 
-def _arcsin(x: float) -> Derivatives:
+def _arcsin(x: Any, of: Any) -> Derivatives:
     c = 1 - x * x
-    return math.asin(x), c**-0.5, x * c**-1.5
+    return of.asin(x), c**-0.5, x * c**-1.5
 
 
-def _logarithm(of: Callable[[float], float], scale: float) -> Callable[[float], Derivatives]:
-    return lambda x: (of(x), 1 / (x * scale), -1 / (x * x * scale))
+def _arccos(x: Any, of: Any) -> Derivatives:
+    _, slope, curvature = _arcsin(x, of)
+    return of.acos(x), -slope, -curvature
 
 
-_FUNCTIONS: dict[str, Callable[[float], Derivatives]] = {
-    "sin": lambda x: (math.sin(x), math.cos(x), -math.sin(x)),
-    "cos": lambda x: (math.cos(x), -math.sin(x), -math.cos(x)),
+def _logarithm(name: str, scale: float) -> Function:
+    return lambda x, of: (getattr(of, name)(x), 1 / (x * scale), -1 / (x * x * scale))
+
+
+_FUNCTIONS: dict[str, Function] = {
+    "sin": lambda x, of: (of.sin(x), of.cos(x), -of.sin(x)),
+    "cos": lambda x, of: (of.cos(x), -of.sin(x), -of.cos(x)),
     "tan": _tan,
     "arcsin": _arcsin,
-    "arccos": lambda x: (math.acos(x), -_arcsin(x)[1], -_arcsin(x)[2]),
-    "arctan": lambda x: (math.atan(x), 1 / (1 + x * x), -2 * x / (1 + x * x) ** 2),
-    "sinh": lambda x: (math.sinh(x), math.cosh(x), math.sinh(x)),
-    "cosh": lambda x: (math.cosh(x), math.sinh(x), math.cosh(x)),
+    "arccos": _arccos,
+    "arctan": lambda x, of: (of.atan(x), 1 / (1 + x * x), -2 * x / (1 + x * x) ** 2),
+    "sinh": lambda x, of: (of.sinh(x), of.cosh(x), of.sinh(x)),
+    "cosh": lambda x, of: (of.cosh(x), of.sinh(x), of.cosh(x)),
     "tanh": _tanh,
     "sqrt": _sqrt,
-    "exp": lambda x: (math.exp(x), math.exp(x), math.exp(x)),
-    "expm1": lambda x: (math.expm1(x), math.exp(x), math.exp(x)),
-    "log": _logarithm(math.log, 1.0),
-    "log10": _logarithm(math.log10, math.log(10)),
-    "log2": _logarithm(math.log2, math.log(2)),
-    "log1p": lambda x: (math.log1p(x), 1 / (1 + x), -1 / (1 + x) ** 2),
+    "exp": lambda x, of: (of.exp(x), of.exp(x), of.exp(x)),
+    "expm1": lambda x, of: (of.expm1(x), of.exp(x), of.exp(x)),
+    "log": _logarithm("log", 1.0),
+    "log10": _logarithm("log10", math.log(10)),
+    "log2": _logarithm("log2", math.log(2)),
+    "log1p": lambda x, of: (of.log1p(x), 1 / (1 + x), -1 / (1 + x) ** 2),
 }
 
 

@@ -1,0 +1,89 @@
+"""States and controls at all stages of a trajectory, places of points of bodies there, and rates of all of these."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from saltus.control.trajectory.loops import places
+from saltus.simulate.gradients.coordinates import Coordinates
+
+if TYPE_CHECKING:
+    from saltus.simulate.engine.engine import Engine
+
+Array = NDArray[np.float64]
+FIELDS = ("qpos", "qvel", "act", "ctrl")
+
+
+class StageValues:
+    """What costs read at stages 0 to `last`, from states [last + 1, rows] as `Engine.state`.
+
+    Everything that a cost reads is an input, with a number: `first` says where those of a field begin; places of
+    points, three each, follow as they are asked for. Directions are (dq, dv, dw, du).
+    """
+
+    def __init__(self, engine: Engine, states: Array):
+        self._engine, self._states = engine, states
+        self.model, self.last = engine.model, len(states) - 1
+        self.time = states[:, engine.rows_of("time").start]
+        self.qpos, self.qvel = states[:, engine.rows_of("qpos")], states[:, engine.rows_of("qvel")]
+        self.act = states[:, engine.rows_of("act")][:, : engine.m.nact]
+        self.ctrl = states[:, engine.rows_of("ctrl")].copy()
+        self.ctrl[-1] = 0.0
+        sizes = [getattr(self, name).shape[1] for name in FIELDS]
+        starts = np.cumsum([0, *sizes]).tolist()
+        self.first = dict(zip(FIELDS, starts, strict=False))
+        self._places_from = starts[-1]
+        self._numbers: dict[tuple[object, ...], int] = {}
+        self._places: list[Array] = []
+        self._jacobians: list[Array | None] = []
+
+    def place(self, body: int, offset: Array, derivatives: bool) -> tuple[Array, int]:
+        """Positions [last + 1, 3] (m) of a point of a body, at an offset (m) in its frame; number of the first."""
+        points = np.array([body]), np.array(offset, float)[None]
+        return self._combined((body, points[1].tobytes()), *points, np.ones(1), derivatives)
+
+    def com(self, derivatives: bool) -> tuple[Array, int]:
+        """Centres of mass [last + 1, 3] (m) of all bodies; number of the first coordinate."""
+        m = self.model.mj_model
+        return self._combined(
+            ("com",), np.arange(m.nbody), m.body_ipos, m.body_mass / m.body_mass.sum(), derivatives
+        )
+
+    def _combined(
+        self, key: tuple[object, ...], bodies: NDArray[np.int64], offsets: Array, weights: Array, derivatives: bool
+    ) -> tuple[Array, int]:
+        """A weighted sum of positions of points, which is computed once for all stages."""
+        if key not in self._numbers:
+            self._numbers[key] = len(self._places)
+            self._places.append(np.empty(0))
+            self._jacobians.append(None)
+        k = self._numbers[key]
+        if not len(self._places[k]) or (derivatives and self._jacobians[k] is None):
+            N, P, nv = len(self._states), len(bodies), self.model.nv
+            points, jacobians = np.empty((N, P, 3)), np.zeros((N if derivatives else 0, P, 3, nv))
+            call = self._engine.m, self._engine.d, self._states, bodies, offsets, points, jacobians, np.zeros((3, nv))
+            places(*call)
+            self._engine.computed = None
+            alone = P == 1
+            self._places[k] = points[:, 0] if alone else np.einsum("p,npi->ni", weights, points)
+            if derivatives:
+                self._jacobians[k] = jacobians[:, 0] if alone else np.einsum("p,npij->nij", weights, jacobians)
+        return self._places[k], self._places_from + 3 * k
+
+    def direction(self, key: int, coordinates: Coordinates) -> int | None:
+        """The direction of which an input is the coordinate; None for places and quaternions, which have `rates`."""
+        if key < self.first["qvel"]:
+            return coordinates.dof_of(key)
+        return None if key >= self._places_from else key - self.first["qvel"] + self.model.nv
+
+    def rates(self, key: int, coordinates: Coordinates) -> Array:
+        """Rates [last + 1, nv] of a place's coordinate, or of a quaternion's, along the axes of qvel."""
+        if key < self.first["qvel"]:
+            return coordinates.rates(self.qpos, key)
+        k, i = divmod(key - self._places_from, 3)
+        jacobian = self._jacobians[k]
+        assert jacobian is not None, "places have rates where derivatives were asked for"
+        return jacobian[:, i]
