@@ -104,7 +104,8 @@ def ilqr(
     if first.shape != (steps, sim.model.nu):
         raise OptionError(f"ilqr: controls must have shape {(steps, sim.model.nu)}, not {first.shape}")
     most, small = whole_number("iterations", iterations), positive("tolerance", tolerance)
-    return _Search(copy.deepcopy(sim), f, first).plan(most, small)
+    copied = copy.deepcopy(sim, {id(sim.model): sim.model})  # models never change
+    return _Search(copied, f, first).plan(most, small)
 
 
 class _Search:

@@ -78,25 +78,27 @@ def follow(parameters: int) -> Entry:
     """Loop of T steps under a policy, for integrators with `parameters` parameters.
 
     (m_real, m_ints, d_real, d_ints, address, joints, spans, policies, dx [n], states [T + 1, rows], h, *parameters) ->
-    (steps taken, status). From the first of the states, it writes the others, each with the controls of the step from
+    status. From the first of the states, it writes the others, each with the controls of the step from
     there. address: of `saltus.simulate.engine.loops.advance`; the rest is as in `state_difference` and `put_controls`.
     It ends behind the first step with a status.
     """
 
     def follow(m_real, m_ints, d_real, d_ints, address, joints, spans, policies, dx, states, h, parameters):
-        nv, rows = spans[1, 1] - spans[1, 0], states.shape[1]
+        nv, rows, u = spans[1, 1] - spans[1, 0], states.shape[1], spans[3]
+        for i in range(rows):
+            d_real[i] = states[0, i]
         for k in range(len(states) - 1):
             row = states[k]
             state_difference(joints, spans, policies.nominal[k], row, nv, dx)
             put_controls(policies, spans, dx, k, row)
-            for i in range(rows):
+            for i in range(u[0], u[1]):
                 d_real[i] = row[i]
             _, status = _steps(address, (m_real, m_ints, d_real, d_ints, 1, h) + parameters)
             for i in range(rows):
                 states[k + 1, i] = d_real[i]
             if status != 0:
-                return k + 1, status
-        return len(states) - 1, 0
+                return status
+        return 0
 
     return entry(follow, name="follow_policy", structs=(), parameters=parameters)
 

@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 
 from saltus.control.tangent_states import control_ranges, difference, put_state, take_whole_step
 from saltus.control.trajectory.loops import Policies, follow, joints_of
+from saltus.control.trajectory.stage_values import spans_of
+from saltus.model.layout import DATA
 from saltus.number.cache.checked import CHECKED
 from saltus.simulate.derivatives.linearize import StepTangents, prepare_linearize
 
@@ -27,10 +29,9 @@ class Motions:
         self._sim, self._steps, self._who = sim, steps, who
         self._start, self.low, self.high = sim.snapshot(), *control_ranges(sim)
         engine = sim.engine
+        self._first = engine.state.copy()
         self.size = 2 * sim.model.nv + engine.m.nact
-        self._spans = [engine.rows_of(name) for name in ("qpos", "qvel")]
-        first = engine.rows_of("act").start
-        self._spans += [slice(first, first + engine.m.nact), engine.rows_of("ctrl")]
+        self._spans = spans_of(engine)
         self._tangents = _plain_tangents(engine)
         self._loop = None
         if self._tangents is not None:
@@ -38,14 +39,14 @@ class Motions:
             address = engine.loop.address(
                 engine.step_m, engine.d, 1, engine.timestep, *parameters, result=types.UniTuple(types.int64, 2)
             )
-            spans = np.array([(span.start, span.stop) for span in self._spans])
+            spans = np.array([(span.start, span.stop) for span in self._spans[:4]])
             fixed = address, joints_of(sim.model), spans
             self._loop = follow(len(parameters)), (*_buffers(engine), *fixed), parameters
 
     def held(self, controls: Array) -> Array:
         """States under given controls [T, nu]; DivergenceError if the motion diverges."""
         k, K = np.zeros_like(controls), np.zeros((*controls.shape, self.size))
-        nominal = np.repeat(self._first()[None], self._steps + 1, axis=0)
+        nominal = np.repeat(self._first[None], self._steps + 1, axis=0)
         return self.under(nominal, controls, k, K, 0.0)
 
     def under(self, nominal: Array, controls: Array, k: Array, K: Array, size: float) -> Array:
@@ -57,12 +58,12 @@ class Motions:
         """
         policies = Policies(nominal, controls, k, K, self.low, self.high, float(size))
         states = np.empty_like(nominal)
-        states[0] = self._first()
+        states[0] = self._first
         if self._loop is not None:
             loop, fixed, parameters = self._loop
             engine = self._sim.engine
             engine.d.views["timestep"][...] = engine.timestep
-            _, status = loop(*fixed, policies, np.zeros(self.size), states, engine.timestep, *parameters)
+            status = loop(*fixed, policies, np.zeros(self.size), states, engine.timestep, *parameters)
             engine.computed = None
             if engine.passed_reader is not None:
                 engine.passed_reader.read(engine.timestep)
@@ -75,8 +76,7 @@ class Motions:
         sim, T = self._sim, self._steps
         A, B = np.empty((T, self.size, self.size)), np.empty((T, self.size, sim.model.nu))
         if self._tangents is not None:
-            self._first()
-            forced = np.full(T, bool(sim.xfrc_applied.any()), np.int64)
+            forced = np.full(T, sim.engine.d.ints[DATA.slot["has_xfrc"]], np.int64)
             self._tangents.of_each((states, forced), (A, B), (0, T))
             self._tangents.tell_unconverged()
             return A, B
@@ -86,22 +86,15 @@ class Motions:
             A[k], B[k] = sim.linearize()
         return A, B
 
-    def _first(self) -> Array:
-        """The state at the start, to which the simulation goes."""
-        self._sim.restore(self._start)
-        self._sim.engine.prepare()
-        return self._sim.engine.state.copy()
-
     def _put(self, state: Array) -> None:
         """Set time, positions, velocities, activations and controls of the simulation to those of a state."""
-        q, v, w, u = (state[span] for span in self._spans)
+        q, v, w, u, time = (state[span] for span in self._spans)
         put_state(self._sim, (q, v, w))
-        self._sim.time = float(state[self._sim.engine.rows_of("time").start])
-        self._sim.ctrl[:] = u
+        self._sim.time, self._sim.ctrl[:] = float(time[0]), u
 
     def _step_by_step(self, policies: Policies, states: Array) -> Array:
         """`under` by steps of the simulation, which raise errors."""
-        sim, u = self._sim, self._spans[3]
+        sim, u = self._sim, self._spans.ctrl
         sim.restore(self._start)
         for k in range(self._steps):
             parts = [[row[span] for span in self._spans[:3]] for row in (policies.nominal[k], states[k])]

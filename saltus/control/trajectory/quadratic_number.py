@@ -40,7 +40,10 @@ class QuadraticNumber(DifferentiatedNumber):
 
     def through(self, value: Entry, slope: Entry, curvature: Entry) -> Self:
         """A function of this number, by its value and two derivatives."""
-        g, bends = self.gradient, isinstance(curvature, np.ndarray) or curvature != 0.0
+        g = self.gradient
+        if not g:
+            return type(self)(value, g)
+        bends = isinstance(curvature, np.ndarray) or curvature != 0.0
         if not bends and not isinstance(slope, np.ndarray) and slope == 1.0:
             return type(self)(value, g, self.hessian)
         hessian = {key: slope * entry for key, entry in self.hessian.items()}
@@ -54,6 +57,8 @@ class QuadraticNumber(DifferentiatedNumber):
 
     def _plus(self, other: QuadraticNumber) -> QuadraticNumber:
         """The sum of two numbers."""
+        if not other.gradient:
+            return QuadraticNumber(self.value + other.value, self.gradient, self.hessian)
         found = QuadraticNumber(self.value + other.value, dict(self.gradient), dict(self.hessian))
         for i, entry in other.gradient.items():
             _add(found.gradient, i, entry)
@@ -64,6 +69,8 @@ class QuadraticNumber(DifferentiatedNumber):
     def _times(self, other: QuadraticNumber) -> QuadraticNumber:
         """The product of two numbers."""
         a, b = self.value, other.value
+        if not self.gradient and not other.gradient:
+            return QuadraticNumber(a * b, {})
         found = QuadraticNumber(a * b, {i: b * entry for i, entry in self.gradient.items()})
         for i, entry in other.gradient.items():
             _add(found.gradient, i, a * entry)

@@ -71,19 +71,13 @@ class Stage:
 
     def site(self, name: str) -> Array:
         """Place [3] of a site (m)."""
-        m = self._values.model
-        site = m.id("site", name)
-        return self._place(int(m.mj_model.site_bodyid[site]), m.mj_model.site_pos[site])
+        return self._numbers(*self._values.place("site", name, self._derivatives))
 
     def body(self, name: str) -> Array:
         """Place [3] of a body's frame (m)."""
-        return self._place(self._values.model.id("body", name), np.zeros(3))
+        return self._numbers(*self._values.place("body", name, self._derivatives))
 
     @cached_property
     def com(self) -> Array:
         """Centre of mass [3] of all bodies (m)."""
         return self._numbers(*self._values.com(self._derivatives))
-
-    def _place(self, body: int, offset: NDArray[np.float64]) -> Array:
-        """A point of a body, at an offset (m) in its frame."""
-        return self._numbers(*self._values.place(body, offset, self._derivatives))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,25 @@ if TYPE_CHECKING:
     from saltus.simulate.engine.engine import Engine
 
 Array = NDArray[np.float64]
-FIELDS = ("qpos", "qvel", "act", "ctrl")
+
+
+class Spans(NamedTuple):
+    """Where rows of states, as `Engine.state`, hold fields."""
+
+    qpos: slice
+    qvel: slice
+    act: slice
+    ctrl: slice
+    time: slice
+
+
+def spans_of(engine: Engine) -> Spans:
+    """Where an engine's states hold fields."""
+    if "stage_spans" not in engine.memo:
+        spans = Spans(*(engine.rows_of(name) for name in Spans._fields))
+        own = slice(spans.act.start, spans.act.start + engine.m.nact)  # without room for what is not there
+        engine.memo["stage_spans"] = spans._replace(act=own)
+    return engine.memo["stage_spans"]
 
 
 class StageValues:
@@ -27,23 +45,26 @@ class StageValues:
     def __init__(self, engine: Engine, states: Array):
         self._engine, self._states = engine, states
         self.model, self.last = engine.model, len(states) - 1
-        self.time = states[:, engine.rows_of("time").start]
-        self.qpos, self.qvel = states[:, engine.rows_of("qpos")], states[:, engine.rows_of("qvel")]
-        self.act = states[:, engine.rows_of("act")][:, : engine.m.nact]
-        self.ctrl = states[:, engine.rows_of("ctrl")].copy()
+        spans = spans_of(engine)
+        self.qpos, self.qvel, self.act = states[:, spans.qpos], states[:, spans.qvel], states[:, spans.act]
+        self.ctrl, self.time = states[:, spans.ctrl].copy(), states[:, spans.time.start]
         self.ctrl[-1] = 0.0
-        sizes = [getattr(self, name).shape[1] for name in FIELDS]
-        starts = np.cumsum([0, *sizes]).tolist()
-        self.first = dict(zip(FIELDS, starts, strict=False))
-        self._places_from = starts[-1]
+        m = engine.model
+        starts = 0, m.nq, m.nq + m.nv, m.nq + m.nv + self.act.shape[1]
+        self.first = dict(zip(Spans._fields, starts, strict=False))
+        self._places_from = starts[-1] + m.nu
         self._numbers: dict[tuple[object, ...], int] = {}
         self._places: list[Array] = []
         self._jacobians: list[Array | None] = []
 
-    def place(self, body: int, offset: Array, derivatives: bool) -> tuple[Array, int]:
-        """Positions [last + 1, 3] (m) of a point of a body, at an offset (m) in its frame; number of the first."""
-        points = np.array([body]), np.array(offset, float)[None]
-        return self._combined((body, points[1].tobytes()), *points, np.ones(1), derivatives)
+    def place(self, kind: str, name: str, derivatives: bool) -> tuple[Array, int]:
+        """Positions [last + 1, 3] (m) of a body's frame or a site; number of the first coordinate."""
+        known, key = self._engine.memo.setdefault("stage_points", {}), (kind, name)
+        if key not in known:
+            m, index = self.model.mj_model, self.model.id(kind, name)
+            point = (index, np.zeros(3)) if kind == "body" else (m.site_bodyid[index], m.site_pos[index])
+            known[key] = np.array([point[0]], np.int64), np.array([point[1]], float)
+        return self._combined(key, *known[key], np.ones(1), derivatives)
 
     def com(self, derivatives: bool) -> tuple[Array, int]:
         """Centres of mass [last + 1, 3] (m) of all bodies; number of the first coordinate."""
