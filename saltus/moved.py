@@ -12,6 +12,7 @@ from types import ModuleType
 from typing import Any
 
 MOVED = {
+    "saltus.control.stage": "saltus.control.trajectory.stage",
     "saltus.draw.view": "saltus.draw.scene.view",
     "saltus.dynamics.hill_start": "saltus.dynamics.fibre_equilibrium",
     "saltus.lab.data.player": "saltus.lab.player",

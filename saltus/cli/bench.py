@@ -149,6 +149,14 @@ def ik(
 
 
 @bench_app.command()
+def ilqr(quick: Quick = False, json: Json = None) -> None:
+    """Trajectories of an arm that cost least: CPU time, iterations and cost, against Crocoddyl in the same process."""
+    from saltus.bench.ilqr import bench_ilqr
+
+    bench_ilqr(quick=quick, json_path=json)
+
+
+@bench_app.command()
 def pile(quick: Quick = False, json: Json = None) -> None:
     """A pile of boxes: Moreau-Jean time stepping with hard contact, against soft contact."""
     from saltus.bench.worlds.pile import bench_pile

@@ -40,8 +40,8 @@ class Plan:
 
     controls [T, nu], qpos [T + 1, nq], qvel [T + 1, nv], act [T + 1, na] at the steps, time [T + 1] (s). gains
     [T, nu, 2 nv + na]: of u = u_k + K_k (x - x_k). cost: of the whole; costs: after each iteration. converged: whether
-    an iteration would change the cost by less than the tolerance. singly: why the cost was evaluated stage by stage, which
-    takes longer; "" if it was evaluated at all stages at once.
+    an iteration would change the cost by less than the tolerance. singly: why the cost was evaluated stage by stage,
+    which takes longer; "" if it was evaluated at all stages at once.
     """
 
     controls: Array
@@ -86,8 +86,9 @@ def ilqr(
     """Controls over a horizon that minimise a cost, from the present state of a simulation, which is not changed.
 
     `cost`: f(stage) -> number, summed over the steps and the end (`stage.final`), by arithmetic and NumPy's functions
-    of a `saltus.control.trajectory.stage.Stage`: `stage.qpos`, `qvel`, `act`, `ctrl`, `stage.site("hand")`. `horizon`: steps (int)
-    or s (float). `controls` [T, nu]: at the start; by default the present ones, held. They stay in their ranges.
+    of a `saltus.control.trajectory.stage.Stage`: `stage.qpos`, `qvel`, `act`, `ctrl`, `stage.site("hand")`. It is
+    called for all stages at once where it does not look at values, `stage.step` or `stage.time`. `horizon`: steps (int) or s
+    (float). `controls` [T, nu]: at the start; by default the present ones, held. They stay in their ranges.
     `tolerance`: relative decrease of the cost that ends the iterations.
 
     Raises:

@@ -130,8 +130,8 @@ def cost_under_policy(Q, q, k, K, Vx, Vxx, product):
 def pass_backward(A, B, slopes, curves, low, high, damping, k, K, scratch):
     """Policy k [T, nu], K [T, nu, n] from the end to the start; returns whether there is one, and dV1 and dV2.
 
-    scratch: F and product [n, n + nu], half [nu, n], Q [n + nu, n + nu], q [n + nu], Vx [n], Vxx [n, n], H and L [nu, nu], free [nu],
-    and the memory of `box_minimum`.
+    scratch: F and product [n, n + nu], half [nu, n], Q [n + nu, n + nu], q [n + nu], Vx [n], Vxx [n, n], H and L
+    [nu, nu], free [nu], and the memory of `box_minimum`.
     """
     F, product, half, Q, q, Vx, Vxx, H, L, free, work = scratch
     T, n, nu = B.shape

@@ -106,7 +106,7 @@ def descend(H, g, x, low, high, slope, step, tried, value):
 def box_minimum(H, g, low, high, x, free, L, work):
     """x ← the minimum, free ← its components within the bounds, L ← the factor of H among these (see `factor_free`).
 
-    H [n, n], L [n, n]; work: arrays [n], [n, 1], [n]. Returns False if H is not positive definite on the free components.
+    H [n, n], L [n, n]; work: arrays [n], [n, 1], [n]. Returns False if H is not positive definite on free components.
     """
     slope, step, tried = work
     for i in range(len(g)):

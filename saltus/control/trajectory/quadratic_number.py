@@ -1,7 +1,7 @@
 """Numbers with first and second derivatives by few inputs, at one stage of a plan or at all stages together, for costs.
 
-A function s of a number f with gradient g and Hessian H has the gradient s' g and the Hessian s' H + s'' g gᵀ (Griewank &
-Walther, Evaluating Derivatives (2008), 13.3). Only entries that are not zero are kept. Values and entries are numbers,
+A function s of a number f with gradient g and Hessian H has the gradient s' g and the Hessian s' H + s'' g gᵀ (Griewank
+& Walther, Evaluating Derivatives (2008), 13.3). Entries that are zero are left out. Values and entries are numbers,
 or arrays over stages; entries that are the same at all stages stay numbers, so that quadratic terms cost little.
 """
 
@@ -97,7 +97,7 @@ class QuadraticNumber(DifferentiatedNumber):
             return super().__abs__()
         return self.through(np.abs(self.value), np.where(self.value < 0, -1.0, 1.0), 0.0)
 
-    def arctan2(self, other: Self | float) -> Self:
+    def arctan2(self, other: Any) -> Any:
         """The angle of (other, self)."""
         y, x = self.value, value_of(other)
         steep = not _agreed(abs(x) >= abs(y))

@@ -44,7 +44,9 @@ class Stage:
     @property
     def time(self) -> float | QuadraticNumber:
         """Time (s)."""
-        return float(self._values.time[self._rows]) if isinstance(self._rows, int) else self._constant(self._values.time)
+        return (
+            float(self._values.time[self._rows]) if isinstance(self._rows, int) else self._constant(self._values.time)
+        )
 
     def _constant(self, values: NDArray[np.float64]) -> QuadraticNumber:
         return QuadraticNumber(values[self._rows], {})

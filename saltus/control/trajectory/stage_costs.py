@@ -74,7 +74,8 @@ class StageCosts:
             with np.errstate(all="ignore"):
                 found = self._of(Stage(values, slice(0, values.last), derivatives))
         except Exception as error:  # whatever is wrong is said of a single stage, or is not wrong there
-            self.singly = f"{type(error.__cause__ or error).__name__}: {error}"
+            cause = error.__cause__ or error
+            self.singly = f"{type(cause).__name__}: {cause}"
             return None
         # numbers raise errors where arrays become infinite or NaN
         return found if np.isfinite(_value(found)).all() else None

@@ -17,7 +17,7 @@ Array = NDArray[np.float64]
 
 
 class Spans(NamedTuple):
-    """Where rows of states, as `Engine.state`, hold fields."""
+    """Slices of fields in states as `Engine.state`; act without room for actuators that are not there."""
 
     qpos: slice
     qvel: slice
@@ -27,7 +27,7 @@ class Spans(NamedTuple):
 
 
 def spans_of(engine: Engine) -> Spans:
-    """Where an engine's states hold fields."""
+    """Slices of fields in an engine's states."""
     if "stage_spans" not in engine.memo:
         spans = Spans(*(engine.rows_of(name) for name in Spans._fields))
         own = slice(spans.act.start, spans.act.start + engine.m.nact)  # without room for what is not there
@@ -36,10 +36,10 @@ def spans_of(engine: Engine) -> Spans:
 
 
 class StageValues:
-    """What costs read at stages 0 to `last`, from states [last + 1, rows] as `Engine.state`.
+    """Values of stages 0 to `last` for a cost, from states [last + 1, rows] as `Engine.state`.
 
     Everything that a cost reads is an input, with a number: `first` says where those of a field begin; places of
-    points, three each, follow as they are asked for. Directions are (dq, dv, dw, du).
+    points, three each, follow as they are asked for. Directions are (dq, dv, dw, du). Units are those of `Stage`.
     """
 
     def __init__(self, engine: Engine, states: Array):
@@ -64,14 +64,13 @@ class StageValues:
             m, index = self.model.mj_model, self.model.id(kind, name)
             point = (index, np.zeros(3)) if kind == "body" else (m.site_bodyid[index], m.site_pos[index])
             known[key] = np.array([point[0]], np.int64), np.array([point[1]], float)
-        return self._combined(key, *known[key], np.ones(1), derivatives)
+        body, offset = known[key]
+        return self._combined(key, body, offset, np.ones(1), derivatives)
 
     def com(self, derivatives: bool) -> tuple[Array, int]:
         """Centres of mass [last + 1, 3] (m) of all bodies; number of the first coordinate."""
         m = self.model.mj_model
-        return self._combined(
-            ("com",), np.arange(m.nbody), m.body_ipos, m.body_mass / m.body_mass.sum(), derivatives
-        )
+        return self._combined(("com",), np.arange(m.nbody), m.body_ipos, m.body_mass / m.body_mass.sum(), derivatives)
 
     def _combined(
         self, key: tuple[object, ...], bodies: NDArray[np.int64], offsets: Array, weights: Array, derivatives: bool

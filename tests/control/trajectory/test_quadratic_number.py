@@ -84,7 +84,7 @@ def expression(x, y):
 
 
 def test_numbers_of_many_stages_are_those_of_each():
-    """Values, gradients and Hessians of arrays are those of single numbers, in which 0 to powers is an exception too."""
+    """Values, gradients and Hessians of arrays are those of single numbers; 0 to powers is an exception."""
     values = np.random.default_rng(1).uniform(0.05, 0.95, (2, 6))
     values[1, 2] = 0.0
     found = expression(*numbers_of(values, range(2), True))

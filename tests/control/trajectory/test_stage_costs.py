@@ -20,7 +20,8 @@ MODEL = """<mujoco><option timestep=".01"/><worldbody>
     <body name="arm" pos=".1 0 0"><joint name="a" axis="0 1 0"/>
       <geom type="capsule" fromto="0 0 0 .4 0 0" size=".03" mass="1" contype="0" conaffinity="0"/>
       <body name="ball" pos=".4 0 0"><joint name="b" type="ball"/>
-        <geom size=".05" pos=".1 0 .05" mass=".5" contype="0" conaffinity="0"/><site name="tip" pos=".2 .1 0"/></body></body>
+        <geom size=".05" pos=".1 0 .05" mass=".5" contype="0" conaffinity="0"/><site name="tip" pos=".2 .1 0"/></body>
+    </body>
   </body></worldbody>
   <actuator><motor joint="a"/><general joint="b" gear="0 1 0" dyntype="filter" dynprm=".1"/></actuator></mujoco>"""
 STEPS = 6
@@ -50,7 +51,9 @@ def smooth(s):
     tip, com = s.site("tip") - np.array([0.3, 0.1, 1.2]), s.com
     places = tip @ tip + np.exp(com[0]) * com[2] + tip[0] * s.body("arm")[1] + com[1] * s.qvel[2]
     state = s.qpos[3] * s.qpos[4] + s.qpos[7] ** 3 + np.sum(s.qvel**2) + s.act[0] * s.qvel[6] + s.qpos[10] * tip[2]
-    return places + state + s.time * s.qvel[1] + (0.0 if s.final else s.ctrl[0] * s.ctrl[1] ** 2 + s.ctrl[0] * s.qvel[0])
+    return (
+        places + state + s.time * s.qvel[1] + (0.0 if s.final else s.ctrl[0] * s.ctrl[1] ** 2 + s.ctrl[0] * s.qvel[0])
+    )
 
 
 def jumping(s):
@@ -148,7 +151,7 @@ def moved(sim, states, direction, by):
 
 
 def test_second_derivatives_of_costs(sim, states):
-    """By velocities, activations and controls they are complete: differences of slopes. Those of places are left out."""
+    """By velocities, activations and controls they are complete: differences of slopes."""
     costs = StageCosts(sim.model, smooth)
     _, curves = costs.expand(StageValues(sim.engine, states))
     for direction in range(10, 23):
