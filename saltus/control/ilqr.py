@@ -87,8 +87,8 @@ def ilqr(
 
     `cost`: f(stage) -> number, summed over the steps and the end (`stage.final`), by arithmetic and NumPy's functions
     of a `saltus.control.trajectory.stage.Stage`: `stage.qpos`, `qvel`, `act`, `ctrl`, `stage.site("hand")`. It is
-    called for all stages at once where it does not look at values, `stage.step` or `stage.time`. `horizon`: steps (int) or s
-    (float). `controls` [T, nu]: at the start; by default the present ones, held. They stay in their ranges.
+    called for all stages at once where it does not look at values, `stage.step` or `stage.time`. `horizon`: steps
+    (int) or s (float). `controls` [T, nu]: at the start; by default the present ones, held. They stay in their ranges.
     `tolerance`: relative decrease of the cost that ends the iterations.
 
     Raises:
