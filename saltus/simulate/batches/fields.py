@@ -9,13 +9,34 @@ from numpy.typing import NDArray
 from saltus.errors import OptionError
 from saltus.model.layout import DATA
 from saltus.model.model import Model
+from saltus.model.sensor_enums import (
+    ACTUATORPOS,
+    ACTUATORVEL,
+    BALLANGVEL,
+    BALLQUAT,
+    CAMPROJECTION,
+    CLOCK,
+    INSIDESITE,
+    JOINTPOS,
+    JOINTVEL,
+    MAGNETOMETER,
+    ON_FRAMES,
+    ON_MOTION,
+    ON_NOTHING,
+    ON_SUBTREES,
+    RANGEFINDER,
+    SUBTREECOM,
+    TENDONPOS,
+    TENDONVEL,
+)
 from saltus.number.structs import Struct
 from saltus.simulate.engine.batch.states import FIELDS
 from saltus.simulate.engine.data import CONSTRAINTS, SHOWN, sparse_rows
 from saltus.simulate.engine.sensing import BODY_FIELDS
 
-# stages to compute before a field is read; each includes the ones before it, except that SENSORS do not need BODIES
-STATE, POSITIONS, SMOOTH, FORWARD, BODIES, SENSORS, INVERSE = range(7)
+# stages to compute before a field is read; each includes the ones before it, except that SENSORS do not need BODIES,
+# and that sensors of motion need positions and velocities alone
+STATE, POSITIONS, SMOOTH, FORWARD, BODIES, SENSORS, INVERSE, MOTION_SENSORS = range(8)
 
 STATES = (*FIELDS, "qacc_warmstart")  # fields that can also be written
 OF_POSITIONS = (
@@ -63,6 +84,24 @@ def stage_of(name: str, m: Struct) -> int:
     return FORWARD if gripping or "adhesive" in m.layout.features or name in OF_CONSTRAINTS else SMOOTH
 
 
+#: Families of sensors, and types of others, that read no forces, accelerations, energies or contacts.
+OF_MOTION = frozenset({ON_NOTHING, ON_FRAMES, ON_MOTION, ON_SUBTREES})
+JOINTS_AND_RAYS = frozenset(
+    (JOINTPOS, JOINTVEL, TENDONPOS, TENDONVEL, ACTUATORPOS, ACTUATORVEL, BALLQUAT, BALLANGVEL, SUBTREECOM)
+    + (MAGNETOMETER, CLOCK, RANGEFINDER, CAMPROJECTION, INSIDESITE)
+)
+#: Features with which forward dynamics changes positions, velocities or what acts before it computes them.
+ENTANGLED = frozenset({"adhere", "adhesive", "event", "stepping", "sleep", "prescribed"})
+
+
+def senses_motion(m: Struct) -> bool:
+    """Whether all sensors of a model read positions and velocities alone, so that none needs forward dynamics."""
+    sensors = zip(m.views["sensor_family"].tolist(), m.views["sensor_type"].tolist(), strict=True)
+    return not (ENTANGLED & m.layout.features) and all(
+        family in OF_MOTION or kind in JOINTS_AND_RAYS for family, kind in sensors
+    )
+
+
 class Place(NamedTuple):
     """Place of a field: its rows in the state or in a workspace, and the shape for one simulation."""
 
@@ -90,6 +129,7 @@ def passes(names: Sequence[str], m: Struct) -> list[tuple[int, list[int]]]:
     """Groups of names, by their numbers, that are read together, each after a stage.
 
     Inverse dynamics and forces of bodies overwrite quantities of forward dynamics, so they form groups of their own.
+    Sensors of positions and velocities are read without forward dynamics, if nothing else needs it.
     """
     stages = [stage_of(name, m) for name in names]
     last = max(stages, default=STATE)
@@ -100,5 +140,8 @@ def passes(names: Sequence[str], m: Struct) -> list[tuple[int, list[int]]]:
             alone.setdefault(stage, []).append(k)
         else:
             together.append(k)
-    common = max((stages[k] for k in together), default=STATE)
+    found = {stages[k] for k in together}
+    common = max(found, default=STATE)
+    if common == SENSORS and found <= {STATE, POSITIONS, SENSORS} and senses_motion(m):
+        common = MOTION_SENSORS
     return [(common, together)] * bool(together) + list(alone.items())

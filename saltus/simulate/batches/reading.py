@@ -15,6 +15,7 @@ from saltus.simulate.batches.arrays import WritableArray, writable
 from saltus.simulate.batches.copying import gather
 from saltus.simulate.batches.fields import (
     BODIES,
+    MOTION_SENSORS,
     SENSORS,
     STATE,
     Place,
@@ -63,7 +64,8 @@ class Reader:
         span = sensor_place(self.model, name)
         rows = self.place("sensordata").rows[span]
         array = self._target(name, rows.shape, out)
-        self._read(SENSORS, [Wanted("sensordata", Place(rows, rows.shape), array)])
+        ((stage, _),) = passes(["sensordata"], self.lanes.m)
+        self._read(stage, [Wanted("sensordata", Place(rows, rows.shape), array)])
         return array
 
     def place(self, name: str) -> Place:
@@ -125,7 +127,7 @@ class Reader:
 
         def work(worker: int, first: int, last: int) -> int:
             workspace = lanes.prepared(worker)
-            if stage == SENSORS:
+            if stage in (SENSORS, MOTION_SENSORS):
                 attach_sensing(self.model, workspace)
             m = lanes.models[worker]
             structs = (m,) if words is None else (m, with_features(m, words))
@@ -140,10 +142,10 @@ class Reader:
 
     def words(self, stage: int, names: set[str]) -> frozenset[str] | None:
         """Features that a second Model needs for the fields of a stage; None if no second Model is needed."""
-        if stage not in (BODIES, SENSORS):
+        if stage not in (BODIES, SENSORS, MOTION_SENSORS):
             return None
         words: frozenset[str] = frozenset()
-        if stage == SENSORS:
+        if stage != BODIES:
             words = self.model.sensing_struct(self.lanes.precision).layout.features
         return words if names <= {"sensordata"} else words | OF_BODIES
 

@@ -16,7 +16,7 @@ from saltus.integrate.adaptive.memory import STUCK
 from saltus.record.io.memory_room import check_arrays
 from saltus.simulate.batches import stages
 from saltus.simulate.batches.arrays import SupportsDLPack, given
-from saltus.simulate.batches.fields import BODIES, SENSORS, STATE, STATES, check_name, passes
+from saltus.simulate.batches.fields import MOTION_SENSORS, SENSORS, STATE, STATES, check_name, passes
 from saltus.simulate.batches.memory import COLUMNS, table_of
 from saltus.simulate.batches.reading import Reader, with_features
 from saltus.simulate.batches.rollout_loop import AFTER, BEFORE, PASSES, roll_out
@@ -218,11 +218,11 @@ class _InLanes:
         if not names or stage == STATE:
             return (0, 0, *self._table([]))
         m, workspace = lanes.models[worker], lanes.workspaces[worker]
-        if stage == SENSORS:
+        if stage in (SENSORS, MOTION_SENSORS):
             attach_sensing(reader.model, workspace)
         words = reader.words(stage, set(names))
         structs = (m,) if words is None else (m, with_features(m, words))
         found = self._table(names)
         groups = (0, 0, lanes.present_rows(), lanes.width, lanes.n)
         call = (*structs, workspace, (lanes.states, *lanes.varied()), groups, found[:2])
-        return stages.LOOPS[stage].address(*call, result=types.int64), int(stage in (BODIES, SENSORS)), *found
+        return stages.LOOPS[stage].address(*call, result=types.int64), int(words is not None), *found

@@ -7,14 +7,15 @@ from saltus.contact.counts import NCON
 from saltus.model.model import Model
 from saltus.number.kernels import Entry
 from saltus.simulate.batches.contacts import REAL, WHOLE, BatchContacts, contacts_of, read_one
-from saltus.simulate.batches.fields import BODIES, INVERSE, SENSORS, STATES, Place
+from saltus.simulate.batches.fields import BODIES, INVERSE, MOTION_SENSORS, SENSORS, STATES, Place
 from saltus.simulate.batches.reading import Reader, Wanted, contacts_full, with_features
 from saltus.simulate.engine import loops
 from saltus.simulate.engine.batch.one_by_one import OneByOne
 from saltus.simulate.engine.sensing import attach_sensing, bodies, sense
 from saltus.solve.status import CONTACTS_FULL
 
-FURTHER: dict[int, Entry] = {SENSORS: sense, BODIES: bodies, INVERSE: loops.inverse}  # beyond `loops.forward`
+#: What is computed beyond `loops.forward`.
+FURTHER: dict[int, Entry] = {SENSORS: sense, MOTION_SENSORS: sense, BODIES: bodies, INVERSE: loops.inverse}
 
 
 class SingleReader(Reader):

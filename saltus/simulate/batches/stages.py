@@ -10,7 +10,7 @@ constraint solver's warm start do not change. All return the worst status.
 from typing import Any
 
 from saltus.dynamics.equations import inverse_dynamics
-from saltus.dynamics.smooth import free_forward, position_stage
+from saltus.dynamics.smooth import force_stage, free_forward, position_stage
 from saltus.dynamics.tree.com_frame import centre_of_mass
 from saltus.dynamics.tree.kinematics import attached_frames
 from saltus.number.kernels import Entry, entry, kernel
@@ -19,7 +19,7 @@ from saltus.sense.forces import body_forces
 from saltus.sense.sensors import sense
 from saltus.sense.subtree import subtree_momenta
 from saltus.simulate.batches.copying import store_group
-from saltus.simulate.batches.fields import BODIES, FORWARD, INVERSE, POSITIONS, SENSORS, SMOOTH
+from saltus.simulate.batches.fields import BODIES, FORWARD, INVERSE, MOTION_SENSORS, POSITIONS, SENSORS, SMOOTH
 from saltus.simulate.engine.loops import load_group, load_model
 from saltus.solve.acceleration import forward
 from saltus.solve.status import OK
@@ -103,6 +103,18 @@ def sensors(m, s, d):
     return status
 
 
+@kernel(inline=True)
+def motion_sensors(m, s, d):
+    """Readings of sensors of positions and velocities, for which `forward` is not needed."""
+    position_stage(m, d, 1)
+    centre_of_mass(m, d)
+    attached_frames(m, d)
+    force_stage(m, d, 1)
+    sense(s, d)
+    delayed_readings(s, d)
+    return OK
+
+
 #: The loop of each stage of `saltus.simulate.batches.fields`.
 LOOPS = {
     POSITIONS: reads("read_positions", positions),
@@ -111,4 +123,5 @@ LOOPS = {
     INVERSE: reads("read_inverse", inverse),
     BODIES: reads("read_bodies", bodies, more=True),
     SENSORS: reads("read_sensors", sensors, more=True),
+    MOTION_SENSORS: reads("read_motion_sensors", motion_sensors, more=True),
 }

@@ -122,6 +122,57 @@ def test_bits_do_not_depend_on_what_is_recorded_nor_on_neighbours(model):
     assert_array_equal(made(model).rollout(controls[0], "qpos").qpos[0], found.qpos[0])
 
 
+SENSED = """<mujoco><option timestep=".004" integrator="{integrator}"/><worldbody><geom type="plane" size="2 2 1"/>
+  <body name="trunk" pos="0 0 .3"><freejoint/><geom type="box" size=".2 .1 .05" mass="4"/>
+    <site name="imu" pos=".1 0 .02"/>
+    <site name="below" pos="0 0 -.06" zaxis="0 0 -1"/>
+    <body name="leg" pos=".2 .1 0"><joint name="hip" axis="0 1 0" damping=".2"/>
+      <geom type="capsule" fromto="0 0 0 0 0 -.2" size=".02" mass=".5"/>
+      <body name="foot" pos="0 0 -.2"><joint name="ankle" type="ball" damping=".01"/><geom size=".04" mass=".2"/>
+        <site name="sole" pos="0 0 -.04"/><camera name="eye" pos="0 0 .1"/></body></body>
+    <body name="arm" pos="-.2 0 0"><joint name="shoulder" axis="1 0 0" damping=".1"/>
+      <geom type="capsule" fromto="0 0 0 0 .3 0" size=".02" mass=".4"/></body></body></worldbody>
+  <tendon><fixed name="both"><joint joint="hip" coef="1"/><joint joint="shoulder" coef="-.5"/></fixed></tendon>
+  <actuator><motor joint="hip"/><position name="lift" joint="shoulder" kp="5" kv=".2"/></actuator>
+  <sensor><framepos objtype="site" objname="sole" reftype="site" refname="imu"/>
+    <framequat objtype="body" objname="arm"/>
+    <framezaxis objtype="camera" objname="eye"/>
+    <framelinvel objtype="body" objname="foot" reftype="body" refname="trunk"/>
+    <frameangvel objtype="xbody" objname="leg"/><velocimeter site="imu"/><gyro site="sole"/><magnetometer site="imu"/>
+    <jointpos joint="hip"/><jointvel joint="hip"/><ballquat joint="ankle"/><ballangvel joint="ankle"/>
+    <tendonpos tendon="both"/><tendonvel tendon="both"/>
+    <actuatorpos actuator="lift"/><actuatorvel actuator="lift" cutoff=".5"/><clock/>
+    <subtreecom body="trunk"/><subtreelinvel body="leg"/><subtreeangmom body="trunk"/><rangefinder site="below"/>
+    {more}</sensor></mujoco>"""
+FURTHER = '<accelerometer site="imu"/><e_kinetic/><actuatorfrc actuator="lift"/><touch site="sole"/>'
+
+
+@pytest.mark.parametrize(
+    ("integrator", "options", "computed"),
+    [
+        ("Euler", {}, "after"),
+        ("Euler", {"vary": ("body_mass",), "threads": 2}, "before"),
+        ("implicitfast", {"precision": "float32"}, "after"),
+        ("RK4", {}, "after"),
+    ],
+)
+def test_sensors_of_motion_have_the_bits_that_they_have_beside_forces(integrator, options, computed):
+    """Readings of positions and velocities, in contact and in the air: those beside an accelerometer and a force."""
+    plain, beside = (saltus.load(SENSED.format(integrator=integrator, more=more)) for more in ("", FURTHER))
+    found, count = [], plain.nsensordata
+    assert beside.nsensordata == count + 6
+    controls = np.random.default_rng(4).normal(size=(N, T, 2))
+    for each in (plain, beside):
+        batch = saltus.Batch(each, N, **{"threads": 1} | options)
+        batch.qpos[:, 2] = np.linspace(0.2, 0.6, N)
+        batch.qvel[:] = np.random.default_rng(5).normal(size=(N, each.nv))
+        rolled = batch.rollout(controls, ("sensordata", "qpos"), computed=computed)
+        found.append([rolled.sensordata[..., :count], batch.sensordata[:, :count], rolled.qpos])
+    for one, other in zip(*found, strict=True):
+        assert_array_equal(one, other)
+    assert (np.ptp(found[0][0], axis=(0, 1)) > 1e-3).sum() >= count - 1  # the foot moves across no axis of the trunk
+
+
 def test_one_that_diverges_stands_and_the_others_keep_their_bits(model):
     """A control that is not a number ends simulation 2 in its eighth step, after seven whole ones."""
     controls = controls_for(model)
