@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from saltus.model.model import Model
 
 Array = NDArray[np.float64]
-Cost = Callable[[Stage], "QuadraticNumber | np.object_ | float"]
+Cost = Callable[[Stage], QuadraticNumber | np.object_ | float]
 SAME = 1e-9  # of costs of stages: more than rounding
 
 

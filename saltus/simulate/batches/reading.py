@@ -48,6 +48,8 @@ class Reader:
     def __init__(self, model: Model, lanes: BatchStates):
         self.model, self.lanes = model, lanes
         self._places: dict[str, Place] = {}
+        self.addresses: dict[tuple[object, ...], int] = {}
+        """Of loops that rollouts call, by stage, further features and layouts."""
 
     def read(self, names: Sequence[str], outs: Sequence[WritableArray | None]) -> list[np.ndarray]:
         """Fields [n, ...] of these names, each written to its `out`, or to a new array if that is None."""

@@ -221,8 +221,11 @@ class _InLanes:
         if stage in (SENSORS, MOTION_SENSORS):
             attach_sensing(reader.model, workspace)
         words = reader.words(stage, set(names))
-        structs = (m,) if words is None else (m, with_features(m, words))
         found = self._table(names)
-        groups = (0, 0, lanes.present_rows(), lanes.width, lanes.n)
-        call = (*structs, workspace, (lanes.states, *lanes.varied()), groups, found[:2])
-        return stages.LOOPS[stage].address(*call, result=types.int64), int(words is not None), *found
+        key = stage, words, m.layout.name, workspace.layout.name
+        if key not in reader.addresses:
+            structs = (m,) if words is None else (m, with_features(m, words))
+            groups = (0, 0, lanes.present_rows(), lanes.width, lanes.n)
+            call = (*structs, workspace, (lanes.states, *lanes.varied()), groups, found[:2])
+            reader.addresses[key] = stages.LOOPS[stage].address(*call, result=types.int64)
+        return reader.addresses[key], int(words is not None), *found

@@ -14,7 +14,7 @@ from saltus.simulate.engine.batch.one_by_one import OneByOne
 from saltus.simulate.engine.sensing import attach_sensing, bodies, sense
 from saltus.solve.status import CONTACTS_FULL
 
-#: What is computed beyond `loops.forward`.
+#: Loops of stages that need more than `loops.forward`.
 FURTHER: dict[int, Entry] = {SENSORS: sense, MOTION_SENSORS: sense, BODIES: bodies, INVERSE: loops.inverse}
 
 
