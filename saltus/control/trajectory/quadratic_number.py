@@ -35,7 +35,8 @@ class QuadraticNumber(DifferentiatedNumber):
     def __init__(
         self, value: float | Array, gradient: dict[int, Entry], hessian: dict[tuple[int, int], Entry] | None = None
     ):
-        self.value: Any = value if isinstance(value, np.ndarray) else float(value)
+        # an array over stages stands for the number of each
+        self.value: float | Array = value if isinstance(value, np.ndarray) else float(value)  # pyright: ignore[reportIncompatibleVariableOverride]
         self.gradient, self.hessian = gradient, hessian or {}
 
     def through(self, value: Entry, slope: Entry, curvature: Entry) -> Self:
@@ -97,7 +98,7 @@ class QuadraticNumber(DifferentiatedNumber):
             return super().__abs__()
         return self.through(np.abs(self.value), np.where(self.value < 0, -1.0, 1.0), 0.0)
 
-    def arctan2(self, other: Any) -> Any:
+    def arctan2(self, other: DifferentiatedNumber | float) -> Self:
         """The angle of (other, self)."""
         y, x = self.value, value_of(other)
         steep = not _agreed(abs(x) >= abs(y))
