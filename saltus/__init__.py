@@ -16,6 +16,9 @@ _HOME = {
     "n_link": "saltus.model.load",
     "Model": "saltus.model.model",
     "HillMuscle": "saltus.model.compile.hill",
+    "drive": "saltus.model.drive",
+    "Gear": "saltus.model.drive",
+    "Stribeck": "saltus.model.drive",
     "Simulation": "saltus.simulate.simulation",
     "Batch": "saltus.simulate.batch",
     "PID": "saltus.simulate.laws.control",
@@ -107,6 +110,7 @@ __all__ = [
     "Event",
     "EventError",
     "FrictionContact",
+    "Gear",
     "Hard",
     "HillMuscle",
     "Integrator",
@@ -121,6 +125,7 @@ __all__ = [
     "SaltusWarning",
     "Simulation",
     "Soft",
+    "Stribeck",
     "Sweep",
     "Trajectory",
     "__version__",
@@ -134,6 +139,7 @@ __all__ = [
     "controllability",
     "controller",
     "derive",
+    "drive",
     "equilibrium",
     "excite",
     "follow",
@@ -212,6 +218,7 @@ if TYPE_CHECKING:
     from saltus.inverse.kinematics.targets import Pose
     from saltus.lab.standalone.page import page
     from saltus.model.compile.hill import HillMuscle
+    from saltus.model.drive import Gear, Stribeck, drive
     from saltus.model.load import load, models, n_link
     from saltus.model.model import Model
     from saltus.record.comparison import Comparison

@@ -75,6 +75,7 @@ FEATURES = {
     "prescribed": Feature("prescribed motions of joints", ("dynamics", "integrate", "solve")),
     "carriers": Feature("prescribed motions of mocap bodies", ("contact", "dynamics", "integrate", "solve")),
     # hard contact
+    "drive": Feature("drives with losses, whose friction depends on velocity or load", ("contact",)),
     "event": Feature("events located in time", ("contact", "integrate", "solve")),
     "fieldgaps": Feature("pairs of height fields with convex shapes, with events located in time", ("contact",)),
     "stepping": Feature("time stepping over events", ("contact", "solve")),

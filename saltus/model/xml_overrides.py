@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 from xml.etree import ElementTree
@@ -54,20 +54,35 @@ def edited(source: Any, values: Mapping[str, Any], *, ignore: Iterable[str] = ()
     Raises:
         OptionError: an element or attribute does not exist, or the value is invalid; the message names it.
     """
+
+    def assign(root: ElementTree.Element) -> None:
+        for path, value in values.items():
+            _assign(root, path, value)
+
+    return rewritten(
+        source, assign, ", ".join(f"{path}={_text(value) or ''}" for path, value in values.items()), ignore
+    )
+
+
+def rewritten(
+    source: Any, change: Callable[[ElementTree.Element], None], given: str, ignore: Iterable[str] = ()
+) -> Model:
+    """The model of a file whose tree of elements a function has changed, compiled anew; see `edited`.
+
+    `given`: the change in words, for messages.
+
+    Raises:
+        OptionError: there is no MJCF text, or the changed one cannot be compiled.
+    """
     found = source_of(source)
     if found is None:
-        raise OptionError(
-            f"{next(iter(values))}: this model has no MJCF file to change; expected MJCF or a bundled name"
-        )
+        raise OptionError(f"{given}: this model has no MJCF file to change; expected MJCF or a bundled name")
     root = _whole(found)
-    for path, value in values.items():
-        _assign(root, path, value)
+    change(root)
     try:
-        model = _compiled(written(root), found, ignore)
+        return _compiled(written(root), found, ignore)
     except ModelError as error:
-        given = ", ".join(f"{path}={_text(value) or ''}" for path, value in values.items())
         raise OptionError(f"{given}: {error}") from error
-    return model
 
 
 def source_of(source: Any) -> Source | None:

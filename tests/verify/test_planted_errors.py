@@ -91,6 +91,12 @@ PLANTS = {
     "muscle activation": Plant(
         "dynamics/actuator/muscle.py", "return excess / where(tau", "return -excess / where(tau", "activation-rises"
     ),
+    "friction at rest": Plant(
+        "contact/rows/friction_bound.py",
+        "bound = kinetic + excess * exp(-decay)",
+        "bound = kinetic - excess * exp(-decay)",
+        "stribeck-breakaway",
+    ),
     "quaternion": Plant(
         "spatial/quaternions.py",
         "a[0] * b[3] + a[1] * b[2] - a[2] * b[1] + a[3] * b[0]",

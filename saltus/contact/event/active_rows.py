@@ -9,6 +9,7 @@ from saltus.contact.event.modes import friction_item, limit_item
 from saltus.contact.rows.blocks import CONE, EQUALITY, FRICTION, UNILATERAL, add_block, clear_blocks, times_block
 from saltus.contact.rows.contacts import add_surface_velocity, contact_jacobian
 from saltus.contact.rows.equality import equality_rows
+from saltus.contact.rows.friction_bound import friction_bound
 from saltus.contact.rows.movers import add_carried_contact, add_carried_equality
 from saltus.contact.rows.tendons import tendon_equality_rows, tendon_jacobian
 from saltus.model.enums import BALL
@@ -91,7 +92,7 @@ def joint_friction(m, d):
     for k in range(m.ndoffriction):
         b = single_row(m, d, FRICTION, m.friction_chain[k], m.friction_law[k], k, friction_item(m, k))
         d.row_J[d.block_J[b]] = 1.0 + 0.0 * d.time
-        d.row_loss[d.block_row[b]] = 0.0 * d.time + m.friction_loss[k]
+        d.row_loss[d.block_row[b]] = friction_bound(m, d, k)
 
 
 @only_with("tendon")

@@ -1,6 +1,7 @@
 """Constraint rows of joints: limits, one row for each end of a range that comes close, and dry friction."""
 
 from saltus.contact.rows.blocks import FRICTION, UNILATERAL, add_block
+from saltus.contact.rows.friction_bound import friction_bound
 from saltus.contact.rows.soft_law import impedance, reference, regularisation
 from saltus.dynamics.awake.walks import awake_dof_frictions, awake_joint_limits
 from saltus.model.enums import BALL
@@ -68,7 +69,7 @@ def ball_limit(m, d, k, i, a):
 
 @kernel
 def friction_rows(m, d):
-    """Rows of dry friction: reference acceleration -B v, with a force of at most friction_loss (N, N m)."""
+    """Rows of dry friction: reference acceleration -B v, with a force of at most `friction_bound` (N, N m)."""
     for k in awake_dof_frictions(m, d):
         law = m.friction_law[k]
         chain = m.friction_chain[k]
@@ -80,4 +81,4 @@ def friction_rows(m, d):
         d.row_pos[row] = zero
         d.row_D[row] = 1.0 / regularisation(imp, m.friction_invweight[k])
         d.row_aref[row] = -m.law_damping[law] * d.qvel[m.chain_dof[m.chain_adr[chain]]]
-        d.row_loss[row] = zero + m.friction_loss[k]
+        d.row_loss[row] = friction_bound(m, d, k)

@@ -27,6 +27,7 @@ ACTUATORS = "general motor position velocity intvelocity pid damper cylinder mus
 COMPILED = "by MuJoCo's compiler, before simulation"
 SEEN = "visual only"
 NAMED = "names and user data"
+OF_DRIVES = f"{NAMED}, except losses of drives (`saltus.drive`)"
 PLUGINS = "engine plugins"
 SENSORS = (
     "touch accelerometer velocimeter gyro force torque magnetometer camprojection rangefinder jointpos jointvel"
@@ -380,8 +381,8 @@ TABLE = (
     # custom, keyframe
     Row("custom/numeric", "data name size", IRRELEVANT, NAMED),
     Row("custom/text", "data name", IRRELEVANT, NAMED),
-    Row("custom/tuple", "name", IRRELEVANT, NAMED),
-    Row("custom/tuple/element", "objname objtype prm", IRRELEVANT, NAMED),
+    Row("custom/tuple", "name", IRRELEVANT, OF_DRIVES),
+    Row("custom/tuple/element", "objname objtype prm", IRRELEVANT, OF_DRIVES),
     Row("keyframe/key", "time qpos qvel act ctrl mpos mquat", SIMULATED, "an initial state"),
     Row("keyframe/key", "plastic", REFUSED, "of plastic springs", "plasticity"),
     Row("keyframe/key", "name", IRRELEVANT, NAMED),

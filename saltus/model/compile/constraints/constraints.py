@@ -74,6 +74,7 @@ def constraints(
     if rows or contacts:
         out.features |= {"constraint", *solver_features(m, left_out), *trees.features}
         out.features |= {"adhesive"} if tethers else set()
+        out.features |= {"drive"} if "friction_static" in out.values else set()
     remembered = LAST_PAIRS if "convex" in out.features else 0
     out.sizes = {
         **{"nlastpair": remembered, "nlastaxis": LAST_LANES * remembered},

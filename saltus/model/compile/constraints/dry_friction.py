@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from saltus.model.compile.drive_losses import drive_values
 from saltus.model.compile.leading_axes import joined
 from saltus.model.compile.tendons import tendon_dofs
 from saltus.model.contact.contact_parameters import soft_laws
@@ -22,6 +23,7 @@ def friction(m, laws, chains, safe, values) -> int:
         "friction_chain": [chains.of_dofs([i]) for i in dofs] + [chains.of_dofs(tendon_dofs(m, t)) for t in tendons],
         "ndoffriction": len(dofs),
         **friction_values(m, dofs, tendons),
+        **drive_values(m, dofs, tendons),
     }
     return len(dofs + tendons)
 

@@ -21,6 +21,11 @@ MODEL = {  # fixed
     **reals("eq_invweight", shape=("neq", 2)),  # inverse inertias of translation and rotation
 }
 
+DRIVE = {  # fields of the Model for drives with losses: friction at rest, its fall with velocity, and of the load
+    **ints("friction_stribeck_exponent", shape=("nfriction",)),
+    **reals("friction_static", "friction_stribeck_velocity", "friction_of_load", shape=("nfriction",)),
+}
+
 STATE = {  # state: kept from step to step
     **reals("eq_active", shape=("nequality",)),  # 1 for equality constraints that act, 0 for others
 }
@@ -62,6 +67,7 @@ VARIES = (
 #: Rooms whose kernels read these fields, and those that write them.
 READ_BY = {
     "MODEL": ("contact", "dynamics", "integrate", "sense", "solve"),
+    "DRIVE": ("contact",),
     "STATE": ("contact", "integrate"),
     "VELOCITY": ("contact", "integrate", "sense", "solve"),
 }

@@ -66,7 +66,8 @@ SIZE_FIELDS = (
     ),
     _model("n", "meshdegmax polygonmax conmax arena", READ, "memory for the pairs that MuJoCo's functions collide"),
     _model("n", "buffer jmax", UNUSED, MEMORY),
-    _model("n", "numeric text tuple", UNUSED, NAMED),
+    _model("n", "numeric text", UNUSED, NAMED),
+    _model("n", "tuple", READ, SIZES),
     _model("nuser_", "actuator body cam geom jnt sensor site tendon", UNUSED, NAMED),
 )
 OBJECT_FIELDS = (
@@ -89,7 +90,7 @@ OBJECT_FIELDS = (
     ),
     _model("numeric_", "adr data size", UNUSED, NAMED),
     _model("text_", "adr data size", UNUSED, f"{NAMED}; texts hold settings of the lab"),
-    _model("tuple_", "adr objid objprm objtype size", UNUSED, NAMED),
+    _model("tuple_", "adr objid objprm objtype size", READ, f"losses of drives; else {NAMED}"),
 )
 TREE_FIELDS = (
     _model(

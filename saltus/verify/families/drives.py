@@ -1,0 +1,121 @@
+"""Drives with losses: friction by Stribeck's curve stops and releases a block, a gear takes its share of a torque."""
+
+from typing import Any
+
+import numpy as np
+from scipy.integrate import quad
+
+import saltus
+from saltus.verify.case import Curve, Data, Figure, Result, checks, family
+
+benchmark = family("drives")
+
+TIGHT = (1e-12, 1e-12)
+MASS, COULOMB, STATIC, VELOCITY = 2.0, 1.0, 3.0, 0.1  # kg, N, N, m/s
+STARTS = (0.1, 0.3, 0.5)  # m/s
+CURVE = (
+    "F = F_C + (F_S - F_C) exp(-|v/v_S|^δ): Olsson, Åström, Canudas de Wit, Gäfvert & Lischinsky, 'Friction models and "
+    "friction compensation', Eur. J. Control 4 (1998)"
+)
+TOLERANCE = "the integrator's tolerance, 1e-12 a step"
+
+
+def block(gear: saltus.Gear | None = None, friction: saltus.Stribeck | None = None) -> saltus.Model:
+    """A block on a slide without weight, with a motor."""
+    source = """<mujoco><option gravity="0 0 0" timestep="0.01"/><worldbody><body><joint name="x" type="slide"
+      axis="1 0 0"/><geom size="0.1" mass="2"/></body></worldbody><actuator><motor joint="x"/></actuator></mujoco>"""
+    return saltus.drive(source, "x", gear, friction)
+
+
+def stopped(exponent: int, speed: float) -> tuple[float, float]:
+    """Time (s) and path (m) of a block that slides until friction stops it."""
+    model = block(friction=saltus.Stribeck(COULOMB, STATIC, VELOCITY, exponent))
+    sim = saltus.Simulation(model, "dopri5", contact="hard", tolerance=TIGHT)
+    sim.qvel[0] = speed
+    track = sim.run(1.5)
+    return float(track.events["time"][-1]), float(sim.qpos[0])
+
+
+def rising(speed: Any) -> Any:
+    """Closed form of the time (s) in which friction with δ = 1 stops the block."""
+    excess = STATIC - COULOMB
+    return MASS * VELOCITY / COULOMB * np.log((COULOMB * np.exp(speed / VELOCITY) + excess) / STATIC)
+
+
+@benchmark(
+    "stribeck-stop-time",
+    "Time until friction stops a block",
+    source=f"{CURVE}; closed form for δ = 1: T = m v_S/F_C ln((F_C exp(v/v_S) + F_S - F_C)/F_S)",
+    allowed=TOLERANCE,
+)
+def stop_time(data: Data) -> Result:
+    """F_C = 1 N, F_S = 3 N, v_S = 0.1 m/s, δ = 1; dopri5 with located stops."""
+    found = [stopped(1, speed)[0] for speed in STARTS]
+    closed = [rising(speed) for speed in STARTS]
+    speeds = np.linspace(0.0, 0.55, 45)
+    curves = [Curve("closed form", speeds, rising(speeds)), Curve("reached", STARTS, found, "marks")]
+    return Result(checks([f"T({v:g} m/s)" for v in STARTS], found, closed, 1e-9), Figure("v (m/s)", "time (s)", curves))
+
+
+@benchmark(
+    "stribeck-stop-path", "Path until friction stops a block", source=f"{CURVE}; ∫ m v/F(v) dv", allowed=TOLERANCE
+)
+def stop_path(data: Data) -> Result:
+    """F_C = 1 N, F_S = 3 N, v_S = 0.1 m/s, δ = 2; dopri5 with located stops."""
+    friction = lambda v: COULOMB + (STATIC - COULOMB) * np.exp(-((v / VELOCITY) ** 2))  # noqa: E731
+    path = lambda speed: quad(lambda v: MASS * v / friction(v), 0.0, speed, epsabs=1e-14)[0]  # noqa: E731
+    found = [stopped(2, speed)[1] for speed in STARTS]
+    speeds = np.linspace(0.0, 0.55, 45)
+    curves = [Curve("quadrature", speeds, [path(v) for v in speeds]), Curve("reached", STARTS, found, "marks")]
+    wanted = [path(v) for v in STARTS]
+    return Result(checks([f"s({v:g} m/s)" for v in STARTS], found, wanted, 1e-9), Figure("v (m/s)", "path (m)", curves))
+
+
+@benchmark(
+    "stribeck-breakaway",
+    "Force that sets a block in motion",
+    source=f"{CURVE}; F_S",
+    allowed="1e-6 of F_S on both sides",
+)
+def breakaway(data: Data) -> Result:
+    """A block at rest under forces a millionth below and above F_S, for 10 s."""
+    moved = []
+    forces = [factor * STATIC for factor in (1.0 - 1e-6, 1.0 + 1e-6, -1.0 + 1e-6, -1.0 - 1e-6)]
+    for force in forces:
+        model = block(friction=saltus.Stribeck(COULOMB, STATIC, VELOCITY))
+        sim = saltus.Simulation(model, "dopri5", contact="hard", tolerance=TIGHT)
+        sim.ctrl[0] = force
+        sim.run(10.0)
+        moved.append(float(np.sign(sim.qvel[0])))
+    wanted = [0.0, 1.0, 0.0, -1.0]
+    curves = [Curve("expected", forces, wanted, "dashed"), Curve("reached", forces, moved, "marks")]
+    found = checks([f"direction under {force:.6f} N" for force in forces], moved, wanted, 0.0)
+    return Result(found, Figure("force (N)", "direction of motion", curves))
+
+
+@benchmark(
+    "gear-efficiency",
+    "Acceleration through a gear",
+    source="power balance: driving, η τ arrives; driven, the load brings (2 - η) τ",
+    allowed="the bearing's friction that a gear needs, 1e-9 N, and rounding",
+)
+def gear_efficiency(data: Data) -> Result:
+    """2 N at a block of 2 kg through gears of several efficiencies, with the motor and against it."""
+    found: dict[str, list[float]] = {"driving": [], "driven": []}
+    efficiencies = np.array([1.0, 0.8, 0.5])
+    for efficiency in efficiencies:
+        sim = saltus.Simulation(block(saltus.Gear(efficiency=efficiency)), "euler", contact="hard")
+        for speed, name in ((5.0, "driving"), (-5.0, "driven")):
+            sim.reset()
+            sim.qvel[0], sim.ctrl[0] = speed, 2.0
+            sim.step(100)
+            found[name].append(float(sim.qvel[0] - speed) / sim.time)
+    wanted = {"driving": efficiencies, "driven": 2.0 - efficiencies}
+    checked = [
+        check
+        for name, values in found.items()
+        for check in checks([f"{name}, η = {x:g}" for x in efficiencies], values, wanted[name], 2e-9, "m/s²")
+    ]
+    curves = [Curve(f"{name}, closed form", efficiencies, wanted[name], "dashed") for name in found]
+    curves += [Curve(name, efficiencies, values, "marks") for name, values in found.items()]
+    return Result(checked, Figure("efficiency", "acceleration (m/s²)", curves))

@@ -1,0 +1,77 @@
+"""Losses of drives in model files: where they go, and what is refused by name."""
+
+import mujoco
+import numpy as np
+import pytest
+
+import saltus
+
+XML = """<mujoco><worldbody>
+  <body><joint name="a" axis="0 1 0" frictionloss=".5"/><joint name="smooth" axis="1 0 0"/>
+  <geom size=".1"/></body><body pos="1 0 0"><joint name="ball" type="ball"/><geom size=".1"/></body></worldbody>
+  <custom>{}</custom></mujoco>"""
+
+
+def declared(*tuples):
+    """A model with tuples of a name, an object and a number."""
+    kinds = {"world": "body"}
+    return XML.format(
+        "".join(
+            f'<tuple name="{name}"><element objtype="{kinds.get(obj, "joint")}" objname="{obj}" prm="{prm}"/></tuple>'
+            for name, obj, prm in tuples
+        )
+    )
+
+
+STRIBECK = ("drive_static_friction", "a", 0.7), ("drive_stribeck_velocity", "a", 0.02)
+
+
+def test_numbers_reach_the_rows_of_dry_friction():
+    m = saltus.load(declared(*STRIBECK, ("drive_gear_efficiency", "a", 0.75))).struct()
+    assert "drive" in m.layout.features
+    assert m.views["friction_static"].ravel().tolist() == [0.7]
+    assert m.views["friction_stribeck_velocity"].ravel().tolist() == [0.02]
+    assert m.views["friction_stribeck_exponent"].ravel().tolist() == [2]
+    assert m.views["friction_of_load"].ravel().tolist() == [0.25]
+
+
+def test_models_without_drives_keep_their_layout():
+    m = saltus.load(declared(("other", "a", 1.0))).struct()
+    assert "drive" not in m.layout.features and "friction_static" not in m.views
+
+
+def test_names_of_attached_models_are_found():
+    """MuJoCo writes a prefix before the names of an attached model's tuples."""
+    parent, child = mujoco.MjSpec(), mujoco.MjSpec.from_string(declared(*STRIBECK))
+    parent.attach(child, prefix="left_", frame=parent.worldbody.add_frame())
+    model = saltus.load(parent)
+    assert model.names("tuple")[0].startswith("left_")
+    assert model.struct().views["friction_static"].ravel().tolist() == [0.7]
+
+
+@pytest.mark.parametrize(
+    ("tuples", "words"),
+    [
+        ([("drive_static", "a", 1)], "not a loss of a drive; did you mean 'drive_static_friction'"),
+        ([("drive_gear_efficiency", "ball", 0.5)], "hinge or slide"),
+        ([("drive_gear_efficiency", "world", 0.5)], "hinge or slide"),
+        ([("drive_gear_efficiency", "a", 1.5)], "prm of joint 'a' is 1.5; expected the efficiency"),
+        ([("drive_gear_efficiency", "a", 0.0)], "prm of joint 'a' is 0"),
+        ([("drive_stribeck_exponent", "a", 3), *STRIBECK], "1 or 2"),
+        ([("drive_static_friction", "a", float("nan"))], "at least 0"),
+        ([("drive_static_friction", "a", 0.7)], "needs drive_stribeck_velocity"),
+        ([("drive_stribeck_velocity", "a", 0.7)], "need drive_static_friction"),
+        ([("drive_static_friction", "a", 0.4), STRIBECK[1]], "less than in motion"),
+        ([("drive_gear_efficiency", "smooth", 0.5)], "give it frictionloss"),
+    ],
+)
+def test_errors_name_the_tuple_or_joint_and_the_remedy(tuples, words):
+    with pytest.raises(saltus.ModelError, match=words):
+        saltus.load(declared(*tuples))
+
+
+def test_changed_friction_must_fit_the_drive():
+    model = saltus.load(declared(*STRIBECK))
+    assert np.isclose(model.changed({"dof_frictionloss[a]": 0.6}).dof_frictionloss[0], 0.6)
+    with pytest.raises(saltus.ModelError, match="less than in motion"):
+        model.changed({"dof_frictionloss[a]": 0.8})
