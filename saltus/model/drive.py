@@ -11,7 +11,7 @@ from saltus.arguments import number, text_of
 from saltus.errors import OptionError
 from saltus.model.compile.drive_losses import LOSSES, PREFIX
 from saltus.model.enums import HINGE, SLIDE
-from saltus.model.load import load
+from saltus.model.load import ModelSource, load
 from saltus.model.model import Model
 from saltus.model.xml_overrides import rewritten
 
@@ -79,7 +79,7 @@ def _check(name: str, value: Any, loss: Any) -> None:
         raise OptionError(f"{name} must be {loss.meaning}, not {value!r}")
 
 
-def drive(model: Any, joint: str, gear: Gear | None = None, friction: Stribeck | None = None) -> Model:
+def drive(model: ModelSource, joint: str, gear: Gear | None = None, friction: Stribeck | None = None) -> Model:
     """A copy of a model with a gear, or dry friction by Stribeck's curve, in a hinge or slide.
 
         model = saltus.drive("arm.xml", "elbow", saltus.Gear(ratio=50, efficiency=0.8), saltus.Stribeck(1.0, 1.6, 0.05))
