@@ -26,7 +26,7 @@ from saltus.model.actuator_enums import (
     TENDON,
 )
 from saltus.number.components import epsilon_of
-from saltus.number.conditions import has
+from saltus.number.conditions import has, has_tangents
 from saltus.number.functions import absolute, any_lane, where
 from saltus.number.kernels import kernel, only_with
 
@@ -74,7 +74,8 @@ def add_tendon_damping(m, d):
     """lower, upper [nC] -= d(qfrc_damper)/d(qvel) of tendons. Reads ten_velocity [ntendon], ten_J [ntenJ]."""
     for t in awake_tendons(m, d):
         poly = m.tendon_dampingpoly[t]
-        if any_lane(m.tendon_damping[t] != 0.0) or any_lane(poly[0] != 0.0) or any_lane(poly[1] != 0.0):
+        damped = any_lane(m.tendon_damping[t] != 0.0) or any_lane(poly[0] != 0.0) or any_lane(poly[1] != 0.0)
+        if has_tangents(m) or damped:  # damping of zero may have tangents
             slope = damping_slope(m, d, t)
             add_outer(m, d.lower, d.ten_J, m.tendon_dof, m.tendon_Jadr[t], m.tendon_Jnum[t], slope)
             add_outer(m, d.upper, d.ten_J, m.tendon_dof, m.tendon_Jadr[t], m.tendon_Jnum[t], slope)

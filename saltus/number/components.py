@@ -157,6 +157,24 @@ def frozen(typingctx, x):
 
 
 @intrinsic
+def is_zero(typingctx, x):
+    """Whether a float is zero, or a dual with all of its tangents: what may be left out of sums and eliminations."""
+
+    def codegen(context, builder, sig, args):
+        value, zero = args[0], ir.Constant(ir.DoubleType(), 0.0)
+        if x != dual:
+            return builder.fcmp_ordered("==", value, ir.Constant(value.type, 0.0))
+        value, dx = unpack(context, builder, value)
+        found = builder.fcmp_ordered("==", value, zero)
+        for k in range(TANGENTS.count):
+            part = builder.extract_element(dx, ir.Constant(ir.IntType(32), k))
+            found = builder.and_(found, builder.fcmp_ordered("==", part, zero))
+        return found
+
+    return types.boolean(x), codegen
+
+
+@intrinsic
 def tangent_of(typingctx, x, k):
     """Tangent k of a dual."""
 
@@ -182,6 +200,7 @@ PLAIN.update(
         chain: lambda value, slope, x: value,
         seed: lambda value, k: value,
         frozen: lambda x: x,
+        is_zero: lambda x: x == 0,
         tangent_of: lambda x, k: 0.0 if isinstance(x, float) else 0 * x,
     }
 )

@@ -20,6 +20,7 @@ from saltus.simulate.engine.threads.turn import Turn, in_turn
 
 if TYPE_CHECKING:
     from saltus.simulate.derivatives.linearize import Linearization
+    from saltus.simulate.derivatives.linearize_contacts import ContactLinearization
     from saltus.simulate.derivatives.linearize_inverse import InverseLinearization
     from saltus.simulate.derivatives.linearize_sensors import SensorLinearization
     from saltus.simulate.derivatives.second_derivatives import SecondDerivatives
@@ -238,3 +239,26 @@ class Quantities:
         divergence.check_given(self.engine)
         chosen = words("fields", fields)
         return linearize_data(self.engine, chosen, None if parameters is None else words("parameters", parameters))
+
+    @in_turn
+    def linearize_contacts(self, *, parameters: Sequence[str] | str = ()) -> ContactLinearization:
+        """Exact derivatives of the contact forces [ncon, 6] at the present state, by state, controls and parameters.
+
+        Forces (N) and torques (N m) on the second geom of each of `data.contact`, in its order, along its frame: normal
+        and two tangents, as `mj_contactForce` gives them; `result.force` are their values. The result unpacks as
+        C [ncon, 6, 2 nv + na], D [ncon, 6, nu], P [ncon, 6, k]: df = C (dq, dv, dw) + D du + P dp, in the tangent space
+        of `linearize`. The frame turns along with the contact: derivatives are those of the six numbers in it. By dual
+        numbers through the constraint solver, the hard contact law's forces, or a user-defined law, with the present
+        set of contacts and zones of friction.
+
+        `parameters`: as of `linearize`.
+
+        Raises:
+            OptionError: contacts have searched normals, time stepping, noslip, bodies that sleep, prescribed motions; a
+                parameter has none.
+            EventError: a force has a kink at this state.
+        """
+        from saltus.simulate.derivatives.linearize_contacts import linearize_contacts
+
+        divergence.check_given(self.engine)
+        return linearize_contacts(self.engine, words("parameters", parameters))

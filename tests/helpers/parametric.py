@@ -117,3 +117,23 @@ def richardson(function, h):
     """The derivative of a function at 0 by central differences with steps h, h/2, h/4, extrapolated to O(h⁶)."""
     first, second, third = ((function(x) - function(-x)) / (2 * x) for x in (h, h / 2, h / 4))
     return (16 * (4 * third - second) / 3 - (4 * second - first) / 3) / 15
+
+
+def ridders(function, h, count=7):
+    """The derivative of a function at 0, and an estimate of its error, by differences with steps h, h/2, h/4, ...
+
+    Of all extrapolations the one whose neighbours agree best (Ridders, Accurate computation of F'(x) and F'(x) F''(x),
+    Advances in Engineering Software 4 (1982), 75-76).
+    """
+    rows: list[list[np.ndarray]] = []
+    best, error = np.zeros(0), np.inf
+    for i in range(count):
+        x = h / 2**i
+        row = [(function(x) - function(-x)) / (2 * x)]
+        for j in range(1, i + 1):
+            row.append(row[-1] + (row[-1] - rows[-1][j - 1]) / (4**j - 1))
+            apart = max(np.abs(row[j] - row[j - 1]).max(), np.abs(row[j] - rows[-1][j - 1]).max())
+            if apart < error:
+                best, error = row[j], apart
+        rows.append(row)
+    return best, error

@@ -152,6 +152,7 @@ PARTS = {
     components.tangent_of: lambda x, k: tangents_of(x)[k],
     components.chain: lambda value, slope, x: Dual(value, slope * x.tangents) if isinstance(x, Dual) else value,
     components.seed: _seed,
+    components.is_zero: lambda x: value_of(x) == 0 and not np.any(tangents_of(x)),
     components.frozen: lambda x: Dual(x.value) if isinstance(x, Dual) else x,
     components.zero_like: lambda x: (
         Dual(np.float64(0.0)) if isinstance(x, Dual) else 0.0 if isinstance(x, float) else 0 * x

@@ -15,7 +15,7 @@ import saltus
 from saltus.dynamics.smooth import free_acceleration as acceleration
 from saltus.dynamics.smooth import free_forward as forward
 from saltus.model.layout import DATA, data_sizes
-from saltus.number.components import seed, tangent_of, value_of, zero_like
+from saltus.number.components import is_zero, seed, tangent_of, value_of, zero_like
 from saltus.number.functions import rarely, sincos
 from saltus.number.kernels import Entry, interpret, kernel, only_with
 from saltus.number.structs import Field, Layout, Struct
@@ -69,6 +69,21 @@ def cancelled(a, b):
 def tangents(x):
     y = seed(value_of(x), 2)
     return tangent_of(y * y, 2)
+
+
+@kernel
+def zeros(x):
+    """1 for a float of zero, 2 for a dual of zero without tangents, 4 with one, 8 for another dual, added up."""
+    found = 0
+    if is_zero(x):
+        found += 1
+    if is_zero(seed(0.0, -1)):
+        found += 2
+    if is_zero(seed(0.0, 7)):
+        found += 4
+    if is_zero(seed(x + 1.0, -1)):
+        found += 8
+    return found
 
 
 # ---------------------------------------------------------------- entries
@@ -226,3 +241,9 @@ def test_interpreted_physics_is_the_compiled(name, entry, source):
         got, expected = np.array(view, float), compiled.views[field]
         scale = np.abs(expected).max(initial=1)
         np.testing.assert_allclose(got, expected, rtol=0, atol=1e-13 * scale, err_msg=field)
+
+
+def test_zeros_of_duals_have_no_tangents():
+    m, d = places()
+    found = Entry("zeros", "x", "return zeros(x)", zeros=zeros)
+    assert (found(m, d, 0.0), found(m, d, -0.0), found(m, d, 1.0)) == (3, 3, 2)

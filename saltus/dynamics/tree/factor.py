@@ -1,6 +1,7 @@
 """Sparse factorisation M = Lᵀ D L and solution of M x = b, on the tree's pattern (Featherstone 2008, 6.5)."""
 
 from saltus.dynamics.awake.walks import awake_coupled, awake_coupled_back, awake_dofs, awake_entries
+from saltus.number.components import is_zero
 from saltus.number.conditions import has
 from saltus.number.kernels import kernel, only_with
 
@@ -68,10 +69,10 @@ def solve(m, d, x):
 
 @kernel
 def solve_half(m, d, x, at):
-    """x ← L⁻ᵀ x for nv entries of a field of floats from index `at`; zero entries are skipped."""
+    """x ← L⁻ᵀ x for nv entries of a field from index `at`; zero entries are skipped."""
     for i in range(m.nv - 1, -1, -1):
         xi = x[at + i]
-        if xi != 0.0:
+        if not is_zero(xi):
             row = m.M_rowadr[i]
             for k in range(m.M_rownnz[i] - 1):
                 j = at + m.M_colind[row + k]

@@ -90,6 +90,7 @@ def check_values(m: mujoco.MjModel, name: str, values: np.ndarray, index: np.nda
         if wrong.any():
             raise OptionError(f"{name} must have length 1{_where(wrong, index)}")
     _check_zeros(m, name, values, index)
+    _check_tendon_inertia(m, name, values, index)
     for fixed in fixed_numbers(m, name):
         _check_same(m, name, values, index, fixed)
     if name == "geom_size" and (wrong := (values <= 0) & has_size(m)).any():
@@ -110,6 +111,25 @@ def _check_zeros(m: mujoco.MjModel, name: str, values: np.ndarray, index: np.nda
         wrong = (value_of(m, name) != 0) & (values == 0)
         if wrong.any():
             raise OptionError(f"{name} must not be zero{_where(wrong, index)}")
+
+
+def _check_tendon_inertia(m: mujoco.MjModel, name: str, values: np.ndarray, index: np.ndarray) -> None:
+    """Raise OptionError for values by which actuators would change the inertia of a tendon, armature times gear².
+
+    It is the same in all simulations: it couples joints in the inertia matrix.
+    """
+    if name not in ("actuator_armature", "actuator_gear"):
+        return
+    differs = values != value_of(m, name)
+    if name == "actuator_gear":
+        differs = differs[:, m.actuator_outadr, 0] & (m.actuator_armature != 0)
+    wrong = np.argwhere(differs & (m.actuator_trntype == mujoco.mjtTrn.mjTRN_TENDON.value))
+    if wrong.size:
+        i, k = (int(x) for x in wrong[0])
+        raise OptionError(
+            f"{name}[{name_of(m, 'ACTUATOR', k)}] cannot vary (simulation {index[i]}): it changes the inertia of a "
+            "tendon, which all simulations share; make a batch of a model with that value"
+        )
 
 
 def _check_same(m: mujoco.MjModel, name: str, values: np.ndarray, index: np.ndarray, fixed: Fixed) -> None:

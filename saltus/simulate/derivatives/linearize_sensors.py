@@ -7,6 +7,7 @@ Forces of soft constraints follow from the implicit function theorem at the solu
 import copy
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +23,7 @@ from saltus.simulate.derivatives.data_parts import DataParts
 from saltus.simulate.derivatives.dual_model import DualModel
 from saltus.simulate.derivatives.linearize import STATE
 from saltus.simulate.derivatives.parameter_columns import CONSTANT, constant_normals, touching
-from saltus.simulate.derivatives.readings import Readings, chosen_readings
+from saltus.simulate.derivatives.readings import chosen_readings
 from saltus.simulate.derivatives.run_tangents import DENSE, INEXACT, START, check_start
 from saltus.simulate.diagnosis import divergence
 from saltus.simulate.engine import loops
@@ -54,6 +55,33 @@ class SensorLinearization:
 
     def __iter__(self) -> Iterator[Array]:
         return iter((self.C, self.D, self.P))
+
+
+class Reading(Protocol):
+    """Numbers [r] that are read at one state."""
+
+    @property
+    def of_forces(self) -> bool:
+        """Whether any depends on forces or contacts."""
+        ...
+
+    @property
+    def reads_sensors(self) -> bool:
+        """Whether sensors must be computed, beyond `forward`."""
+        ...
+
+    @property
+    def reads_bodies(self) -> bool:
+        """Whether accelerations and wrenches of bodies must be computed, beyond `forward`."""
+        ...
+
+    def tangents(self, m: Struct, d: Struct) -> Array:
+        """Tangents [r, NTANGENT] of the numbers in a dual Data."""
+        ...
+
+    def names(self, m: Struct, d: Struct) -> tuple[str, ...]:
+        """Names [r] of the numbers."""
+        ...
 
 
 class _Tangents:
@@ -88,7 +116,7 @@ class _Tangents:
             if np.size(values) and own[name].shape[: np.ndim(values)] == np.shape(values):  # scratch may differ
                 self.d.fill(name, values)
 
-    def along(self, start: Sequence[Array], column: int, read: Readings | DataParts) -> Array:
+    def along(self, start: Sequence[Array], column: int, read: Reading) -> Array:
         """Tangents [r, NTANGENT] of what is read along directions column, ... of (dq, dv, dw, du)."""
         self._seed_run(*start, column)
         self._forward()
@@ -98,7 +126,7 @@ class _Tangents:
             self._bodies()
         return read.tangents(self._m, self.d)
 
-    def names(self, read: Readings | DataParts) -> tuple[str, ...]:
+    def names(self, read: Reading) -> tuple[str, ...]:
         """Names [r] of what is read at the last state."""
         return read.names(self._m, self.d)
 
@@ -112,7 +140,7 @@ class SensorTangents:
         self._own = _Tangents(engine, engine.m)
         self._along: dict[tuple[str, ...], tuple[DualModel, _Tangents]] = {}
 
-    def linearize(self, read: Readings | DataParts, parameters: tuple[str, ...] = ()) -> SensorLinearization:
+    def linearize(self, read: Reading, parameters: tuple[str, ...] = ()) -> SensorLinearization:
         """C [r, 2 nv + na], D [r, nu] and P [r, k] at the present state."""
         engine = self._engine
         states, width = 2 * engine.model.nv + engine.m.nact, engine.model.nu
@@ -161,7 +189,7 @@ class SensorTangents:
         return self._along[names]
 
     def _by_parameters(
-        self, model: DualModel, own: _Tangents, start: Sequence[Array], none: int, read: Readings | DataParts
+        self, model: DualModel, own: _Tangents, start: Sequence[Array], none: int, read: Reading
     ) -> Array:
         """P [r, k]; `none`: a column behind all directions of state and controls."""
         groups = []

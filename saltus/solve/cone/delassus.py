@@ -12,6 +12,7 @@ from saltus.dynamics.tree.factor import solve_half
 from saltus.model.enums import BLOCKS, ROWS
 from saltus.model.event_enums import SLIP
 from saltus.model.fields.constraint.cone import BILATERAL, BOUNDED, COULOMB, UNILATERAL
+from saltus.number.components import is_zero
 from saltus.number.functions import sqrt
 from saltus.number.kernels import kernel
 
@@ -57,7 +58,7 @@ def half_row(m, d, b, k, at):
     for c in range(d.block_num[b]):
         entry = d.row_J[d.block_J[b] + c * dim + k]
         d.row_half[at + m.chain_dof[first + c]] = entry
-        moves = moves or entry != 0.0
+        moves = moves or not is_zero(entry)
     if moves:  # zero for a direction normal to planar motion
         solve_half(m, d, d.row_half, at)
 
@@ -67,7 +68,7 @@ def note_entries(m, d, r):
     """half_dof, half_num ← the degrees of freedom at which row r of row_half is not zero."""
     count, at = 0, r * m.nv
     for i in range(m.nv):
-        if d.row_half[at + i] != 0.0:
+        if not is_zero(d.row_half[at + i]):
             d.half_dof[at + count] = i
             count += 1
     d.half_num[r] = count

@@ -7,6 +7,7 @@ turn.
 """
 
 from saltus.model.enums import BLOCKS, ROWS
+from saltus.number.components import is_zero
 from saltus.number.kernels import kernel
 
 
@@ -40,7 +41,7 @@ def are_coupled(p, k, other):
     n = p.hard_count[ROWS]
     for i in range(p.hard_row[k], p.hard_row[k] + p.hard_dim[k]):
         for j in range(p.hard_row[other], p.hard_row[other] + p.hard_dim[other]):
-            if p.hard_A[i * n + j] != 0.0 or p.hard_A[j * n + i] != 0.0:
+            if not (is_zero(p.hard_A[i * n + j]) and is_zero(p.hard_A[j * n + i])):
                 return True
     return False
 

@@ -14,6 +14,7 @@ not touch each other are islands, and the work grows with the cube of the larges
 Matrices are flat, A[i, j] at i n + j.
 """
 
+from saltus.number.components import is_zero
 from saltus.number.functions import absolute, maximum, sqrt
 from saltus.number.kernels import kernel
 
@@ -78,7 +79,7 @@ def islands(p, n, a):
             row = p.hard_member[scanned]
             scanned += 1
             for j in range(root + 1, n):
-                if p.hard_order[j] < 0 and (a[row * n + j] != 0.0 or a[j * n + row] != 0.0):
+                if p.hard_order[j] < 0 and not (is_zero(a[row * n + j]) and is_zero(a[j * n + row])):
                     p.hard_order[j] = root
                     p.hard_member[placed] = j
                     placed += 1
@@ -135,10 +136,10 @@ def _load_moved(p, n, first, count, a, b):
     remain, missed = 0, 0.0
     for k in range(first, first + count):
         i = p.hard_member[k]
-        moved = a[i * n + i] != 0.0
+        moved = not is_zero(a[i * n + i])
         if not moved:
             for j in range(n):
-                moved = moved or a[i * n + j] != 0.0 or a[j * n + i] != 0.0
+                moved = moved or not (is_zero(a[i * n + j]) and is_zero(a[j * n + i]))
         if moved:
             p.hard_order[remain] = i
             remain += 1
@@ -190,7 +191,7 @@ def is_full_rank(p, n, small):
         inverse = 1.0 / p.hard_factor[k * n + k]
         for i in range(k + 1, n):
             ratio = p.hard_factor[i * n + k] * inverse
-            if ratio != 0.0:
+            if not is_zero(ratio):
                 for j in range(k + 1, n):
                     p.hard_factor[i * n + j] = p.hard_factor[i * n + j] - ratio * p.hard_factor[k * n + j]
                 p.hard_rhs[i] = p.hard_rhs[i] - ratio * p.hard_rhs[k]

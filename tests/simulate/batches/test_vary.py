@@ -153,3 +153,30 @@ def test_what_cannot_be():
             made.step()
         getattr(made.model, name)[1, 1] = getattr(made.model.shared, name)[1]
     made.step()
+
+
+ARMED = """
+<mujoco><worldbody><body><joint name="a" axis="0 1 0"/><geom size=".1" pos=".3 0 0"/><body pos=".5 0 0">
+  <joint name="b" axis="0 1 0"/><geom size=".1" pos=".3 0 0"/></body></body></worldbody>
+<tendon><fixed name="t" armature=".1"><joint joint="a" coef="1"/><joint joint="b" coef="-.5"/></fixed></tendon>
+<actuator><motor name="m" tendon="t" armature=".2"/><motor name="n" joint="b" armature=".1"/></actuator></mujoco>"""
+
+
+def test_inertia_of_a_tendon_does_not_vary():
+    """Armature and gear of its actuators, which make it, are refused; those of joints vary (beside a single one)."""
+    for field, place in (("actuator_armature", (1, 0)), ("actuator_gear", (1, 0, 0))):
+        made = saltus.Batch(ARMED, 2, vary=[field])
+        values = np.array(getattr(made.model, field))
+        values[place] = 3.0
+        setattr(made.model, field, values)
+        with pytest.raises(OptionError, match=rf"{field}\[m\] cannot vary \(simulation 1\): it changes the inertia"):
+            made.step()
+    made = saltus.Batch(ARMED, 2, "euler", vary=["actuator_armature"])
+    made.model.actuator_armature = [[0.2, 0.1], [0.2, 0.4]]
+    made.ctrl = [[1.0, -2.0]] * 2
+    made.step()
+    alone = saltus.Simulation(saltus.load(ARMED).changed({"actuator_armature[n]": 0.4}), "euler")
+    alone.ctrl = [1.0, -2.0]
+    alone.step()
+    np.testing.assert_allclose(made.qvel[1], alone.qvel, rtol=1e-12)
+    assert np.abs(made.qvel[1] - made.qvel[0]).max() > 1e-3
