@@ -48,6 +48,14 @@ def likely_tests(file: Path, with_all: bool = False) -> list[list[Path]]:
     return [stage for stage in found if stage]
 
 
+def function_tests(file: Path) -> list[Path]:
+    """Files of tests for one of the package without kernels: of its name, of its folder, and those that import it."""
+    folder, name = TESTS / file.parent, module_name(file)
+    near = [*(TESTS / file.parts[0]).rglob("test_*.py")] if len(file.parts) > 1 else [*TESTS.glob("test_*.py")]
+    own = [test for test in near if test.parent == folder and len(file.parts) > 1]
+    return sorted({*own, *(test for test in near if any(x.startswith(name) for x in imports(test)))})
+
+
 def plain_tests() -> list[Path]:
     """Files of whole worlds in plain Python, without compiled kernels."""
     return sorted(TESTS.glob("test_plain_*.py"))
