@@ -1,9 +1,13 @@
 """Derivatives of steps in plain Python, with duals: in closed form, by tangents, and back over runs.
 
 References: differences of sixth order of steps, with distances of 2e-5 (rounding of 1e-11 of the largest entry) under a
-solver's tolerance of 1e-15; for the closed form and for gradients backwards tangents along every direction.
+solver's tolerance of 1e-15; for the closed form and for gradients backwards tangents along every direction, and
+MuJoCo's steps.
 """
 
+from types import SimpleNamespace
+
+import mujoco
 import numpy as np
 import pytest
 from helpers import jacobian_scenes, oracle
@@ -13,6 +17,7 @@ from helpers.step_differences import differences
 
 import saltus
 from saltus.simulate.derivatives import linearize
+from saltus.simulate.gradients.step_adjoint import StepAdjoint
 
 CLOSE, STEP = 2e-9, 2e-5
 OPTION = '<option timestep=".004" tolerance="1e-15" iterations="200" cone="{cone}"/>'
@@ -151,6 +156,91 @@ def test_gradients_of_runs_backwards(cone):
     for name, wanted in found["forward"].items():
         scale = max(1e-6, np.max(np.abs(wanted)))
         np.testing.assert_allclose(found["reverse"][name], wanted, rtol=0, atol=1e-9 * scale, err_msg=name)
+
+
+#: Limits, dry friction and motors on one and on several joints, gravity along all axes, a force off the centre of mass.
+COUPLED = """<mujoco><option timestep=".004" tolerance="1e-15" iterations="200" gravity="1.5 -2 -9"/>
+  <default><joint solreflimit=".03 1" solimplimit=".5 .9 .1"/><geom contype="0"/></default><worldbody>
+  <body name="a"><joint name="a" axis="0 1 .2" damping=".1" range="-40 -1" limited="true"/>
+  <geom type="capsule" fromto="0 0 0 .1 .05 -.4" size=".03" mass="1"/><body name="b" pos=".1 .05 -.4">
+  <joint name="b" axis="1 .3 0" damping=".05" armature=".01"/>
+  <geom type="capsule" fromto="0 0 0 .1 0 -.3" size=".02" mass=".5"/><body name="c" pos=".1 0 -.3">
+  <joint name="c" axis=".2 1 0" stiffness="2" springref="20"/>
+  <geom type="box" size=".05 .03 .02" pos="0 .1 -.1" mass=".3"/></body></body></body></worldbody>
+  <tendon><fixed name="l" limited="true" range="-.3 -.02" solreflimit=".03 1" solimplimit=".5 .9 .1">
+  <joint joint="a" coef=".6"/><joint joint="b" coef="-.7"/><joint joint="c" coef=".4"/></fixed>
+  <fixed name="f" frictionloss="2" solreffriction=".05 1"><joint joint="a" coef=".3"/><joint joint="c" coef="1.1"/>
+  </fixed></tendon>
+  <actuator><position name="p" joint="a" kp="3" kv=".4" gear="1.5"/><general name="g" joint="b" gaintype="affine"
+  gainprm="1 .4 -.3" biastype="affine" biasprm=".1 -.5 -.2"/></actuator></mujoco>"""
+FIELDS = ("opt.gravity", "body_mass[b]", "body_ipos[c]", "body_inertia[b]", "jnt_range[a]", "dof_damping[a]")
+FIELDS += ("dof_armature[b]", "jnt_stiffness[c]", "actuator_gainprm[g]", "actuator_biasprm[g]", "tendon_range[l]")
+STEPS = 3
+
+
+def coupled():
+    """A simulation whose three constraints act, of which dry friction sticks."""
+    sim = saltus.Simulation(COUPLED, "euler")
+    sim.qvel[:] = 0.2, -0.3, 0.1
+    sim.ctrl[:] = 0.3, -0.4
+    sim.xfrc_applied[3] = 0.3, -0.5, 0.2, 0.04, 0.05, -0.03
+    sim.step(3)
+    return sim
+
+
+def test_closed_form_of_coupled_joints():
+    sim = coupled()
+    assert linearize.has_closed_form(sim.engine.m, sim.model)
+    assert_derivatives(sim)
+
+
+def loss_of_mujoco(m, sim, moved):
+    """The loss of MuJoCo's steps from the state of a simulation, of which the field of that name moves."""
+    data, qpos, qvel = mujoco.MjData(m), [], []
+    mujoco.mj_setConst(m, data)
+    for name in ("qpos", "qvel", "ctrl", "xfrc_applied"):
+        getattr(data, name)[:] = getattr(sim, name) + moved.get(name, 0.0)
+    for k in range(STEPS + 1):
+        qpos.append(data.qpos.copy())
+        qvel.append(data.qvel.copy())
+        if k < STEPS:
+            mujoco.mj_step(m, data)
+    return loss(SimpleNamespace(qpos=np.array(qpos), qvel=np.array(qvel)))
+
+
+def slopes(function, size):
+    """Derivatives of a function by changes [size], differences of sixth order."""
+    weights = ((1, 45), (2, -9), (3, 1))
+    terms = [sum(w * (function(k * STEP * e) - function(-k * STEP * e)) for k, w in weights) for e in np.eye(size)]
+    return np.array(terms) / (60.0 * STEP)
+
+
+def test_gradients_of_mujocos_runs_backwards():
+    """To 1e-8 of the largest of a field: rounding of 1e-14 over distances of 2e-5, and numbers near 1 behind it."""
+    sim, m = coupled(), mujoco.MjModel.from_xml_string(COUPLED)
+    adjoint = StepAdjoint(sim.engine, FIELDS)
+    assert adjoint.whole and adjoint.quick.all()
+    wrt = ("qpos", "qvel", "ctrl", *FIELDS)
+    value, found = saltus.run_gradient(sim, STEPS * sim.timestep, loss, wrt=wrt, mode="reverse")
+    assert value == pytest.approx(loss_of_mujoco(m, sim, {}), rel=1e-12)
+    for name in wrt[:3]:
+        wanted = slopes(lambda x, name=name: loss_of_mujoco(m, sim, {name: x}), len(found[name]))
+        np.testing.assert_allclose(found[name], wanted, rtol=0, atol=1e-8 * max(1.0, np.max(np.abs(wanted))))
+    for name in FIELDS:
+        of, field, item = (m.opt, "gravity", "") if name == "opt.gravity" else (m, *name.rstrip("]").split("["))
+        kind = {"body": "BODY", "jnt": "JOINT", "dof": "JOINT", "actuator": "ACTUATOR", "tendon": "TENDON"}
+        row = mujoco.mj_name2id(m, getattr(mujoco.mjtObj, "mjOBJ_" + kind[field.split("_")[0]]), item) if item else ...
+        kept = getattr(of, field).copy()
+
+        def changed(x, of=of, field=field, row=row, kept=kept):
+            getattr(of, field)[row] = (kept[row] + x).reshape(kept[row].shape)
+            moved = loss_of_mujoco(m, sim, {})
+            getattr(of, field)[:] = kept
+            return moved
+
+        wanted = slopes(changed, np.size(found[name]))
+        scale = max(1.0, np.max(np.abs(wanted)))
+        np.testing.assert_allclose(np.ravel(found[name]), wanted, rtol=0, atol=1e-8 * scale, err_msg=name)
 
 
 def loss(run):
