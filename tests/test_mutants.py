@@ -394,7 +394,9 @@ def test_kinds_of_faults_are_chosen_by_name():
 def test_tests_of_functions_are_near():
     found = function_tests(Path("simulate/gradients/reverse_number.py"))
     assert TESTS / "simulate/gradients/test_reverse_number.py" in found
-    assert all(path.is_relative_to(TESTS / "simulate") for path in found)
+    assert TESTS / "simulate/gradients/test_run_gradient.py" in found
+    users = function_tests(Path("simulate/gradients/differentiated_number.py"))
+    assert TESTS / "control/test_quadratic_number.py" in users
 
 
 def test_a_seed_gives_the_same_faults_again():

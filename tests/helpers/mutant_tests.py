@@ -49,11 +49,15 @@ def likely_tests(file: Path, with_all: bool = False) -> list[list[Path]]:
 
 
 def function_tests(file: Path) -> list[Path]:
-    """Files of tests for one of the package without kernels: of its name, of its folder, and those that import it."""
-    folder, name = TESTS / file.parent, module_name(file)
-    near = [*(TESTS / file.parts[0]).rglob("test_*.py")] if len(file.parts) > 1 else [*TESTS.glob("test_*.py")]
-    own = [test for test in near if test.parent == folder and len(file.parts) > 1]
-    return sorted({*own, *(test for test in near if any(x.startswith(name) for x in imports(test)))})
+    """Files of tests for one of the package without kernels: of its folder, and those of its name and of its users.
+
+    Users are files that import it, and tests that do.
+    """
+    name, every = module_name(file), sorted(TESTS.rglob("test_*.py"))
+    users = [module for module, imported in _uses(("",)).items() if name in imported]
+    of_users = {TESTS / Path(*user.split(".")[1:-1], f"test_{user.split('.')[-1]}.py") for user in users}
+    folder = TESTS / file.parent if len(file.parts) > 1 else None
+    return [test for test in every if test.parent == folder or test in of_users or name in imports(test)]
 
 
 def plain_tests() -> list[Path]:
@@ -84,9 +88,9 @@ def imports(path: Path) -> frozenset[str]:
 
 
 @functools.cache
-def _uses() -> dict[str, frozenset[str]]:
-    """Imports of modules in the rooms of physics, by their names."""
-    files = [path for room in ROOMS for path in sorted((PACKAGE / room).rglob("*.py"))]
+def _uses(rooms: tuple[str, ...] = ROOMS) -> dict[str, frozenset[str]]:
+    """Imports of modules in rooms, by their names."""
+    files = [path for room in rooms for path in sorted((PACKAGE / room).rglob("*.py"))]
     return {module_name(path.relative_to(PACKAGE)): imports(path) for path in files}
 
 
