@@ -17,6 +17,7 @@ from helpers.step_differences import differences
 
 import saltus
 from saltus.simulate.derivatives import linearize
+from saltus.simulate.gradients import adjoint
 from saltus.simulate.gradients.step_adjoint import StepAdjoint
 
 CLOSE, STEP = 2e-9, 2e-5
@@ -145,6 +146,19 @@ def test_gradients_of_runs_of_sliders_backwards(cone):
         np.testing.assert_allclose(found["reverse"][name], wanted, rtol=0, atol=1e-9 * scale, err_msg=name)
 
 
+def test_gradients_backwards_by_matrices_of_some_steps_at_once(monkeypatch):
+    """Muscles and filters go back by matrices, of two steps at once here, to those along every direction."""
+    monkeypatch.setattr(adjoint, "CHUNK", 2)
+    found = {}
+    for mode in ("reverse", "forward"):
+        sim = at_work(TENDON.format(cone="pyramidal"), "euler")
+        found[mode] = saltus.run_gradient(sim, 0.02, loss, wrt=("qpos", "qvel", "act", "ctrl"), mode=mode)[1]
+    assert not StepAdjoint(sim.engine, ()).whole and sim.model.na == 2
+    for name, wanted in found["forward"].items():
+        scale = max(1e-6, np.max(np.abs(wanted)))
+        np.testing.assert_allclose(found["reverse"][name], wanted, rtol=0, atol=1e-9 * scale, err_msg=name)
+
+
 @pytest.mark.parametrize("cone", ["pyramidal", "elliptic"])
 def test_gradients_of_runs_backwards(cone):
     """Against tangents along every direction, to 1e-9 of the largest of a field."""
@@ -158,13 +172,14 @@ def test_gradients_of_runs_backwards(cone):
         np.testing.assert_allclose(found["reverse"][name], wanted, rtol=0, atol=1e-9 * scale, err_msg=name)
 
 
-#: Limits, dry friction and motors on one and on several joints, gravity along all axes, a force off the centre of mass.
+#: Limits, dry friction and motors on one and on several joints; gravity along all axes, which may be compensated.
 COUPLED = """<mujoco><option timestep=".004" tolerance="1e-15" iterations="200" gravity="1.5 -2 -9"/>
   <default><joint solreflimit=".03 1" solimplimit=".5 .9 .1"/><geom contype="0"/></default><worldbody>
   <body name="a"><joint name="a" axis="0 1 .2" damping=".1" range="-40 -1" limited="true"/>
   <geom type="capsule" fromto="0 0 0 .1 .05 -.4" size=".03" mass="1"/><body name="b" pos=".1 .05 -.4">
   <joint name="b" axis="1 .3 0" damping=".05" armature=".01"/>
-  <geom type="capsule" fromto="0 0 0 .1 0 -.3" size=".02" mass=".5"/><body name="c" pos=".1 0 -.3">
+  <geom type="capsule" fromto="0 0 0 .1 0 -.3" size=".02" mass=".5"/>
+  <body name="c" pos=".1 0 -.3" gravcomp="{compensated}">
   <joint name="c" axis=".2 1 0" stiffness="2" springref="20"/>
   <geom type="box" size=".05 .03 .02" pos="0 .1 -.1" mass=".3"/></body></body></body></worldbody>
   <tendon><fixed name="l" limited="true" range="-.3 -.02" solreflimit=".03 1" solimplimit=".5 .9 .1">
@@ -174,13 +189,14 @@ COUPLED = """<mujoco><option timestep=".004" tolerance="1e-15" iterations="200" 
   <actuator><position name="p" joint="a" kp="3" kv=".4" gear="1.5"/><general name="g" joint="b" gaintype="affine"
   gainprm="1 .4 -.3" biastype="affine" biasprm=".1 -.5 -.2"/></actuator></mujoco>"""
 FIELDS = ("opt.gravity", "body_mass[b]", "body_ipos[c]", "body_inertia[b]", "jnt_range[a]", "dof_damping[a]")
+FIELDS += ("body_mass[c]", "dof_damping[c]", "actuator_gainprm[p]")
 FIELDS += ("dof_armature[b]", "jnt_stiffness[c]", "actuator_gainprm[g]", "actuator_biasprm[g]", "tendon_range[l]")
 STEPS = 3
 
 
-def coupled():
+def coupled(compensated=0.0):
     """A simulation whose three constraints act, of which dry friction sticks."""
-    sim = saltus.Simulation(COUPLED, "euler")
+    sim = saltus.Simulation(COUPLED.format(compensated=compensated), "euler")
     sim.qvel[:] = 0.2, -0.3, 0.1
     sim.ctrl[:] = 0.3, -0.4
     sim.xfrc_applied[3] = 0.3, -0.5, 0.2, 0.04, 0.05, -0.03
@@ -215,11 +231,12 @@ def slopes(function, size):
     return np.array(terms) / (60.0 * STEP)
 
 
-def test_gradients_of_mujocos_runs_backwards():
+@pytest.mark.parametrize("compensated", [0.0, 0.6])
+def test_gradients_of_mujocos_runs_backwards(compensated):
     """To 1e-8 of the largest of a field: rounding of 1e-14 over distances of 2e-5, and numbers near 1 behind it."""
-    sim, m = coupled(), mujoco.MjModel.from_xml_string(COUPLED)
-    adjoint = StepAdjoint(sim.engine, FIELDS)
-    assert adjoint.whole and adjoint.quick.all()
+    sim, m = coupled(compensated), mujoco.MjModel.from_xml_string(COUPLED.format(compensated=compensated))
+    of_steps = StepAdjoint(sim.engine, FIELDS)
+    assert of_steps.whole == (compensated == 0.0) and of_steps.quick.all()
     wrt = ("qpos", "qvel", "ctrl", *FIELDS)
     value, found = saltus.run_gradient(sim, STEPS * sim.timestep, loss, wrt=wrt, mode="reverse")
     assert value == pytest.approx(loss_of_mujoco(m, sim, {}), rel=1e-12)

@@ -42,7 +42,7 @@ from helpers.mutant_verdicts import (
     summary,
 )
 from helpers.plain_mutants import PROCESSES, judge
-from saltus.number.cache.fingerprint import CHOOSING, EXTENSIONS
+from saltus.number.cache.fingerprint import CHOOSING, EXTENSIONS, KERNEL_ROOMS
 from saltus.number.cache.storage import cache_root
 
 ROOMS = ("dynamics", "contact", "solve", "integrate", "sense")
@@ -246,8 +246,22 @@ def plain_verdicts(given: argparse.Namespace, tell: Tell) -> None:
 
 
 def function_verdicts(given: argparse.Namespace, tell: Tell) -> None:
-    """Tell what tests of their rooms say of faults in functions that are no kernels."""
-    faults = [*new_faults(given, tell)]
+    """Tell what tests of their rooms say of faults in functions that are no kernels.
+
+    Those by which code is compiled are judged in a copy of the package, apart from the kernels of all, and with
+    compiling: in minutes a fault.
+    """
+    faults: list[tuple[Path, Fault]] = []
+    compiling: list[tuple[Path, Fault]] = []
+    for file, made in new_faults(given, tell):
+        # of the rooms of simulations only the engine makes kernels
+        own = file.parts[0] in KERNEL_ROOMS and (file.parts[0] != "simulate" or "engine" in file.parts)
+        (compiling if own else faults).append((file, made))
+    if compiling:
+        patience = given.patience or PATIENCE
+        compiled_verdicts(given, compiling, tell, lambda file, _: [function_tests(file)], patience)
+    if not faults:
+        return
     tests = sorted({test for file, _ in faults for test in function_tests(file)})
     limits = Limits(given.limit, given.patience or LIMIT)
     judge(PACKAGE, tests, faults, limits, tell, given.processes, functions=True)
