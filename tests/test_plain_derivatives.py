@@ -5,6 +5,7 @@ solver's tolerance of 1e-15; for the closed form and for gradients backwards tan
 MuJoCo's steps.
 """
 
+import warnings
 from types import SimpleNamespace
 
 import mujoco
@@ -16,6 +17,7 @@ from helpers.random_tree import random_tree
 from helpers.step_differences import differences
 
 import saltus
+from saltus.contact.counts import NCON
 from saltus.simulate.derivatives import linearize
 from saltus.simulate.gradients import adjoint
 from saltus.simulate.gradients.step_adjoint import StepAdjoint
@@ -102,6 +104,67 @@ def test_closed_form_of_a_scene_with_everything(cone, condim):
         np.testing.assert_allclose(x, y, rtol=0, atol=1e-11 * max(1.0, np.max(np.abs(y))))
 
 
+SPINNING = """<mujoco><option timestep=".02" tolerance="1e-15" iterations="200"/><worldbody><body>
+  <joint name="b" type="ball" damping=".1"/><geom type="capsule" fromto="0 0 0 .1 0 -.4" size=".03" mass="1"
+  contype="0"/><body pos=".1 0 -.4"><joint name="k" axis="1 .2 0" range="-60 -1" limited="{limited}"
+  solreflimit=".06 1" solimplimit=".5 .9 .1"/><geom type="capsule" fromto="0 0 0 0 .1 -.3" size=".02" mass=".5"
+  contype="0"/></body></body></worldbody><actuator><motor joint="b" gear="1 .5 .2 0 0 0"/></actuator></mujoco>"""
+
+
+@pytest.mark.parametrize("limited", ["false", "true"])
+def test_controls_of_a_body_that_spins(limited, monkeypatch):
+    """A torque turns by what the velocity after the step says, which the control changes, too."""
+    monkeypatch.setattr(linearize, "has_closed_form", lambda *_: False)
+    sim = saltus.Simulation(SPINNING.format(limited=limited), "euler")
+    sim.qvel[:], sim.ctrl[:] = (6.0, -5.0, 4.0, 0.3), 2.0
+    sim.step()
+    assert_derivatives(sim)
+
+
+@pytest.mark.parametrize("tilt", [0.1, -0.1])
+def test_contacts_in_a_gap_have_no_rows(tilt):
+    """Of the corners of a tilted box some press on the floor, and some are within the gap, listed before or after."""
+    xml = FLOOR.replace('type="plane"', 'type="plane" margin="0" gap=".03"').format(cone="pyramidal")
+    sim = saltus.Simulation(xml, "euler")
+    sim.qpos[3:7] = np.cos(tilt / 2), 0.0, np.sin(tilt / 2), 0.0
+    sim.qpos[2] = 0.067
+    sim.step(2)
+    assert_derivatives(sim)
+    d = sim.engine.d.views
+    felt = d["contact_block"][: d["count"][NCON]] >= 0
+    assert felt.any() and not felt.all()
+
+
+@pytest.mark.parametrize("closed", [True, False])
+def test_a_step_that_ends_at_the_most_iterations(closed, monkeypatch):
+    """Derivatives are those of the solution, to rounding, where a step takes all three iterations that it may."""
+    if not closed:
+        monkeypatch.setattr(linearize, "has_closed_form", lambda *_: False)
+    whole = at_work(FLOOR.format(cone="elliptic"), "euler")
+    wanted, apart = np.hstack(whole.linearize()), {}
+    for iterations in (2, 3):
+        few = FLOOR.replace('iterations="200"', f'iterations="{iterations}"').format(cone="elliptic")
+        sim = saltus.Simulation(few, "euler")
+        for name in ("time", "qpos", "qvel", "ctrl"):
+            setattr(sim, name, getattr(whole, name))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", saltus.SaltusWarning)  # of two iterations, which are too few
+            apart[iterations] = np.max(np.abs(np.hstack(sim.linearize()) - wanted)) / np.max(np.abs(wanted))
+    assert apart[2] > 1e-5 and apart[3] < 1e-12
+
+
+def test_a_body_at_rest_in_a_medium():
+    """Its drag has no slope where it does not turn yet: MuJoCo's implicit steps, to rounding."""
+    xml = """<mujoco><option timestep=".01" density="1000" viscosity=".02" integrator="implicitfast"/><worldbody><body>
+      <freejoint/><geom type="box" size=".1 .2 .3" mass="30" fluidshape="ellipsoid"/></body></worldbody></mujoco>"""
+    sim, m = saltus.Simulation(xml), mujoco.MjModel.from_xml_string(xml)
+    data = mujoco.MjData(m)
+    for _ in range(3):
+        sim.step()
+        mujoco.mj_step(m, data)
+        np.testing.assert_allclose(sim.qvel, data.qvel, rtol=1e-12, atol=1e-14)
+
+
 # ---------------------------------------------------------------- back over runs
 
 REAR = f"""<mujoco>{OPTION}<default><geom {SOFT} friction=".4 .02 .01"/><joint solreflimit=".03 1"
@@ -123,7 +186,14 @@ PARAMETERS += (
     "jnt_solref[h]",
 )
 PARAMETERS += ("dof_frictionloss[h]", "actuator_gear[m]", "actuator_gainprm[p]", "actuator_biasprm[p]")
-PARAMETERS += ("tendon_stiffness[t]", "tendon_damping[t]", "jnt_range[h]", "qpos_spring[h]", "body_iquat[b]")
+PARAMETERS += (
+    "opt.impratio",
+    "tendon_stiffness[t]",
+    "tendon_damping[t]",
+    "jnt_range[h]",
+    "qpos_spring[h]",
+    "body_iquat[b]",
+)
 
 
 #: Bodies that move with the first degree of freedom alone, and that touch each other and the floor.
