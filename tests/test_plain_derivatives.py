@@ -197,18 +197,19 @@ PARAMETERS += (
 
 
 #: Bodies that move with the first degree of freedom alone, and that touch each other and the floor.
-SLIDER = f"""<mujoco>{OPTION}<default><geom {SOFT} friction=".4 .02 .01"/></default><worldbody>
+SLIDER = f"""<mujoco>{OPTION}<default><geom {SOFT} friction=".4 .02 .01" condim="{{condim}}" margin=".002"/></default>
+  <worldbody>
   <geom type="plane" size="5 5 .1" friction=".2 .01 .005"/><body name="s" pos="0 0 .095">
   <joint type="slide" axis=".1 0 1"/><geom name="s" size=".1" mass="1"/></body><body name="t" pos=".05 .02 .285">
   <joint type="slide" axis="0 0 1"/><joint axis="0 1 .2"/>
   <geom type="box" size=".1 .1 .1" mass="1" friction=".3 .01 .02"/></body></worldbody></mujoco>"""
 
 
-@pytest.mark.parametrize("cone", ["pyramidal", "elliptic"])
-def test_gradients_of_runs_of_sliders_backwards(cone):
+@pytest.mark.parametrize(("cone", "condim"), [("pyramidal", 3), ("elliptic", 3), ("pyramidal", 4), ("elliptic", 6)])
+def test_gradients_of_runs_of_sliders_backwards(cone, condim):
     found = {}
     for mode in ("reverse", "forward"):
-        sim = at_work(SLIDER.format(cone=cone), "euler", 2)
+        sim = at_work(SLIDER.format(cone=cone, condim=condim), "euler", 2)
         wrt = ("qpos", "qvel", "body_mass[s]", "body_mass[t]", "geom_friction[s]", "geom_solref[s]", "opt.gravity")
         found[mode] = saltus.run_gradient(sim, 0.012, loss, wrt=wrt, mode=mode)[1]
     for name, wanted in found["forward"].items():
