@@ -107,7 +107,7 @@ class MjxStep:
         nq, nv = self._coordinates.nq, self._nv
         slopes, end = map(np.array, self.work())
         back = np.linalg.pinv(self._coordinates.changes(end, np.eye(nv)))
-        found = np.concatenate([back @ slopes[:nq], slopes[nq:]])
+        found = np.asarray(np.concatenate([back @ slopes[:nq], slopes[nq:]]), float)
         return found[:, : 2 * nv], found[:, 2 * nv :]
 
 

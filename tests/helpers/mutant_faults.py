@@ -96,7 +96,7 @@ def functions_of(tree: ast.Module) -> Iterator[ast.FunctionDef]:
             yield node
     tables = [x for x in tree.body if isinstance(x, ast.Assign | ast.AnnAssign) and _has_functions(x)]
     for table in tables:
-        whole = ast.FunctionDef(TABLE, ast.parse("lambda: 0", mode="eval").body.args, [table], [])
+        whole = ast.FunctionDef(TABLE, ast.arguments([], [], None, [], [], None, []), [table], [])
         yield ast.copy_location(whole, table)
 
 
