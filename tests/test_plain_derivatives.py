@@ -281,6 +281,14 @@ def test_closed_form_of_coupled_joints():
     assert_derivatives(sim)
 
 
+def test_springs_of_balls_need_directions():
+    """Four numbers of a quaternion for three degrees of freedom; dampers of the same joint need none."""
+    xml = SPINNING.replace('type="ball"', 'type="ball" stiffness="1"').format(limited="false")
+    of_steps = StepAdjoint(saltus.Simulation(xml, "euler").engine, ("qpos_spring[b]", "dof_damping[b]"))
+    found = {name: of_steps.quick[here].tolist() for name, here in of_steps.places.items()}
+    assert found["qpos_spring[b]"] == [False] * 4 and all(found["dof_damping[b]"])
+
+
 def loss_of_mujoco(m, sim, moved):
     """The loss of MuJoCo's steps from the state of a simulation, of which the field of that name moves."""
     data, qpos, qvel = mujoco.MjData(m), [], []
