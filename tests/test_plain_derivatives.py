@@ -124,7 +124,7 @@ def test_controls_of_a_body_that_spins(limited, monkeypatch):
 @pytest.mark.parametrize("tilt", [0.1, -0.1])
 def test_contacts_in_a_gap_have_no_rows(tilt):
     """Of the corners of a tilted box some press on the floor, and some are within the gap, listed before or after."""
-    xml = FLOOR.replace('type="plane"', 'type="plane" margin="0" gap=".03"').format(cone="pyramidal")
+    xml = FLOOR.replace('type="plane"', 'type="plane" margin=".004" gap=".03"').format(cone="pyramidal")
     sim = saltus.Simulation(xml, "euler")
     sim.qpos[3:7] = np.cos(tilt / 2), 0.0, np.sin(tilt / 2), 0.0
     sim.qpos[2] = 0.067
@@ -252,7 +252,9 @@ COUPLED = """<mujoco><option timestep=".004" tolerance="1e-15" iterations="200" 
   <geom type="capsule" fromto="0 0 0 .1 0 -.3" size=".02" mass=".5"/>
   <body name="c" pos=".1 0 -.3" gravcomp="{compensated}">
   <joint name="c" axis=".2 1 0" stiffness="2" springref="20"/>
-  <geom type="box" size=".05 .03 .02" pos="0 .1 -.1" mass=".3"/></body></body></body></worldbody>
+  <geom type="box" size=".05 .03 .02" pos="0 .1 -.1" mass=".3"/>
+  <body name="d" pos="0 .1 -.1" quat=".9 .1 -.2 .1"><joint name="d" type="slide" axis="1 .2 .5" ref=".1" damping=".3"
+  stiffness="5"/><geom type="box" size=".02 .03 .04" pos=".05 0 .02" mass=".2"/></body></body></body></body></worldbody>
   <tendon><fixed name="l" limited="true" range="-.3 -.02" solreflimit=".03 1" solimplimit=".5 .9 .1">
   <joint joint="a" coef=".6"/><joint joint="b" coef="-.7"/><joint joint="c" coef=".4"/></fixed>
   <fixed name="f" frictionloss="2" solreffriction=".05 1"><joint joint="a" coef=".3"/><joint joint="c" coef="1.1"/>
@@ -262,13 +264,14 @@ COUPLED = """<mujoco><option timestep=".004" tolerance="1e-15" iterations="200" 
 FIELDS = ("opt.gravity", "body_mass[b]", "body_ipos[c]", "body_inertia[b]", "jnt_range[a]", "dof_damping[a]")
 FIELDS += ("body_mass[c]", "dof_damping[c]", "actuator_gainprm[p]")
 FIELDS += ("dof_armature[b]", "jnt_stiffness[c]", "actuator_gainprm[g]", "actuator_biasprm[g]", "tendon_range[l]")
+FRAMES = ("body_pos[d]", "body_pos[b]", "jnt_pos[d]", "jnt_pos[c]")
 STEPS = 3
 
 
 def coupled(compensated=0.0):
     """A simulation whose three constraints act, of which dry friction sticks."""
     sim = saltus.Simulation(COUPLED.format(compensated=compensated), "euler")
-    sim.qvel[:] = 0.2, -0.3, 0.1
+    sim.qvel[:] = 0.2, -0.3, 0.1, 0.4
     sim.ctrl[:] = 0.3, -0.4
     sim.xfrc_applied[3] = 0.3, -0.5, 0.2, 0.04, 0.05, -0.03
     sim.step(3)
@@ -314,15 +317,16 @@ def slopes(function, size):
 def test_gradients_of_mujocos_runs_backwards(compensated):
     """To 1e-8 of the largest of a field: rounding of 1e-14 over distances of 2e-5, and numbers near 1 behind it."""
     sim, m = coupled(compensated), mujoco.MjModel.from_xml_string(COUPLED.format(compensated=compensated))
-    of_steps = StepAdjoint(sim.engine, FIELDS)
+    fields = (*FIELDS, *(FRAMES if compensated == 0.0 else ()))
+    of_steps = StepAdjoint(sim.engine, fields)
     assert of_steps.whole == (compensated == 0.0) and of_steps.quick.all()
-    wrt = ("qpos", "qvel", "ctrl", *FIELDS)
+    wrt = ("qpos", "qvel", "ctrl", *fields)
     value, found = saltus.run_gradient(sim, STEPS * sim.timestep, loss, wrt=wrt, mode="reverse")
     assert value == pytest.approx(loss_of_mujoco(m, sim, {}), rel=1e-12)
     for name in wrt[:3]:
         wanted = slopes(lambda x, name=name: loss_of_mujoco(m, sim, {name: x}), len(found[name]))
         np.testing.assert_allclose(found[name], wanted, rtol=0, atol=1e-8 * max(1.0, np.max(np.abs(wanted))))
-    for name in FIELDS:
+    for name in fields:
         of, field, item = (m.opt, "gravity", "") if name == "opt.gravity" else (m, *name.rstrip("]").split("["))
         kind = {"body": "BODY", "jnt": "JOINT", "dof": "JOINT", "actuator": "ACTUATOR", "tendon": "TENDON"}
         row = mujoco.mj_name2id(m, getattr(mujoco.mjtObj, "mjOBJ_" + kind[field.split("_")[0]]), item) if item else ...
