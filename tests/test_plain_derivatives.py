@@ -104,18 +104,21 @@ def test_closed_form_of_a_scene_with_everything(cone, condim):
         np.testing.assert_allclose(x, y, rtol=0, atol=1e-11 * max(1.0, np.max(np.abs(y))))
 
 
-SPINNING = """<mujoco><option timestep=".02" tolerance="1e-15" iterations="200"/><worldbody><body>
+SPINNING = """<mujoco><option timestep=".02" tolerance="1e-15" iterations="200"><flag eulerdamp="{implicit}"/></option>
+  <worldbody><body>
   <joint name="b" type="ball" damping=".1"/><geom type="capsule" fromto="0 0 0 .1 0 -.4" size=".03" mass="1"
   contype="0"/><body pos=".1 0 -.4"><joint name="k" axis="1 .2 0" range="-60 -1" limited="{limited}"
   solreflimit=".06 1" solimplimit=".5 .9 .1"/><geom type="capsule" fromto="0 0 0 0 .1 -.3" size=".02" mass=".5"
-  contype="0"/></body></body></worldbody><actuator><motor joint="b" gear="1 .5 .2 0 0 0"/></actuator></mujoco>"""
+  contype="0"/></body></body></worldbody><actuator><motor joint="{motor}" gear="1 .5 .2 0 0 0"/></actuator></mujoco>"""
 
 
-@pytest.mark.parametrize("limited", ["false", "true"])
-def test_controls_of_a_body_that_spins(limited, monkeypatch):
+@pytest.mark.parametrize(
+    ("limited", "implicit", "motor"), [("false", "enable", "b"), ("true", "disable", "b"), ("false", "enable", "k")]
+)
+def test_controls_of_a_body_that_spins(limited, implicit, motor, monkeypatch):
     """A torque turns by what the velocity after the step says, which the control changes, too."""
     monkeypatch.setattr(linearize, "has_closed_form", lambda *_: False)
-    sim = saltus.Simulation(SPINNING.format(limited=limited), "euler")
+    sim = saltus.Simulation(SPINNING.format(limited=limited, implicit=implicit, motor=motor), "euler")
     sim.qvel[:], sim.ctrl[:] = (6.0, -5.0, 4.0, 0.3), 2.0
     sim.step()
     assert_derivatives(sim)
@@ -286,7 +289,9 @@ def test_closed_form_of_coupled_joints():
 
 def test_springs_of_balls_need_directions():
     """Four numbers of a quaternion for three degrees of freedom; dampers of the same joint need none."""
-    xml = SPINNING.replace('type="ball"', 'type="ball" stiffness="1"').format(limited="false")
+    xml = SPINNING.replace('type="ball"', 'type="ball" stiffness="1"').format(
+        limited="false", implicit="enable", motor="k"
+    )
     of_steps = StepAdjoint(saltus.Simulation(xml, "euler").engine, ("qpos_spring[b]", "dof_damping[b]"))
     found = {name: of_steps.quick[here].tolist() for name, here in of_steps.places.items()}
     assert found["qpos_spring[b]"] == [False] * 4 and all(found["dof_damping[b]"])
