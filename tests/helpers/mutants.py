@@ -15,6 +15,7 @@ the names that are printed. `--functions` is for code that is no kernel: faults 
 
 import argparse
 import contextlib
+import importlib
 import os
 import random
 import shutil
@@ -27,7 +28,7 @@ from pathlib import Path
 
 from helpers.changed_copies import PACKAGE, Copy
 from helpers.mutant_faults import KINDS, Fault, fault, places_in
-from helpers.mutant_tests import TESTS, also_plain, function_tests, likely_tests, plain_tests
+from helpers.mutant_tests import TESTS, also_plain, function_tests, likely_tests, module_name, plain_tests
 from helpers.mutant_verdicts import (
     FOUND,
     INVALID,
@@ -262,6 +263,8 @@ def function_verdicts(given: argparse.Namespace, tell: Tell) -> None:
         compiled_verdicts(given, compiling, tell, lambda file, _: [function_tests(file)], patience)
     if not faults:
         return
+    for file, _ in faults:
+        importlib.import_module(module_name(file))  # functions must be there before tests begin
     tests = sorted({test for file, _ in faults for test in function_tests(file)})
     limits = Limits(given.limit, given.patience or LIMIT)
     judge(PACKAGE, tests, faults, limits, tell, given.processes, functions=True)
