@@ -295,7 +295,7 @@ def _of_call(node: ast.Call) -> Iterator[tuple[str, Callable[[], object]]]:
 
 
 def _negative(node: ast.Call) -> ast.Call:
-    """The same call once more, of what it takes."""
+    """A call of the function of another one, of what that one takes."""
     return ast.Call(node.func, list(node.args), [])
 
 
