@@ -13,8 +13,8 @@ from types import SimpleNamespace
 import pytest
 from helpers import mutants
 from helpers.changed_copies import Copy
-from helpers.mutant_faults import fault, places_in
-from helpers.mutant_tests import PACKAGE, TESTS, also_plain, likely_tests
+from helpers.mutant_faults import KINDS, fault, places_in
+from helpers.mutant_tests import PACKAGE, TESTS, also_plain, function_tests, likely_tests
 from helpers.mutant_verdicts import NOT_RUN
 
 KERNELS = '''
@@ -287,6 +287,116 @@ def test_all_faults_of_a_kernel(tmp_path):
     for made in found.values():
         compile(made.text, "text", "exec")
     assert found["sign", "d.x[0] = a + b / 2.0"][:4] == ("kernel_of_all", 6, "sign", "d.x[0] = a - b / 2.0")
+
+
+NO_KERNELS = """
+def kernel(function):
+    return function
+
+
+@kernel
+def half(x):
+    return x - 1.0
+
+
+class Number:
+    def __init__(self, value, slope):
+        self.value, self.slope = value, slope
+
+    def __sub__(self, other):
+        def difference(x, y):
+            return x - y
+        return Number(difference(self.value, other.value), self.slope - other.slope)
+
+
+def lowered(builder, x, y):
+    return builder.fadd(builder.fneg(x), y)
+
+
+SLOPES = {"cos": lambda x: -sin(x)}
+"""
+SIGNS = {
+    ("__sub__", "return Number(difference(self.value, other.value), self.slope + other.slope)"),
+    ("difference", "return x + y"),
+    ("lowered", "return builder.fsub(builder.fneg(x), y)"),
+    ("lowered", "return builder.fadd(builder.fneg(builder.fneg(x)), y)"),
+    ("<table>", "SLOPES = {'cos': lambda x: +sin(x)}"),
+}
+
+
+def test_faults_of_what_is_no_kernel(tmp_path):
+    """In methods, functions inside others and tables of functions, and in what writes intermediate code; no kernels."""
+    path = tmp_path / "numbers.py"
+    path.write_text(NO_KERNELS, encoding="utf-8")
+    made = [fault(path, k, functions=True) for k, (kind, _) in enumerate(places_in(path, True)) if kind == "sign"]
+    assert {(x.kernel, x.after) for x in made} == SIGNS
+    assert len({x.text for x in made}) == len(SIGNS)
+
+
+NUMBER_TEST = """
+from numbers_of_test import SLOPES, Number
+
+
+def test_slope():
+    assert (Number(1.0, 5.0) - Number(2.0, 3.0)).slope == 2.0
+
+
+def test_difference():
+    assert (Number(1.0, 5.0) - Number(0.0, 3.0)).value == 1.0
+
+
+def test_table():
+    assert SLOPES["cos"](1.0) < 0.0
+"""
+
+
+def test_faults_of_functions_are_judged_by_tests_that_run_them(tmp_path):
+    """A difference from zero shows no sign; the slope and the table have tests that do, and no test writes code."""
+    text = NO_KERNELS.replace("def kernel", "from math import sin\n\n\ndef kernel", 1)
+    (tmp_path / "numbers_of_test.py").write_text(text, encoding="utf-8")
+    (tmp_path / "test_numbers_of_test.py").write_text(NUMBER_TEST, encoding="utf-8")
+    (tmp_path / "pytest.ini").write_text("[pytest]\npythonpath = .", encoding="utf-8")
+    program = JUDGED.replace("kernels.py", "numbers_of_test.py")
+    program = program.replace("fault(folder / path, k)", "fault(folder / path, k, True)")
+    program = program.replace("places_in(folder / path)", "places_in(folder / path, True)")
+    program = program.replace("tell, 1, also)", "tell, 1, (), True)")
+    done = subprocess.run(
+        [sys.executable, "-c", f"import sys\nsys.path[:0] = {[str(TESTS), str(TESTS.parent)]}\n{program}"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+    )
+    lines = [line.split("|") for line in done.stdout.splitlines() if line.startswith("told|")]
+    found = {(kernel, after): (kind, why.partition("::")[2]) for _, kernel, after, kind, why, _ in lines}
+    assert {name: found.get(name) for name in SIGNS} == {
+        ("__sub__", "return Number(difference(self.value, other.value), self.slope + other.slope)"): (
+            "found",
+            "test_slope",
+        ),
+        ("difference", "return x + y"): ("survived", ""),
+        ("lowered", "return builder.fsub(builder.fneg(x), y)"): ("not run", ""),
+        ("lowered", "return builder.fadd(builder.fneg(builder.fneg(x)), y)"): ("not run", ""),
+        ("<table>", "SLOPES = {'cos': lambda x: +sin(x)}"): ("found", "test_table"),
+    }, done.stderr
+
+
+def test_kinds_of_faults_are_chosen_by_name():
+    files = mutants.sources(["sense/subtree.py"])
+    of_kind = [made for _, made in mutants.sample(files, 10_000, 1, ("sign", "index"))]
+    assert {made.kind for made in of_kind} == {"sign", "index"}
+    assert {made.kind for made in faults_in("sense/subtree.py")} <= {*KINDS}
+    assert mutants.parsed(["sense", "--kinds", "sign,missing term"]).kinds == ("sign", "missing term")
+    for wrong in (["sense", "--kinds", "signs"], ["simulate", "--functions", "--plain"]):
+        with pytest.raises(SystemExit):
+            mutants.parsed(wrong)
+
+
+def test_tests_of_functions_are_near():
+    found = function_tests(Path("simulate/gradients/reverse_number.py"))
+    assert TESTS / "simulate/gradients/test_reverse_number.py" in found
+    assert TESTS / "simulate/gradients/test_run_gradient.py" in found
+    users = function_tests(Path("simulate/gradients/differentiated_number.py"))
+    assert TESTS / "control/test_quadratic_number.py" in users
 
 
 def test_a_seed_gives_the_same_faults_again():

@@ -1,9 +1,14 @@
 """Derivatives of steps in plain Python, with duals: in closed form, by tangents, and back over runs.
 
 References: differences of sixth order of steps, with distances of 2e-5 (rounding of 1e-11 of the largest entry) under a
-solver's tolerance of 1e-15; for the closed form and for gradients backwards tangents along every direction.
+solver's tolerance of 1e-15; for the closed form and for gradients backwards tangents along every direction, and
+MuJoCo's steps.
 """
 
+import warnings
+from types import SimpleNamespace
+
+import mujoco
 import numpy as np
 import pytest
 from helpers import jacobian_scenes, oracle
@@ -12,8 +17,11 @@ from helpers.random_tree import random_tree
 from helpers.step_differences import differences
 
 import saltus
+from saltus.contact.counts import NCON
 from saltus.simulate.derivatives import linearize
 from saltus.simulate.derivatives.linearize import run_tangents
+from saltus.simulate.gradients import adjoint
+from saltus.simulate.gradients.step_adjoint import StepAdjoint
 
 CLOSE, STEP = 2e-9, 2e-5
 OPTION = '<option timestep=".004" tolerance="1e-15" iterations="200" cone="{cone}"/>'
@@ -97,6 +105,70 @@ def test_closed_form_of_a_scene_with_everything(cone, condim):
         np.testing.assert_allclose(x, y, rtol=0, atol=1e-11 * max(1.0, np.max(np.abs(y))))
 
 
+SPINNING = """<mujoco><option timestep=".02" tolerance="1e-15" iterations="200"><flag eulerdamp="{implicit}"/></option>
+  <worldbody><body>
+  <joint name="b" type="ball" damping=".1"/><geom type="capsule" fromto="0 0 0 .1 0 -.4" size=".03" mass="1"
+  contype="0"/><body pos=".1 0 -.4"><joint name="k" axis="1 .2 0" range="-60 -1" limited="{limited}"
+  solreflimit=".06 1" solimplimit=".5 .9 .1"/><geom type="capsule" fromto="0 0 0 0 .1 -.3" size=".02" mass=".5"
+  contype="0"/></body></body></worldbody><actuator><motor joint="{motor}" gear="1 .5 .2 0 0 0"/></actuator></mujoco>"""
+
+
+@pytest.mark.parametrize(
+    ("limited", "implicit", "motor"), [("false", "enable", "b"), ("true", "disable", "b"), ("false", "enable", "k")]
+)
+def test_controls_of_a_body_that_spins(limited, implicit, motor, monkeypatch):
+    """A torque turns by what the velocity after the step says, which the control changes, too."""
+    monkeypatch.setattr(linearize, "has_closed_form", lambda *_: False)
+    sim = saltus.Simulation(SPINNING.format(limited=limited, implicit=implicit, motor=motor), "euler")
+    sim.qvel[:], sim.ctrl[:] = (6.0, -5.0, 4.0, 0.3), 2.0
+    sim.step()
+    assert_derivatives(sim)
+
+
+@pytest.mark.parametrize("tilt", [0.1, -0.1])
+def test_contacts_in_a_gap_have_no_rows(tilt):
+    """Of the corners of a tilted box some press on the floor, and some are within the gap, listed before or after."""
+    xml = FLOOR.replace('type="plane"', 'type="plane" margin=".004" gap=".03"').format(cone="pyramidal")
+    sim = saltus.Simulation(xml, "euler")
+    sim.qpos[3:7] = np.cos(tilt / 2), 0.0, np.sin(tilt / 2), 0.0
+    sim.qpos[2] = 0.067
+    sim.step(2)
+    assert_derivatives(sim)
+    d = sim.engine.d.views
+    felt = d["contact_block"][: d["count"][NCON]] >= 0
+    assert felt.any() and not felt.all()
+
+
+@pytest.mark.parametrize("closed", [True, False])
+def test_a_step_that_ends_at_the_most_iterations(closed, monkeypatch):
+    """Derivatives are those of the solution, to rounding, where a step takes all three iterations that it may."""
+    if not closed:
+        monkeypatch.setattr(linearize, "has_closed_form", lambda *_: False)
+    whole = at_work(FLOOR.format(cone="elliptic"), "euler")
+    wanted, apart = np.hstack(whole.linearize()), {}
+    for iterations in (2, 3):
+        few = FLOOR.replace('iterations="200"', f'iterations="{iterations}"').format(cone="elliptic")
+        sim = saltus.Simulation(few, "euler")
+        for name in ("time", "qpos", "qvel", "ctrl"):
+            setattr(sim, name, getattr(whole, name))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", saltus.SaltusWarning)  # of two iterations, which are too few
+            apart[iterations] = np.max(np.abs(np.hstack(sim.linearize()) - wanted)) / np.max(np.abs(wanted))
+    assert apart[2] > 1e-5 and apart[3] < 1e-12
+
+
+def test_a_body_at_rest_in_a_medium():
+    """Its drag has no slope where it does not turn yet: MuJoCo's implicit steps, to rounding."""
+    xml = """<mujoco><option timestep=".01" density="1000" viscosity=".02" integrator="implicitfast"/><worldbody><body>
+      <freejoint/><geom type="box" size=".1 .2 .3" mass="30" fluidshape="ellipsoid"/></body></worldbody></mujoco>"""
+    sim, m = saltus.Simulation(xml), mujoco.MjModel.from_xml_string(xml)
+    data = mujoco.MjData(m)
+    for _ in range(3):
+        sim.step()
+        mujoco.mj_step(m, data)
+        np.testing.assert_allclose(sim.qvel, data.qvel, rtol=1e-12, atol=1e-14)
+
+
 # ---------------------------------------------------------------- back over runs
 
 REAR = f"""<mujoco>{OPTION}<default><geom {SOFT} friction=".4 .02 .01"/><joint solreflimit=".03 1"
@@ -118,24 +190,45 @@ PARAMETERS += (
     "jnt_solref[h]",
 )
 PARAMETERS += ("dof_frictionloss[h]", "actuator_gear[m]", "actuator_gainprm[p]", "actuator_biasprm[p]")
-PARAMETERS += ("tendon_stiffness[t]", "tendon_damping[t]", "jnt_range[h]", "qpos_spring[h]", "body_iquat[b]")
+PARAMETERS += (
+    "opt.impratio",
+    "tendon_stiffness[t]",
+    "tendon_damping[t]",
+    "jnt_range[h]",
+    "qpos_spring[h]",
+    "body_iquat[b]",
+)
 
 
 #: Bodies that move with the first degree of freedom alone, and that touch each other and the floor.
-SLIDER = f"""<mujoco>{OPTION}<default><geom {SOFT} friction=".4 .02 .01"/></default><worldbody>
+SLIDER = f"""<mujoco>{OPTION}<default><geom {SOFT} friction=".4 .02 .01" condim="{{condim}}" margin=".002"/></default>
+  <worldbody>
   <geom type="plane" size="5 5 .1" friction=".2 .01 .005"/><body name="s" pos="0 0 .095">
   <joint type="slide" axis=".1 0 1"/><geom name="s" size=".1" mass="1"/></body><body name="t" pos=".05 .02 .285">
   <joint type="slide" axis="0 0 1"/><joint axis="0 1 .2"/>
   <geom type="box" size=".1 .1 .1" mass="1" friction=".3 .01 .02"/></body></worldbody></mujoco>"""
 
 
-@pytest.mark.parametrize("cone", ["pyramidal", "elliptic"])
-def test_gradients_of_runs_of_sliders_backwards(cone):
+@pytest.mark.parametrize(("cone", "condim"), [("pyramidal", 3), ("elliptic", 3), ("pyramidal", 4), ("elliptic", 6)])
+def test_gradients_of_runs_of_sliders_backwards(cone, condim):
     found = {}
     for mode in ("reverse", "forward"):
-        sim = at_work(SLIDER.format(cone=cone), "euler", 2)
+        sim = at_work(SLIDER.format(cone=cone, condim=condim), "euler", 2)
         wrt = ("qpos", "qvel", "body_mass[s]", "body_mass[t]", "geom_friction[s]", "geom_solref[s]", "opt.gravity")
         found[mode] = saltus.run_gradient(sim, 0.012, loss, wrt=wrt, mode=mode)[1]
+    for name, wanted in found["forward"].items():
+        scale = max(1e-6, np.max(np.abs(wanted)))
+        np.testing.assert_allclose(found["reverse"][name], wanted, rtol=0, atol=1e-9 * scale, err_msg=name)
+
+
+def test_gradients_backwards_by_matrices_of_some_steps_at_once(monkeypatch):
+    """Muscles and filters go back by matrices, of two steps at once here, to those along every direction."""
+    monkeypatch.setattr(adjoint, "CHUNK", 2)
+    found = {}
+    for mode in ("reverse", "forward"):
+        sim = at_work(TENDON.format(cone="pyramidal"), "euler")
+        found[mode] = saltus.run_gradient(sim, 0.02, loss, wrt=("qpos", "qvel", "act", "ctrl"), mode=mode)[1]
+    assert not StepAdjoint(sim.engine, ()).whole and sim.model.na == 2
     for name, wanted in found["forward"].items():
         scale = max(1e-6, np.max(np.abs(wanted)))
         np.testing.assert_allclose(found["reverse"][name], wanted, rtol=0, atol=1e-9 * scale, err_msg=name)
@@ -152,6 +245,108 @@ def test_gradients_of_runs_backwards(cone):
     for name, wanted in found["forward"].items():
         scale = max(1e-6, np.max(np.abs(wanted)))
         np.testing.assert_allclose(found["reverse"][name], wanted, rtol=0, atol=1e-9 * scale, err_msg=name)
+
+
+#: Limits, dry friction and motors on one and on several joints; gravity along all axes, which may be compensated.
+COUPLED = """<mujoco><option timestep=".004" tolerance="1e-15" iterations="200" gravity="1.5 -2 -9"/>
+  <default><joint solreflimit=".03 1" solimplimit=".5 .9 .1"/><geom contype="0"/></default><worldbody>
+  <body name="a"><joint name="a" axis="0 1 .2" damping=".1" range="-40 -1" limited="true"/>
+  <geom type="capsule" fromto="0 0 0 .1 .05 -.4" size=".03" mass="1"/><body name="b" pos=".1 .05 -.4">
+  <joint name="b" axis="1 .3 0" damping=".05" armature=".01"/>
+  <geom type="capsule" fromto="0 0 0 .1 0 -.3" size=".02" mass=".5"/>
+  <body name="c" pos=".1 0 -.3" gravcomp="{compensated}">
+  <joint name="c" axis=".2 1 0" stiffness="2" springref="20"/>
+  <geom type="box" size=".05 .03 .02" pos="0 .1 -.1" mass=".3"/>
+  <body name="d" pos="0 .1 -.1" quat=".9 .1 -.2 .1"><joint name="d" type="slide" axis="1 .2 .5" ref=".1" damping=".3"
+  stiffness="5"/><geom type="box" size=".02 .03 .04" pos=".05 0 .02" mass=".2"/></body></body></body></body></worldbody>
+  <tendon><fixed name="l" limited="true" range="-.3 -.02" solreflimit=".03 1" solimplimit=".5 .9 .1">
+  <joint joint="a" coef=".6"/><joint joint="b" coef="-.7"/><joint joint="c" coef=".4"/></fixed>
+  <fixed name="f" frictionloss="2" solreffriction=".05 1"><joint joint="a" coef=".3"/><joint joint="c" coef="1.1"/>
+  </fixed></tendon>
+  <actuator><position name="p" joint="a" kp="3" kv=".4" gear="1.5"/><general name="g" joint="b" gaintype="affine"
+  gainprm="1 .4 -.3" biastype="affine" biasprm=".1 -.5 -.2"/></actuator></mujoco>"""
+FIELDS = ("opt.gravity", "body_mass[b]", "body_ipos[c]", "body_inertia[b]", "jnt_range[a]", "dof_damping[a]")
+FIELDS += ("body_mass[c]", "dof_damping[c]", "actuator_gainprm[p]")
+FIELDS += ("dof_armature[b]", "jnt_stiffness[c]", "actuator_gainprm[g]", "actuator_biasprm[g]", "tendon_range[l]")
+FRAMES = ("body_pos[d]", "body_pos[b]", "jnt_pos[d]", "jnt_pos[c]")
+STEPS = 3
+
+
+def coupled(compensated=0.0):
+    """A simulation whose three constraints act, of which dry friction sticks."""
+    sim = saltus.Simulation(COUPLED.format(compensated=compensated), "euler")
+    sim.qvel[:] = 0.2, -0.3, 0.1, 0.4
+    sim.ctrl[:] = 0.3, -0.4
+    sim.xfrc_applied[3] = 0.3, -0.5, 0.2, 0.04, 0.05, -0.03
+    sim.step(3)
+    return sim
+
+
+def test_closed_form_of_coupled_joints():
+    sim = coupled()
+    assert linearize.has_closed_form(sim.engine.m, sim.model)
+    assert_derivatives(sim)
+
+
+def test_springs_of_balls_need_directions():
+    """Four numbers of a quaternion for three degrees of freedom; dampers of the same joint need none."""
+    xml = SPINNING.replace('type="ball"', 'type="ball" stiffness="1"').format(
+        limited="false", implicit="enable", motor="k"
+    )
+    of_steps = StepAdjoint(saltus.Simulation(xml, "euler").engine, ("qpos_spring[b]", "dof_damping[b]"))
+    found = {name: of_steps.quick[here].tolist() for name, here in of_steps.places.items()}
+    assert found["qpos_spring[b]"] == [False] * 4 and all(found["dof_damping[b]"])
+
+
+def loss_of_mujoco(m, sim, moved):
+    """The loss of MuJoCo's steps from the state of a simulation, of which the field of that name moves."""
+    data, qpos, qvel = mujoco.MjData(m), [], []
+    mujoco.mj_setConst(m, data)
+    for name in ("qpos", "qvel", "ctrl", "xfrc_applied"):
+        getattr(data, name)[:] = getattr(sim, name) + moved.get(name, 0.0)
+    for k in range(STEPS + 1):
+        qpos.append(data.qpos.copy())
+        qvel.append(data.qvel.copy())
+        if k < STEPS:
+            mujoco.mj_step(m, data)
+    return loss(SimpleNamespace(qpos=np.array(qpos), qvel=np.array(qvel)))
+
+
+def slopes(function, size):
+    """Derivatives of a function by changes [size], differences of sixth order."""
+    weights = ((1, 45), (2, -9), (3, 1))
+    terms = [sum(w * (function(k * STEP * e) - function(-k * STEP * e)) for k, w in weights) for e in np.eye(size)]
+    return np.array(terms) / (60.0 * STEP)
+
+
+@pytest.mark.parametrize("compensated", [0.0, 0.6])
+def test_gradients_of_mujocos_runs_backwards(compensated):
+    """To 1e-8 of the largest of a field: rounding of 1e-14 over distances of 2e-5, and numbers near 1 behind it."""
+    sim, m = coupled(compensated), mujoco.MjModel.from_xml_string(COUPLED.format(compensated=compensated))
+    fields = (*FIELDS, *(FRAMES if compensated == 0.0 else ()))
+    of_steps = StepAdjoint(sim.engine, fields)
+    assert of_steps.whole == (compensated == 0.0) and of_steps.quick.all()
+    wrt = ("qpos", "qvel", "ctrl", *fields)
+    value, found = saltus.run_gradient(sim, STEPS * sim.timestep, loss, wrt=wrt, mode="reverse")
+    assert value == pytest.approx(loss_of_mujoco(m, sim, {}), rel=1e-12)
+    for name in wrt[:3]:
+        wanted = slopes(lambda x, name=name: loss_of_mujoco(m, sim, {name: x}), len(found[name]))
+        np.testing.assert_allclose(found[name], wanted, rtol=0, atol=1e-8 * max(1.0, np.max(np.abs(wanted))))
+    for name in fields:
+        of, field, item = (m.opt, "gravity", "") if name == "opt.gravity" else (m, *name.rstrip("]").split("["))
+        kind = {"body": "BODY", "jnt": "JOINT", "dof": "JOINT", "actuator": "ACTUATOR", "tendon": "TENDON"}
+        row = mujoco.mj_name2id(m, getattr(mujoco.mjtObj, "mjOBJ_" + kind[field.split("_")[0]]), item) if item else ...
+        kept = getattr(of, field).copy()
+
+        def changed(x, of=of, field=field, row=row, kept=kept):
+            getattr(of, field)[row] = (kept[row] + x).reshape(kept[row].shape)
+            moved = loss_of_mujoco(m, sim, {})
+            getattr(of, field)[:] = kept
+            return moved
+
+        wanted = slopes(changed, np.size(found[name]))
+        scale = max(1.0, np.max(np.abs(wanted)))
+        np.testing.assert_allclose(np.ravel(found[name]), wanted, rtol=0, atol=1e-8 * scale, err_msg=name)
 
 
 def loss(run):

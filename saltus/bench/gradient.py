@@ -1,7 +1,8 @@
-"""`saltus bench gradient`: derivatives of a step against MuJoCo's and Pinocchio's, all in this process, in turn.
+"""`saltus bench gradient`: derivatives of a step against MuJoCo's, MJX's and Pinocchio's, in one process, in turn.
 
 Under constraints, `linearize` and `Batch.linearize` beside `mjd_transitionFD` from the same settled states. Without
 them, `linearize` beside Pinocchio's `computeABADerivatives`, which gives the derivatives of the accelerations alone.
+Of models in files, `linearize` also beside `jax.jacfwd` of a step in MJX.
 The gradient of a run in reverse mode, by all parameters that need no directions, beside the run.
 """
 
@@ -15,6 +16,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from saltus.bench import mjx_step
 from saltus.bench.contact import STICKS
 from saltus.bench.harness import found_models
 from saltus.bench.harness.report import QUICK, Benchmark, Case, Effort, Row, compared
@@ -30,10 +32,14 @@ MISSING = "Pinocchio: not measured, it is not installed; pip install pin"
 
 @dataclass(frozen=True)
 class Details:
-    """Derivatives of a model without constraints beside Pinocchio's, None if it is missing; the gradient of a run."""
+    """Derivatives beside Pinocchio's, of a model without constraints, and MJX's; the gradient of a run.
+
+    None stands for what is missing.
+    """
 
     without_constraints: AbaDerivatives | None
     of_run: ReverseGradient
+    mjx: mjx_step.MjxDerivative | None = None
 
 
 @dataclass(frozen=True)
@@ -57,6 +63,7 @@ def bench_gradient(*, quick: bool, threads: int | None, json_path: Path | None, 
 def _cases(quick: bool, extra: list[str]) -> tuple[list[Case], list[str]]:
     """Cases to measure, and notes on them."""
     cases, notes = [Case("sticks", STICKS, 1, settle=0.4)], [] if find_spec("pinocchio") else [MISSING]
+    notes += [] if mjx_step.is_installed() else [mjx_step.MISSING]
     if not quick:
         path, note = found_models.find("humanoid", found_models.HUMANOIDS)
         notes.append(note)
@@ -81,9 +88,11 @@ def _measure(case: Case, effort: Effort, threads: int, show: Callable[[float], N
         found = in_turn([mujoco, peers.batch_derivatives(setup, n, threads, precision)], **timed)
         rows.append(compared(case, nv, f"batch {precision}", found, f"saltus {precision}"))
     show(0.8)
-    beside = find_spec("pinocchio") and Path(str(case.model)).is_file()
+    in_file = Path(str(case.model)).is_file()
     of_run = reverse_gradient(setup, STEPS if effort.repeats > QUICK.repeats else QUICK_STEPS, timed)
-    return rows, Details(_aba_derivatives(case, timed) if beside else None, of_run)
+    aba = _aba_derivatives(case, timed) if in_file and find_spec("pinocchio") else None
+    mjx = mjx_step.mjx_derivative(case.name, setup, timed) if in_file and mjx_step.is_installed() else None
+    return rows, Details(aba, of_run, mjx)
 
 
 def _aba_derivatives(case: Case, timed: Any) -> AbaDerivatives:
@@ -111,12 +120,14 @@ def _aba_derivatives(case: Case, timed: Any) -> AbaDerivatives:
 
 
 def _tell(details: list[Details]) -> None:
-    """Print the costs of gradients of runs, and the comparisons with Pinocchio."""
+    """Print the costs of gradients of runs, and the comparisons with MJX and Pinocchio."""
     for r in (detail.of_run for detail in details):
         print(
             f"{r.model}: reverse gradient of {r.steps} steps by start, controls and all {r.parameters} parameters "
             f"without directions, cost in runs {r.cost:.1f}, memory {r.memory:.0f} MB"
         )
+    for line in (line for detail in details if detail.mjx for line in mjx_step.told(detail.mjx)):
+        print(line)
     for d in (detail.without_constraints for detail in details):
         if d is None:
             continue

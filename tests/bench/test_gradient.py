@@ -10,7 +10,7 @@ import time
 import pytest
 
 import saltus
-from saltus.bench import gradient, run_gradient
+from saltus.bench import gradient, mjx_step, run_gradient
 from saltus.bench.contact import CART_POLE
 from saltus.bench.harness import peers
 from saltus.bench.harness.report import QUICK, Case
@@ -20,9 +20,11 @@ from saltus.simulate.gradients.step_adjoint import StepAdjoint
 def test_cases_name_what_is_missing(monkeypatch):
     monkeypatch.setattr(gradient.found_models, "HUMANOIDS", ())
     monkeypatch.setattr(gradient, "find_spec", lambda name: None)
+    monkeypatch.setattr(gradient.mjx_step, "find_spec", lambda name: None)
     cases, notes = gradient._cases(quick=False, extra=["some/robot.xml"])
     assert [c.name for c in cases] == ["sticks", "robot"]
-    assert len(notes) == 2 and all("not measured" in note for note in notes)
+    assert [note.partition(":")[0] for note in notes] == ["Pinocchio", "MJX", "humanoid"]
+    assert all("not measured" in note for note in notes)
 
 
 def test_both_differentiate_the_same_step():
@@ -67,3 +69,25 @@ def test_pinocchio_differentiates_the_same_tree(tmp_path):
     path.write_text(CART_POLE)
     _, detail = gradient._measure(Case("cart-pole", str(path), 1, settle=0.5), QUICK, 1, lambda done: None)
     assert detail.without_constraints.pinocchio > 0 and detail.without_constraints.saltus > 0
+
+
+def test_a_model_that_mjx_refuses_is_named(capsys):
+    of_run = run_gradient.ReverseGradient("robot", 10, 5, 7.0, 3.0)
+    refused = mjx_step.MjxDerivative("robot", "3.17", refused="no such sensor")
+    measured = mjx_step.MjxDerivative("arm", "3.17", 0.02, 1e-4, 200.0, 61.0, 3e-9)
+    gradient._tell([gradient.Details(None, of_run, refused), gradient.Details(None, of_run, measured)])
+    out = capsys.readouterr().out
+    assert "robot: jax.jacfwd of a step in MJX 3.17: refused, no such sensor" in out
+    assert "20 ms, and 61 s before for compiling" in out and "linearize 100 µs, 200 x" in out
+
+
+@pytest.mark.slow
+def test_mjx_differentiates_the_same_step():
+    """In double precision, to what is left by its solver, whose derivatives are those of its last iterations."""
+    pytest.importorskip("jax")
+    pytest.importorskip("mujoco.mjx")
+    setup = peers.Constrained(CART_POLE, 1, spread=1.0, settle=0.5)
+    timed = {"repeats": 1, "least": 0.0, "clock": time.process_time}
+    found = mjx_step.mjx_derivative("cart-pole", setup, timed)
+    assert not found.refused and found.difference < 1e-8
+    assert found.mjx > 0 and found.saltus > 0 and found.compiling > found.mjx

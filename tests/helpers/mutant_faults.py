@@ -1,4 +1,4 @@
-"""Faults that can be planted in kernels, one at a time, by their syntax trees.
+"""Faults that can be planted in kernels, or in what is no kernel, one at a time, by their syntax trees.
 
 Left alone are features (`has`), which choose between whole algorithms; numbers below 1e-6, which are tolerances; the
 zero of `0.0 * x`, which is a way to write a zero of x's kind, and such a term or one named `zero`, which gives another
@@ -17,6 +17,11 @@ TOLERANCE = 1e-6  # floats below this are not changed
 WEAKENED = {ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt}
 EXCHANGED = {"minimum": "maximum", "maximum": "minimum", "min": "max", "max": "min"}
 OPPOSITE = {ast.Add: ast.Sub, ast.Sub: ast.Add}
+OPPOSITE_CALL = {"fadd": "fsub", "fsub": "fadd"}  # instructions of numbers in intermediate code
+TABLE = "<table>"  # name of what stands for a table of functions
+#: Names of the kinds of faults.
+KINDS = ("sign", "missing term", "swapped operands", "index", "constant", "negated condition", "weakened condition")
+KINDS += ("other condition", "min and max", "missing statement")
 COMPOUND = (ast.If, ast.While, ast.For)
 
 
@@ -37,7 +42,7 @@ class Fault(NamedTuple):
 
 
 class Place(NamedTuple):
-    """Place of a possible fault: its kind, the kernel, the statement and node in it, and the change."""
+    """Place of a possible fault: its kind, the kernel or function, the statement and node in it, and the change."""
 
     kernel: ast.FunctionDef
     statement: ast.stmt
@@ -46,19 +51,22 @@ class Place(NamedTuple):
     make: Callable[[], object]
 
 
-def places_in(path: Path) -> list[tuple[str, int]]:
-    """(kind, line) of all faults that the kernels of a file allow, in the order of their numbers."""
-    return [(place.kind, _line(place)) for place in _places(ast.parse(path.read_text(encoding="utf-8")))]
+def places_in(path: Path, functions: bool = False) -> list[tuple[str, int]]:
+    """(kind, line) of all faults that the kernels of a file allow, in the order of their numbers.
+
+    `functions`: that what is no kernel in it allows.
+    """
+    return [(place.kind, _line(place)) for place in _places(ast.parse(path.read_text(encoding="utf-8")), functions)]
 
 
 def _line(place: Place) -> int:
     return getattr(place.node, "lineno", place.statement.lineno)
 
 
-def fault(path: Path, number: int) -> Fault | None:
-    """The fault of this number in a file; None where the code means the same afterwards."""
+def fault(path: Path, number: int, functions: bool = False) -> Fault | None:
+    """The fault of this number in a file, as `places_in` counts; None where the code means the same afterwards."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
-    place = _places(tree)[number]
+    place = _places(tree, functions)[number]
     before, block, line = _head(place.statement), _block(tree, place.statement), _line(place)
     begins, lines = place.statement.lineno, (place.kernel.lineno, place.kernel.end_lineno or 0)
     at = block.index(place.statement)
@@ -79,9 +87,26 @@ def kernels(tree: ast.Module) -> Iterator[ast.FunctionDef]:
             yield from made_in(node)
 
 
-def _places(tree: ast.Module) -> list[Place]:
+def functions_of(tree: ast.Module) -> Iterator[ast.FunctionDef]:
+    """Functions of a module that are no kernels, also methods and those inside others; tables of functions as one."""
+    compiled = [*kernels(tree), *(x for x in tree.body if is_entry(x))]
+    of_kernels = {id(x) for kernel in compiled for x in ast.walk(kernel)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef) and id(node) not in of_kernels:
+            yield node
+    tables = [x for x in tree.body if isinstance(x, ast.Assign | ast.AnnAssign) and _has_functions(x)]
+    for table in tables:
+        whole = ast.FunctionDef(TABLE, ast.arguments([], [], None, [], [], None, []), [table], [])
+        yield ast.copy_location(whole, table)
+
+
+def _has_functions(node: ast.AST) -> bool:
+    return any(isinstance(x, ast.Lambda) for x in ast.walk(node))
+
+
+def _places(tree: ast.Module, functions: bool = False) -> list[Place]:
     found = []
-    for kernel in kernels(tree):
+    for kernel in functions_of(tree) if functions else kernels(tree):
         for statement in statements(kernel.body):
             made = [(statement, "missing statement", make) for make in _without(kernel, statement)]
             for node in _expressions(statement):
@@ -258,10 +283,20 @@ def _shift(node: ast.Subscript, k: int, step: int) -> None:
 
 def _of_call(node: ast.Call) -> Iterator[tuple[str, Callable[[], object]]]:
     name = ast.unparse(node.func)
+    if isinstance(node.func, ast.Attribute) and node.func.attr in OPPOSITE_CALL:
+        yield "sign", functools.partial(setattr, node.func, "attr", OPPOSITE_CALL[node.func.attr])
+    if isinstance(node.func, ast.Attribute) and node.func.attr == "fneg":
+        # x in place of -x: -(-x)
+        yield "sign", functools.partial(node.args.__setitem__, slice(None), [_negative(node)])
     if name in EXCHANGED:
         yield "min and max", functools.partial(setattr, node, "func", ast.Name(EXCHANGED[name], ast.Load()))
     if name in ("where", "where3") and len(node.args) == 3:
         yield "negated condition", functools.partial(_exchange_choices, node)
+
+
+def _negative(node: ast.Call) -> ast.Call:
+    """A call of the function of another one, of what that one takes."""
+    return ast.Call(node.func, list(node.args), [])
 
 
 def _exchange_choices(node: ast.Call) -> None:

@@ -48,6 +48,18 @@ def likely_tests(file: Path, with_all: bool = False) -> list[list[Path]]:
     return [stage for stage in found if stage]
 
 
+def function_tests(file: Path) -> list[Path]:
+    """Files of tests for one of the package without kernels: of its folder, and those of its name and of its users.
+
+    Users are files that import it, and tests that do.
+    """
+    name, every = module_name(file), sorted(TESTS.rglob("test_*.py"))
+    users = [module for module, imported in _uses(("",)).items() if name in imported]
+    of_users = {TESTS / Path(*user.split(".")[1:-1], f"test_{user.split('.')[-1]}.py") for user in users}
+    folder = TESTS / file.parent if len(file.parts) > 1 else None
+    return [test for test in every if test.parent == folder or test in of_users or name in imports(test)]
+
+
 def plain_tests() -> list[Path]:
     """Files of whole worlds in plain Python, without compiled kernels."""
     return sorted(TESTS.glob("test_plain_*.py"))
@@ -76,9 +88,9 @@ def imports(path: Path) -> frozenset[str]:
 
 
 @functools.cache
-def _uses() -> dict[str, frozenset[str]]:
-    """Imports of modules in the rooms of physics, by their names."""
-    files = [path for room in ROOMS for path in sorted((PACKAGE / room).rglob("*.py"))]
+def _uses(rooms: tuple[str, ...] = ROOMS) -> dict[str, frozenset[str]]:
+    """Imports of modules in rooms, by their names."""
+    files = [path for room in rooms for path in sorted((PACKAGE / room).rglob("*.py"))]
     return {module_name(path.relative_to(PACKAGE)): imports(path) for path in files}
 
 

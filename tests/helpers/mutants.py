@@ -1,7 +1,7 @@
 """Faults planted one at a time in kernels: which of them no test notices.
 
     PYTHONPATH=tests:. python -m helpers.mutants ROOM_OR_FILE ... [--count N] [--seed S] [--all-tests|--near]
-        [--plain [--then-compiled]]
+        [--plain [--then-compiled]] [--kinds sign,index] [--functions]
 
 A fault is a wrong sign, swapped operands, an index or number beside the right one, a condition negated or weakened, a
 term or statement left out, or minimum for maximum. Each is made in a copy of the package, and tests that could see it
@@ -9,11 +9,13 @@ run until the first that fails. What none notices is printed, with file, line an
 that change nothing but rounding stand in `mutants_explained.toml`, with the reason, once somebody has looked at them.
 What cannot be compiled is no fault, and counts as neither; nor does what was not decided in time. With `--plain` a
 fault takes seconds, and those in what no test runs are counted apart, as missed ones; with `--then-compiled` the tests
-in compiled code then judge what those in plain Python missed, in minutes a fault.
+in compiled code then judge what those in plain Python missed, in minutes a fault. `--kinds` chooses kinds of faults by
+the names that are printed. `--functions` is for code that is no kernel: faults go into all other functions and methods.
 """
 
 import argparse
 import contextlib
+import importlib
 import os
 import random
 import shutil
@@ -25,8 +27,8 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from helpers.changed_copies import PACKAGE, Copy
-from helpers.mutant_faults import Fault, fault, places_in
-from helpers.mutant_tests import TESTS, also_plain, likely_tests, plain_tests
+from helpers.mutant_faults import KINDS, Fault, fault, places_in
+from helpers.mutant_tests import TESTS, also_plain, function_tests, likely_tests, module_name, plain_tests
 from helpers.mutant_verdicts import (
     FOUND,
     INVALID,
@@ -41,7 +43,7 @@ from helpers.mutant_verdicts import (
     summary,
 )
 from helpers.plain_mutants import PROCESSES, judge
-from saltus.number.cache.fingerprint import CHOOSING, EXTENSIONS
+from saltus.number.cache.fingerprint import CHOOSING, EXTENSIONS, KERNEL_ROOMS
 from saltus.number.cache.storage import cache_root
 
 ROOMS = ("dynamics", "contact", "solve", "integrate", "sense")
@@ -70,12 +72,17 @@ def sources(named: list[str]) -> dict[Path, set[int]]:
     return found
 
 
-def sample(files: dict[Path, set[int]], count: int, seed: int) -> Iterator[tuple[Path, Fault]]:
-    """So many faults of the kernels in files: each kind as likely as any other, and then each place."""
+def sample(
+    files: dict[Path, set[int]], count: int, seed: int, kinds: Iterable[str] = KINDS, functions: bool = False
+) -> Iterator[tuple[Path, Fault]]:
+    """So many faults of the kernels in files: each of the kinds as likely as any other, and then each place.
+
+    `functions`: of what is no kernel there instead.
+    """
     pick, places = random.Random(seed), {}
     for file, lines in files.items():
-        for k, (kind, line) in enumerate(places_in(PACKAGE / file)):
-            if line in lines or not lines:
+        for k, (kind, line) in enumerate(places_in(PACKAGE / file, functions)):
+            if kind in kinds and (line in lines or not lines):
                 places.setdefault(kind, []).append((file, k))
     for kind in sorted(places):
         pick.shuffle(places[kind])
@@ -84,7 +91,7 @@ def sample(files: dict[Path, set[int]], count: int, seed: int) -> Iterator[tuple
         file, k = places[kind].pop()
         if not places[kind]:
             del places[kind]
-        made = fault(PACKAGE / file, k)
+        made = fault(PACKAGE / file, k, functions)
         if made is not None:
             count -= 1
             yield file, made
@@ -163,6 +170,14 @@ def parsed(arguments: list[str]) -> argparse.Namespace:
     which.add_argument("--near", action="store_true", help="only tests of the file's name, and those that import it")
     parser.add_argument("--plain", action="store_true", help="only tests that run in plain Python: nothing is compiled")
     parser.add_argument("--then-compiled", action="store_true", help="what --plain misses, once more in compiled code")
+    parser.add_argument(
+        "--kinds",
+        type=_kinds,
+        default=KINDS,
+        metavar="KIND,...",
+        help=f"faults of these kinds alone: {', '.join(KINDS)}",
+    )
+    parser.add_argument("--functions", action="store_true", help="in functions and methods that are no kernels")
     parser.add_argument("--limit", type=float, metavar="S", default=LIMIT, help="seconds of the processor for a test")
     parser.add_argument(
         "--patience",
@@ -174,7 +189,17 @@ def parsed(arguments: list[str]) -> argparse.Namespace:
     given = parser.parse_args(arguments)
     if given.then_compiled and not given.plain:
         parser.error("--then-compiled is for what --plain misses")
+    if given.functions and (given.plain or given.near or given.all_tests):
+        parser.error("--functions, which tests see in compiled code, goes with --kinds and limits alone")
     return given
+
+
+def _kinds(text: str) -> tuple[str, ...]:
+    """Kinds of faults from their names with commas between them."""
+    kinds = tuple(text.split(","))
+    if unknown := [kind for kind in kinds if kind not in KINDS]:
+        raise argparse.ArgumentTypeError(f"no kind of fault: {', '.join(unknown)}; there are {', '.join(KINDS)}")
+    return kinds
 
 
 def verdicts(given: argparse.Namespace, tell: Tell) -> None:
@@ -185,7 +210,7 @@ def verdicts(given: argparse.Namespace, tell: Tell) -> None:
 def new_faults(given: argparse.Namespace, tell: Tell) -> Iterator[tuple[Path, Fault]]:
     """The faults that the command line asks for; those that are explained are told, and left out."""
     known = explained()
-    for file, made in sample(sources(given.named), given.count, given.seed):
+    for file, made in sample(sources(given.named), given.count, given.seed, given.kinds, given.functions):
         if is_explained(file, made, known):
             tell(file, made, Verdict(KNOWN, "", 0), 0.0)
         else:
@@ -221,6 +246,30 @@ def plain_verdicts(given: argparse.Namespace, tell: Tell) -> None:
         compiled_verdicts(given, missed, tell, lambda *asked: likely_tests(*asked)[1:], PATIENCE)
 
 
+def function_verdicts(given: argparse.Namespace, tell: Tell) -> None:
+    """Tell what tests of their rooms say of faults in functions that are no kernels.
+
+    Those by which code is compiled are judged in a copy of the package, apart from the kernels of all, and with
+    compiling: in minutes a fault.
+    """
+    faults: list[tuple[Path, Fault]] = []
+    compiling: list[tuple[Path, Fault]] = []
+    for file, made in new_faults(given, tell):
+        # of the rooms of simulations only the engine makes kernels
+        own = file.parts[0] in KERNEL_ROOMS and (file.parts[0] != "simulate" or "engine" in file.parts)
+        (compiling if own else faults).append((file, made))
+    if compiling:
+        patience = given.patience or PATIENCE
+        compiled_verdicts(given, compiling, tell, lambda file, _: [function_tests(file)], patience)
+    if not faults:
+        return
+    for file, _ in faults:
+        importlib.import_module(module_name(file))  # functions must be there before tests begin
+    tests = sorted({test for file, _ in faults for test in function_tests(file)})
+    limits = Limits(given.limit, given.patience or LIMIT)
+    judge(PACKAGE, tests, faults, limits, tell, given.processes, functions=True)
+
+
 def main(arguments: list[str]) -> int:
     """Plant faults, print what becomes of each, and the score: 1 if any survived, also of those before Ctrl-C."""
     ends, given = [], parsed(arguments)
@@ -230,7 +279,7 @@ def main(arguments: list[str]) -> int:
         print(line_of(file, made, verdict, seconds), flush=True)
 
     with contextlib.suppress(KeyboardInterrupt):
-        (plain_verdicts if given.plain else verdicts)(given, tell)
+        (plain_verdicts if given.plain else function_verdicts if given.functions else verdicts)(given, tell)
     print(summary(ends))
     return int(any(kind in MISSED for _, kind in ends))
 

@@ -3,6 +3,7 @@
 Tests are collected once. A first run, which is kept until a source changes, notes the statements of kernels that each
 test executes, and its time. For each fault a fork gives the kernels of a file their changed code, and runs the tests
 that execute the fault's statement, those of little time first, until the first that fails. No other test can see it.
+Faults in what is no kernel are judged alike, by tests that run compiled kernels, which such a fault does not change.
 """
 
 import ast
@@ -28,7 +29,7 @@ from unittest import mock
 import pytest
 from _pytest import runner
 
-from helpers.mutant_faults import Fault, kernels, statements
+from helpers.mutant_faults import TABLE, Fault, functions_of, kernels, statements
 from helpers.mutant_tests import imports
 from helpers.mutant_verdicts import FOUND, INVALID, NOT_COMPILED, NOT_RUN, SURVIVED, UNDECIDED, Limits, Verdict
 from helpers.plain_python import plain_python
@@ -73,14 +74,16 @@ def judge(
     tell: Callable[[Path, Fault, Verdict, float], None],
     processes: int = PROCESSES,
     also: tuple[Path, ...] = (),
+    functions: bool = False,
 ) -> None:
     """Tell the verdict of tests on each fault in kernels of a package, and the seconds of the processor that it took.
 
     RuntimeError: a test fails without a fault. `limits.all`: after so many seconds of the processor the tests that are
     left do not run, and the verdict says how many did. `also`: files of tests that run in plain Python here, for all
-    that they are compiled elsewhere; those that then fail without a fault, or take long, are left out.
+    that they are compiled elsewhere; those that then fail without a fault, or take long, are left out. `functions`:
+    the faults are in functions that are no kernels.
     """
-    driver = _Driver(package, faults, limits, tell, processes, also)
+    driver = _Driver(package, faults, limits, tell, processes, also, functions)
     arguments = ["-q", "-s", "-p", "no:cacheprovider", "--no-header", "--no-summary"]
     arguments += ["-m", "not slow"]
     pytest.main([*arguments, *map(str, [*tests, *also])], plugins=[driver])
@@ -151,10 +154,13 @@ def _put(tree: ast.Module, path: Path, functions: list[types.FunctionType]) -> N
             function.__code__ = code
 
 
-def _marked(path: Path, first: int) -> tuple[ast.Module, list[int]]:
-    """A file's tree in which each statement of a kernel is marked before it runs, and the lines of the statements."""
+def _marked(path: Path, first: int, functions: bool) -> tuple[ast.Module, list[int]]:
+    """A file's tree in which each statement of a kernel is marked before it runs, and the lines of the statements.
+
+    `functions`: those of what is no kernel. Tables with functions are not marked: each test counts as one of theirs.
+    """
     tree, lines = ast.parse(path.read_text(encoding="utf-8")), []
-    for kernel in kernels(tree):
+    for kernel in [x for x in functions_of(tree) if x in ast.walk(tree)] if functions else kernels(tree):
         blocks = {id(x): block for block in _blocks(kernel) for x in block}
         for statement in [*statements(kernel.body)]:
             mark = ast.parse(f"{MARK}({first + len(lines)})").body[0]
@@ -178,9 +184,9 @@ def _blocks(kernel: ast.FunctionDef) -> Iterator[list[ast.stmt]]:
 class _Driver:
     """A plugin of pytest that judges faults in place of running the tests once."""
 
-    def __init__(self, package, faults, limits, tell, processes, also):
+    def __init__(self, package, faults, limits, tell, processes, also, functions=False):
         self._package, self._faults, self._limits, self._tell = package, faults, limits, tell
-        self._processes, self._also = processes, {*also}
+        self._processes, self._also, self._of_functions = processes, {*also}, functions
         self.error = "no tests were collected"
         self._raised: Any = None
 
@@ -208,6 +214,9 @@ class _Driver:
         self._items = {item.nodeid: item for item in session.items}
         self._functions = _functions_of(self._package)
         self._digests = {name: _digest(self._package / name) for name in self._functions}
+        if self._of_functions:  # what the compiler is made of must not be marked
+            changed = {file.as_posix() for file, _ in self._faults}
+            self._functions = {name: found for name, found in self._functions.items() if name in changed}
         gc.collect()
         gc.freeze()
         try:
@@ -248,6 +257,8 @@ class _Driver:
             for source in sorted(_helpers_of(path)):
                 key.update(source.read_bytes())
             key.update("".join(self._names_in(path)).encode())
+            if self._of_functions:
+                key.update(repr((sorted(self._functions), sorted(self._digests.items()))).encode())
             files[path] = folder / f"{key.hexdigest()[:32]}.json"
         self._keep({path: file for path, file in files.items() if not self._holds(file)})
         for file in files.values():
@@ -303,7 +314,7 @@ class _Driver:
 
         places: list[Place] = []
         for file, functions in self._functions.items():
-            tree, lines = _marked(self._package / file, len(places))
+            tree, lines = _marked(self._package / file, len(places), self._of_functions)
             if lines:
                 places += [(file, line) for line in lines]
                 _put(tree, self._package / file, functions)
@@ -339,7 +350,7 @@ class _Driver:
     # -------- faults
 
     def _judge_all(self, run: Run) -> None:
-        chosen = [(file, made, run.tests((file.as_posix(), made.statement))) for file, made in self._faults]
+        chosen = [(file, made, self._tests(run, file, made)) for file, made in self._faults]
         waiting = []
         for file, made, names in chosen:
             if names:
@@ -353,7 +364,13 @@ class _Driver:
             file, made, names = waiting[k]
             begun = [line["begins"] for line in lines if "begins" in line]
             seconds = sum(line.get("seconds", 0.0) for line in lines)
-            self._tell(file, made, _verdict(begun, lines[-1] if lines else {}, end, len(names)), seconds)
+            last, no_code = lines[-1] if lines else {}, () if self._of_functions else NO_CODE
+            self._tell(file, made, _verdict(begun, last, end, len(names), no_code), seconds)
+
+    def _tests(self, run: Run, file: Path, made: Fault) -> list[str]:
+        if made.kernel == TABLE:
+            return sorted(run.seconds, key=run.seconds.__getitem__)
+        return run.tests((file.as_posix(), made.statement))
 
     def _try(self, file: Path, made: Fault, names: list[str], *, run: Run, say: Callable[[dict], None]) -> None:
         """Run tests with a fault until the first that fails."""
@@ -415,7 +432,7 @@ def _refuse(*_: Any, **__: Any) -> Any:
     raise NotImplementedError("a test in plain Python needs the compiler")
 
 
-def _verdict(begun: list[str], last: dict, end: str, count: int) -> Verdict:
+def _verdict(begun: list[str], last: dict, end: str, count: int, no_code: tuple[str, ...]) -> Verdict:
     if end == "out of time":
         return Verdict(UNDECIDED, f"out of time in {begun[-1] if begun else 'the first test'}", len(begun))
     if end:
@@ -423,7 +440,7 @@ def _verdict(begun: list[str], last: dict, end: str, count: int) -> Verdict:
     failed = last.get("failed", "")
     if not failed:
         return Verdict(SURVIVED, "" if len(begun) == count else f"out of {count}", len(begun))
-    if failed.partition(":")[0] in NO_CODE or failed.startswith("IndexError: tuple index"):
+    if failed.partition(":")[0] in no_code or (no_code and failed.startswith("IndexError: tuple index")):
         return Verdict(INVALID, failed.partition("\n")[0], len(begun))
     return Verdict(FOUND, begun[-1], len(begun))
 

@@ -1,16 +1,21 @@
 """Derivatives of Euler's step in closed form.
 
 References: dual numbers along all directions, the way of models without a closed form, to 1e-12 of the largest entry
-(rounding of some hundred operations, amplified by stiff rows); for rotations in one step, MuJoCo's quaternions.
+(rounding of some hundred operations, amplified by stiff rows); for rotations in one step, MuJoCo's quaternions; for
+linear systems, NumPy's solutions.
 Differences of steps are the reference in `tests/solve/soft/test_force_derivative.py`.
 """
+
+from types import SimpleNamespace
 
 import mujoco
 import numpy as np
 import pytest
 from helpers.jacobian_scenes import pushed, world
+from helpers.plain_python import plain
 
 import saltus
+from saltus.integrate.fixed.euler_jacobian import SMALL_ANGLE, solve_constrained
 from saltus.simulate.derivatives import linearize
 from saltus.simulate.derivatives.closed_form import has_closed_form
 
@@ -53,10 +58,11 @@ def test_rotations_of_any_size(damping, speed, monkeypatch):
     assert_equal(found, by_duals(sim, monkeypatch))
 
 
-def test_turn_of_a_ball():
+@pytest.mark.parametrize("angle", [0.5, 1.1 * SMALL_ANGLE, 0.9 * SMALL_ANGLE])
+def test_turn_of_a_ball(angle):
     """A uniform ball at rest inertia turns at a constant velocity: dq' = exp(-h v) dq in its axes."""
     sim = saltus.Simulation(SPINNING.format(damping=0.0), "euler")
-    sim.qvel[:3] = 9.0, -4.0, 2.0
+    sim.qvel[:3] = angle / 0.05 * np.array([9.0, -4.0, 2.0]) / np.sqrt(101.0)
     A, _ = sim.linearize()
     turn, quat = np.zeros(9), np.zeros(4)
     axis = sim.qvel[:3] / np.linalg.norm(sim.qvel[:3])
@@ -76,3 +82,28 @@ def test_forces_out_of_range_have_no_controls():
     _, saturated = sim.linearize()
     assert not np.any(saturated[:, 1]) and not np.any(saturated[:, 2])
     assert np.any(saturated[:, 0])
+
+
+#: Columns left of the diagonal, by rows: some alike but for the first's entry of the second, from one to seven entries.
+PATTERNS = {
+    "dense": [range(k) for k in range(8)],
+    "sparse": [(), (0,), (), (0, 2), (0, 2, 3), (0, 3), (0, 1, 2, 5), (0, 1, 2, 5, 6), (3,), (1, 4, 6), (1, 9)],
+}
+
+
+@pytest.mark.parametrize("name", PATTERNS)
+def test_solutions_of_a_factored_matrix(name):
+    """H = Lᵀ D L with a unit triangle L, to rounding of some hundred operations; 1/D is kept on the diagonal."""
+    rng, rows, nv = np.random.default_rng(2), [list(row) for row in PATTERNS[name]], len(PATTERNS[name])
+    lower, diagonal = np.eye(nv), rng.uniform(0.5, 2.0, nv)
+    packed, columns = np.zeros(nv * (nv + 1) // 2), np.full(nv * (nv + 1) // 2, nv, int)
+    for i, row in enumerate(rows):
+        first = i * (i + 1) // 2
+        lower[i, row] = packed[[first + j for j in row]] = rng.uniform(-0.5, 0.5, len(row))
+        packed[first + i], columns[first : first + len(row)] = 1.0 / diagonal[i], row
+    p = SimpleNamespace(hessian=packed, hessian_col=columns, hessian_num=np.array([len(row) for row in rows]))
+    given = rng.normal(size=(nv, 3))
+    found = given.copy()
+    plain(solve_constrained.kernel)(SimpleNamespace(nv=nv), p, found)
+    wanted = np.linalg.solve(lower.T @ np.diag(diagonal) @ lower, given)
+    np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-13 * np.max(np.abs(wanted)))

@@ -6,7 +6,10 @@ to 1e-9 of the largest number of a field.
 """
 
 import warnings
+from types import SimpleNamespace
+from typing import cast
 
+import mpmath
 import mujoco
 import numpy as np
 import pytest
@@ -16,7 +19,7 @@ import saltus
 from saltus.errors import OptionError
 from saltus.model.vary.fields import value_of
 from saltus.number.functions import sincos
-from saltus.simulate.gradients.adjoint import check_reversible
+from saltus.simulate.gradients.adjoint import SMALL, Adjoint, check_reversible
 from saltus.simulate.gradients.step_adjoint import StepAdjoint
 
 RELATIVE = 1e-9
@@ -142,6 +145,28 @@ def test_with_geometry_which_needs_directions(cone):
     sim = saltus.Simulation(model, "euler")
     sim.qvel[:] = sledge().qvel
     both(sim, 4, ("body_pos[pole]", "geom_size[box]", "jnt_axis[theta]", "body_mass", "geom_friction[box]"))
+
+
+@pytest.mark.parametrize("angle", [1e-9, 0.02, 0.99 * SMALL, 1.01 * SMALL, 2.5])
+def test_turns_of_rotations(angle):
+    """R = exp [θ] and Jᵀ = ∫ exp s [θ] ds over s from 0 to 1, by mpmath's exponential of a matrix with 40 digits."""
+    axis = np.array([2.0, -1.0, 0.5]) / np.sqrt(5.25)
+    steps = SimpleNamespace(
+        _engine=SimpleNamespace(timestep=0.1),
+        _values={"qvel": np.array([np.zeros(4), [3.0, *(10.0 * angle * axis)]])},
+        _rotations=np.array([[1, 2, 3]]),
+    )
+    jacobian, turn, _ = Adjoint._turns(cast("Adjoint", steps))
+    x, y, z = 0.1 * steps._values["qvel"][1, 1:]
+    with mpmath.workdps(40):
+        block = mpmath.zeros(6)
+        for i, row in enumerate(((0, -z, y), (z, 0, -x), (-y, x, 0))):
+            block[i, 3 + i] = 1
+            for j in range(3):
+                block[i, j] = mpmath.mpf(row[j])
+        exact = np.array(mpmath.expm(block).tolist(), float)
+    np.testing.assert_allclose(turn[0, 0], exact[:3, :3], rtol=0, atol=4e-16)
+    np.testing.assert_allclose(jacobian[0, 0], exact[:3, 3:], rtol=0, atol=4e-16)
 
 
 def test_rotations_of_large_steps():

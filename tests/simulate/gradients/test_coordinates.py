@@ -47,6 +47,21 @@ def test_both_ways_are_those_along_the_manifold():
             assert abs(found[part] @ qpos[i][part]) < 1e-14
 
 
+def test_states_in_arrays_of_any_shape():
+    """Row by row, the state alone included."""
+    rng = np.random.default_rng(2)
+    coordinates, qpos, by_coordinates = Coordinates(MODEL), states(rng, 2, 3), rng.normal(size=(2, 3, 11))
+    found = coordinates.to_tangent(qpos, by_coordinates)
+    back = coordinates.from_tangent(qpos, found)
+    assert found.shape == (2, 3, 9) and back.shape == (2, 3, 11)
+    for place in np.ndindex(2, 3):
+        changes = coordinates.changes(qpos[place], np.eye(9))
+        alone = coordinates.to_tangent(qpos[place], by_coordinates[place])
+        np.testing.assert_allclose(found[place], changes.T @ by_coordinates[place], atol=1e-14)
+        np.testing.assert_allclose(alone, found[place], atol=1e-15)
+        np.testing.assert_allclose(changes.T @ back[place], found[place], atol=1e-14)
+
+
 def test_a_longer_quaternion_has_a_smaller_gradient():
     """f(q/|q|) with q twice as long changes half as much."""
     rng = np.random.default_rng(1)

@@ -39,6 +39,16 @@ def test_lengths_angles_and_absolute_values():
     assert np.sqrt(DualNumber(0.0, np.ones(1))).tangent[0] == 0
 
 
+@pytest.mark.parametrize("angle", np.arange(-7, 9) * np.pi / 8.5)
+def test_angles_all_around(angle):
+    """The angle of the point (x, y), and its derivatives -y/r² and x/r²."""
+    point = 1.7 * np.cos(angle), 1.7 * np.sin(angle)
+    x = dual_array(point, np.eye(2))
+    found = np.arctan2(x[1], x[0])
+    assert found.value == pytest.approx(angle, rel=1e-14, abs=1e-15)
+    np.testing.assert_allclose(found.tangent, [-point[1] / 1.7**2, point[0] / 1.7**2], rtol=1e-14, atol=1e-15)
+
+
 def test_a_float_would_lose_the_derivatives():
     with pytest.raises(TypeError, match="use NumPy's functions"):
         float(DualNumber(1.0, np.ones(1)))
