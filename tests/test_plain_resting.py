@@ -1,0 +1,79 @@
+"""Hard contact at rest in plain Python: forces that are not unique, overlaps at the start, and equalities too many.
+
+Laws: statics (forces and moments balance), with the least forces that push; least motion in the metric of the inertia,
+which moves what is in the way by its share of the inverse masses. Forces to the solver's 1e-9, times to 1e-9 s.
+"""
+
+import itertools
+
+import numpy as np
+import pytest
+from helpers import hard_models
+from helpers.plain_python import plain_python
+
+import saltus
+from saltus.model.event_enums import SHARED, UNIQUE
+
+G = hard_models.G
+#: A box of 1 kg on its corners, on which a mass of 3 kg slides.
+TABLE = """<body pos="0 0 .1"><freejoint/><geom type="box" size=".2 .1 .1" mass="1"/><body>
+<joint type="slide" axis="1 0 0"/><geom size=".02" pos="0 .06 0" mass="3" contype="0" conaffinity="0"/></body></body>"""
+
+
+@pytest.fixture(autouse=True)
+def _plain():
+    with plain_python():
+        yield
+
+
+def least_forces(corners, load):
+    """The shortest forces [n] >= 0 at corners [n, 2] that carry loads with moments [3]; by trying which are zero."""
+    A, best = np.vstack([np.ones(len(corners)), corners.T]), np.full(len(corners), np.inf)
+    for some in itertools.chain.from_iterable(itertools.combinations(range(len(corners)), n) for n in (2, 3, 4)):
+        found = np.zeros(len(corners))
+        found[[*some]] = np.linalg.lstsq(A[:, some], load)[0]
+        if np.allclose(A @ found, load, atol=1e-9) and found.min() > -1e-9 and found @ found < best @ best:
+            best = found
+    return best
+
+
+@pytest.mark.parametrize("friction", [0.0, 0.5])
+def test_a_load_that_moves_over_a_table(friction):
+    """The table stands, on the least forces that push, until the load is beyond its edge: x m = a (M + m)."""
+    sim = saltus.Simulation(hard_models.floor(TABLE, friction=friction), contact="hard", timestep=0.02)
+    sim.qpos[7], sim.qvel[6] = 0.06, 1.0
+    run = sim.run(0.2, sample=0.1)
+    corners, kinds = run.contact_pos[0, :4, :2], []
+    for k, x in enumerate(0.06 + run.time):
+        wanted = least_forces(corners, G * np.array([4.0, 3.0 * x, 3.0 * 0.06]))
+        np.testing.assert_allclose(run.contact_force[k, :4, 2], wanted, atol=2e-4 * G)
+        np.testing.assert_allclose(run.contact_force[k, :4, :2], 0.0, atol=1e-6)
+        kinds.append((wanted > 1e-6).sum())
+    assert set(kinds) == {3, 4} and sim.engine.d.views["event_count"][SHARED] != UNIQUE
+    np.testing.assert_allclose(sim.qpos, [0, 0, 0.1, 1, 0, 0, 0, 0.26], atol=1e-9)
+    sim.step()
+    np.testing.assert_allclose(sim.events["time"][-2:], 0.2 * 4 / 3 - 0.06, atol=1e-9)
+    assert [*sim.events["kind"][-2:]] == ["liftoff"] * 2
+    assert sim.qvel[4] > 1e-3 and abs(sim.qvel[3]) < 1e-7
+
+
+def test_overlaps_are_parted_by_the_least_motion():
+    """Two balls by their shares of the inverse masses, a block out of the floor, a joint back into its range."""
+    bodies = """<body pos="0 0 2"><freejoint/><geom size=".1" mass="1"/></body>
+    <body pos="0 .12 2.16"><freejoint/><geom size=".15" mass="3"/></body>
+    <body pos="2 0 .07"><freejoint/><geom type="box" size=".2 .2 .1" mass="2"/></body>
+    <body pos="4 0 1"><joint axis="0 1 0" limited="true" range="-1 .2" frictionloss="1"/>
+    <geom size=".1" pos=".3 0 0" mass="1"/></body>"""
+    sim = saltus.Simulation(hard_models.floor(bodies, friction=0.7), contact=saltus.Hard(overlap_depth=0.06))
+    sim.qpos[21] = 0.25
+    with pytest.warns(saltus.SaltusWarning, match="overlap|beyond"):
+        sim.step()
+    parted = sim.events[0]
+    assert parted["kind"] == "separated" and parted["time"] == 0.0
+    fall = 0.5 * G * sim.timestep**2
+    way = 0.05 * np.array([0.0, 0.6, 0.8])
+    np.testing.assert_allclose(sim.qpos[:3], [0, 0, 2 - fall] - 0.75 * way, atol=1e-9)
+    np.testing.assert_allclose(sim.qpos[7:10], [0, 0.12, 2.16 - fall] + 0.25 * way, atol=1e-9)
+    np.testing.assert_allclose(sim.qpos[14:17], [2, 0, 0.1], atol=1e-9)
+    np.testing.assert_allclose(sim.qpos[21], 0.2, atol=1e-9)
+    np.testing.assert_allclose(sim.data.qfrc_constraint[14], G * 2, rtol=1)
