@@ -42,8 +42,8 @@ def rod(elastic, count=4):
 
 
 def on_arm(inside):
-    return f"""<body name="arm" quat="1 .2 .3 0"><joint axis="0 1 .5" damping=".2" stiffness="20"/><geom size=".1" mass="1"
-    contype="0"/>{inside}</body>"""
+    return f"""<body name="arm" quat="1 .2 .3 0"><joint axis="0 1 .5" damping=".2" stiffness="20"/>
+    <geom size=".1" mass="1" contype="0"/>{inside}</body>"""
 
 
 BOTH = 'thickness=".01" elastic2d="both"'
