@@ -9,10 +9,12 @@ import itertools
 import numpy as np
 import pytest
 from helpers import hard_models
-from helpers.plain_python import plain_python
+from helpers.plain_python import fields, plain, plain_python
 
 import saltus
 from saltus.model.event_enums import SHARED, UNIQUE
+from saltus.solve.acceleration import acceleration
+from saltus.solve.event.constraint_stabilization import project, project_near
 
 G = hard_models.G
 #: A box of 1 kg on its corners, on which a mass of 3 kg slides.
@@ -77,3 +79,31 @@ def test_overlaps_are_parted_by_the_least_motion():
     np.testing.assert_allclose(sim.qpos[14:17], [2, 0, 0.1], atol=1e-9)
     np.testing.assert_allclose(sim.qpos[21], 0.2, atol=1e-9)
     np.testing.assert_allclose(sim.data.qfrc_constraint[14], G * 2, rtol=1)
+
+
+# ---------------------------------------------------------------- equalities
+
+
+TIED = """<mujoco><option gravity="0 0 0"/><default><geom contype="0"/></default><worldbody>
+<body><joint name="a" type="slide" axis="1 0 0"/><geom size=".1" mass="1"/></body>
+<body pos="0 1 0"><joint name="b" type="slide" axis="1 0 0"/><geom size=".1" mass="3"/></body></worldbody>
+<equality><joint joint1="a" joint2="b"/></equality></mujoco>"""
+
+
+@pytest.mark.parametrize("far", [0.0, 2e-11, 1e-6])
+@pytest.mark.parametrize("fast", [0.0, 3e-11, 2e-6])
+def test_drift_is_taken_out_by_the_least_motion(far, fast):
+    """By the shares of the inverse masses; only what exceeds rounding changes accelerations, and is said."""
+    for kernel in (project, project_near):
+        sim = saltus.Simulation(TIED, contact="hard")
+        sim.qpos[:], sim.qvel[:] = 0.3, 0.7
+        sim.step()
+        sim.qpos[0] += far
+        sim.qvel[0] += fast
+        place, speed = sim.qpos[1], sim.qvel[1]
+        m, d = fields(sim.engine.step_m), fields(sim.engine.d)
+        plain(acceleration)(m, d)
+        said = plain(kernel)(m, d)
+        np.testing.assert_allclose(sim.qpos, place + 0.25 * far, rtol=0, atol=3e-16)
+        np.testing.assert_allclose(sim.qvel, speed + 0.25 * fast, rtol=0, atol=3e-16)
+        assert bool(said) == (max(far, fast) > (1e-9 if kernel is project_near else 0.0))

@@ -132,3 +132,21 @@ def test_trees_fall_asleep_and_wake_between_stages_of_rk4():
         np.testing.assert_allclose(asleep.qpos[21:] - start[7:], before * (np.arange(7) == 1), atol=1e-16)
         assert asleep.qvel[19] == (0.0 if slept else 5e-5)
     assert slept and (asleep.tree_asleep[:2] < 0).all() and asleep.qvel[0] > 0.1
+
+
+@pytest.mark.parametrize("pushed", [0, 1, 2])
+def test_a_push_wakes_what_an_equality_joins(pushed):
+    """Trees of MuJoCo wake in the same steps: those that are pushed, and those joined with them."""
+    bodies = "".join(
+        f'<body pos="{k} 0 1" sleep="init"><joint name="j{k}" axis="0 1 0"/><geom size=".1"/></body>' for k in range(3)
+    )
+    joined = '<equality><joint joint1="j0" joint2="j1"/></equality>'
+    m = mujoco.MjModel.from_xml_string(sleepers.world(bodies, 'gravity="0 0 0"', rest=joined))
+    d, sim = mujoco.MjData(m), saltus.Simulation(saltus.load(m))
+    for k in range(3):
+        d.qfrc_applied[pushed] = sim.qfrc_applied[pushed] = float(k == 1)
+        mujoco.mj_step(m, d)
+        sim.step()
+        np.testing.assert_array_equal(sim.tree_asleep, d.tree_asleep)
+        np.testing.assert_allclose(sim.qvel, d.qvel, atol=1e-12)
+    assert np.array_equal(sim.tree_asleep < 0, [pushed < 2, pushed < 2, pushed == 2])
