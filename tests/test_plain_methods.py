@@ -11,6 +11,7 @@ import mujoco
 import numpy as np
 import pytest
 from helpers import oracle
+from helpers.discrete_steps import RIGID, assert_same_steps
 from helpers.plain_python import plain_python
 
 import saltus
@@ -167,3 +168,9 @@ def test_energy_momentum():
     w.rates(q, v, 0.5 * (w.z + limited))
     report = World("energy_momentum").sim.run(H, sample=H, ledger=True).energy_report()
     np.testing.assert_allclose(report["actuators"][-1], H * w.d.qfrc_actuator @ v, rtol=1e-10)
+
+
+@pytest.mark.parametrize("name", RIGID)
+def test_discrete(name):
+    """MuJoCo's own, with its constraints at the end of a step and gyroscopic terms of free bodies."""
+    assert assert_same_steps(RIGID[name], steps=2)[0] > 0
