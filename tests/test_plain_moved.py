@@ -14,6 +14,8 @@ from helpers import oracle
 from helpers.plain_python import plain_python
 
 import saltus
+from saltus.contact.counts import NCYCLED, NITER
+from saltus.solve.stepping.nonlinear_gauss_seidel import PATIENCE
 
 G, MU = 9.81, 0.3
 
@@ -170,6 +172,37 @@ def test_a_pendulum_on_a_driven_cart_in_time_steps():
         angle += 0.5 * h * rate
         sim.step()
         np.testing.assert_allclose([sim.qpos[1], sim.qvel[1]], [angle, rate], rtol=1e-7)
+
+
+TORN = """<mujoco><option gravity="0 0 0" timestep=".01"/><default><geom contype="0"/></default><worldbody>
+<body name="p" mocap="true"/><body name="q" mocap="true"/>
+<body name="a"><joint type="slide" axis="0 0 1"/><geom size=".1" mass="1"/></body></worldbody>
+<equality><connect body1="a" body2="p" anchor="0 0 0"/><connect body1="a" body2="q" anchor="0 0 0"/></equality></mujoco>
+"""
+
+
+def one_way(t):
+    return 0.0, 0.0, t
+
+
+def another(t):
+    return 0.0, 0.0, 1.000001 * t
+
+
+def test_equalities_that_contradict_each_other_end_in_a_cycle():
+    """A body held by two that part: it goes with one of them, with forces that add up to nothing, after few sweeps."""
+    sim = saltus.Simulation(TORN, "moreau_jean", contact="hard", motions={"p": one_way, "q": another})
+    sim.qvel[:] = 1.0
+    for k in range(2):
+        sim.step()
+        views = sim.engine.d.views
+        assert views["count"][NCYCLED] == 1 and PATIENCE < views["count"][NITER] <= PATIENCE + 20
+        assert 1.0 - 1e-12 <= sim.qvel[0] <= 1.000001 + 1e-12
+        np.testing.assert_allclose(sim.qpos[0], 0.01 * (k + 1), atol=2e-8)
+        forces = views["row_force"][[2, 5]]
+        np.testing.assert_allclose(forces.sum(), 0.0, atol=1e-9)
+        assert (np.abs(forces) <= 1e-3).all() and (forces != 0.0).all()
+    assert sim.unconverged == 0
 
 
 # ---------------------------------------------------------------- surfaces

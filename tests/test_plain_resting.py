@@ -59,6 +59,28 @@ def test_a_load_that_moves_over_a_table(friction):
     assert sim.qvel[4] > 1e-3 and abs(sim.qvel[3]) < 1e-7
 
 
+@pytest.mark.parametrize("friction", [0.0, 0.5])
+@pytest.mark.parametrize("place", [0.0, 0.06, 0.14, 0.22])
+def test_a_load_on_a_table_in_time_steps(friction, place):
+    """Statics; of least norm where these push, and otherwise forces that push on the way to them."""
+    sim = saltus.Simulation(hard_models.floor(TABLE, friction=friction), "moreau_jean", contact="hard", timestep=0.01)
+    sim.qpos[7] = place
+    sim.step(2)
+    force, corners = sim.data.efc_force.reshape(4, -1), sim.data.contact["pos"][:, :2]
+    load = G * np.array([4.0, 3.0 * place, 3.0 * 0.06])
+    A = np.vstack([np.ones(4), corners.T])
+    np.testing.assert_allclose(A @ force[:, 0], load, atol=1e-5 * G)
+    np.testing.assert_allclose(force[:, 1:].sum(axis=0), 0.0, atol=1e-5 * G)
+    assert (np.linalg.norm(force[:, 1:], axis=1) <= friction * force[:, 0] + 1e-6).all()
+    least = np.linalg.pinv(A) @ load
+    assert force[:, 0].min() >= 0.0 and (least.min() > 0.0) == (place < 0.2)
+    if least.min() > 0.0:
+        np.testing.assert_allclose(force[:, 0], least, atol=1e-5 * G)
+        np.testing.assert_allclose(force[:, 1:], 0.0, atol=1e-5 * G)
+    else:
+        assert force[:, 0].min() < 1e-4 * G
+
+
 def test_overlaps_are_parted_by_the_least_motion():
     """Two balls by their shares of the inverse masses, a block out of the floor, a joint back into its range."""
     bodies = """<body pos="0 0 2"><freejoint/><geom size=".1" mass="1"/></body>
