@@ -101,6 +101,27 @@ def test_overlaps_are_parted_by_the_least_motion():
     np.testing.assert_allclose(sim.data.qfrc_constraint[14], G * 2, rtol=1)
 
 
+# ---------------------------------------------------------------- sliding
+
+
+@pytest.mark.parametrize("integrator", [None, "rk4", "moreau_jean"])
+def test_bodies_slide_each_in_its_direction(integrator):
+    """Balls on slides decelerate by μ g against their own velocities, and one of them stops."""
+    joints = "".join(f'<joint type="slide" axis="{axis}"/>' for axis in ("1 0 0", "0 1 0", "0 0 1"))
+    bodies = "".join(f'<body pos="{k} 0 .1">{joints}<geom size=".1" mass="{k + 1}"/></body>' for k in range(3))
+    sim = saltus.Simulation(hard_models.floor(bodies, friction=0.4), integrator, contact="hard", timestep=0.01)
+    start = np.array([[1.0, 0.5, 0.0], [-0.3, 0.8, 0.0], [0.05, -0.12, 0.0]])
+    sim.qvel[:] = start.ravel()
+    sim.step(6)
+    speed = np.linalg.norm(start, axis=1)
+    left = np.maximum(1.0 - 0.4 * G * sim.time / speed, 0.0)
+    np.testing.assert_allclose(sim.qvel.reshape(3, 3), start * left[:, None], atol=1e-8)
+    gone = np.where(left > 0.0, sim.time * (1.0 + left) / 2, speed / (2 * 0.4 * G))
+    close = 0.01 if integrator == "moreau_jean" else 1e-8  # which stops at the end of a step
+    np.testing.assert_allclose(sim.qpos.reshape(3, 3)[:2], (start * gone[:, None])[:2], atol=1e-8)
+    np.testing.assert_allclose(sim.qpos.reshape(3, 3)[2], start[2] * gone[2], atol=close * speed[2])
+
+
 # ---------------------------------------------------------------- equalities
 
 
