@@ -135,6 +135,72 @@ def test_a_function_that_dips_below_zero_within_a_step(integrator, depth):
     np.testing.assert_allclose(sim.events["time"], wanted, atol=1e-9)
 
 
+def wave(m, d):
+    return math.sin(12.0 * d.qpos[0] + 0.3)
+
+
+def hump(m, d):
+    return d.qpos[0] * (0.3 - d.qpos[0])
+
+
+def flat_hump(m, d):
+    return d.qpos[0] * d.qpos[0] * (0.5 - d.qpos[0])
+
+
+def steep(m, d):
+    return math.exp(-20.0 * d.qpos[0]) - 0.01
+
+
+def cubic(m, d):
+    return d.qpos[0] * d.qpos[0] * d.qpos[0] - 0.2
+
+
+def flat(m, d):
+    x = d.qpos[0] - 0.4
+    return -x * x * x
+
+
+def narrow(m, d):
+    return (d.qpos[0] - 0.333) * (d.qpos[0] - 0.333) - 1e-6
+
+
+ZEROS = {
+    wave: [(k * math.pi - 0.3) / 12 for k in range(1, 5)],
+    hump: [0.3],
+    flat_hump: [0.5],
+    steep: [math.log(100) / 20],
+    cubic: [0.2 ** (1 / 3)],
+    flat: [0.4],
+    narrow: [0.332, 0.334],
+}
+
+
+@pytest.mark.parametrize("function", ZEROS, ids=lambda f: f.__name__)
+@pytest.mark.parametrize("integrator", ["dopri5", "rk4"])
+def test_zeros_of_functions_of_the_place(integrator, function):
+    """At x = t within one step: of many turns, steep, flat, after a start at zero, and close to each other."""
+    sim = saltus.Simulation(CART, integrator, events=[saltus.Event(function, name="f")], timestep=1.1)
+    sim.qvel[0] = 1.0
+    sim.step()
+    close = 2e-5 if function is flat else 1e-9  # the third root of rounding
+    np.testing.assert_allclose(sim.events["time"], ZEROS[function], atol=close)
+
+
+def test_events_close_to_each_other_come_in_their_order():
+    """Of functions in any order, by 1e-7 s, each once."""
+    places = [0.5, 0.4999999, 0.3, 0.5000001, 0.3000001]
+    events = [saltus.Event(at_place(x), name=str(x), direction="up") for x in places]
+    sim = saltus.Simulation(CART, "dopri5", events=events, timestep=1.0)
+    sim.qvel[0] = 1.0
+    sim.step()
+    np.testing.assert_allclose(sim.events["time"], sorted(places), atol=1e-12)
+    assert [*sim.events["name"]] == [str(x) for x in sorted(places)]
+
+
+def at_place(x):
+    return lambda m, d: d.qpos[0] - x
+
+
 def test_a_function_that_begins_at_zero_has_its_side_from_its_motion():
     """x = t - t²/2 of a cart that is slowed leaves zero upwards, and comes back at 2."""
     down = saltus.Event(place, count, name="back", direction="down")
