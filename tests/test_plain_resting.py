@@ -44,6 +44,8 @@ def test_a_load_that_moves_over_a_table(friction):
     """The table stands, on the least forces that push, until the load is beyond its edge: x m = a (M + m)."""
     sim = saltus.Simulation(hard_models.floor(TABLE, friction=friction), contact="hard", timestep=0.02)
     sim.qpos[7], sim.qvel[6] = 0.06, 1.0
+    sim.forward()
+    assert sim.engine.d.views["event_count"][SHARED] == UNIQUE  # the forces of least norm push
     run = sim.run(0.2, sample=0.1)
     corners, kinds = run.contact_pos[0, :4, :2], []
     for k, x in enumerate(0.06 + run.time):

@@ -131,6 +131,9 @@ def test_trees_fall_asleep_and_wake_between_stages_of_rk4():
         before += 0.0 if slept else 5e-5 * 0.005
         np.testing.assert_allclose(asleep.qpos[21:] - start[7:], before * (np.arange(7) == 1), atol=1e-16)
         assert asleep.qvel[19] == (0.0 if slept else 5e-5)
+    ground = saltus.Simulation(saltus.load(sleepers.INITIAL))
+    ground.step(2)
+    assert (ground.tree_asleep >= 0).sum() == 3 and not ground.data.qfrc_constraint[:18].any()
     assert slept and (asleep.tree_asleep[:2] < 0).all() and asleep.qvel[0] > 0.1
 
 
