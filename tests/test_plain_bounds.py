@@ -326,6 +326,21 @@ def test_the_gaps_of_a_limit():
     assert gaps.closing(first) == gaps.closing(first + 1) == views["rate_bound"][0]
 
 
+def test_the_gap_of_a_ball_joint():
+    """Its one limit is that of its angle, which falls no faster than all rates together; the other end is none."""
+    xml = """<mujoco><worldbody><body><joint type="ball" limited="true" range="0 40"/><geom size=".1" mass="1"/></body>
+    </worldbody></mujoco>"""
+    sim = located(xml)
+    axis, angle = np.array([1.0, 2.0, -2.0]) / 3, 0.3
+    sim.qpos[:] = [math.cos(angle / 2), *(math.sin(angle / 2) * axis)]
+    sim.engine.d.views["rate_bound"][:3] = 2.0, 3.0, 6.0
+    first = sim.engine.step_m.nslot
+    gap, slope, least, _, _ = called(gap_motion.gap_motion, sim, first)
+    np.testing.assert_allclose(gap, math.radians(40) - angle, rtol=1e-12)
+    assert slope == least <= -7.0 * (1.0 - 1e-12)
+    assert called(gap_motion.gap_motion, sim, first + 1)[0] > 1e3
+
+
 # ---------------------------------------------------------------- mocap bodies whose motion is given
 
 

@@ -12,10 +12,11 @@ from helpers import hard_models
 from helpers.plain_python import fields, plain, plain_python
 
 import saltus
-from saltus.integrate.event.event_density import creeps, too_dense
+from saltus.integrate.event.event_density import MANY, STIFFEST, creeps, is_stiff, too_dense
 from saltus.model.compile.constraints.hard import MOST_CLOSED
 from saltus.model.event_enums import CLOSED, COUNTED, COUNTED_AT, LEFT, RECENT, TRIED_AT, TRIES
 from saltus.simulate.derivatives.run_tangents import RunTangents
+from saltus.solve.acceleration import acceleration
 
 G = hard_models.G
 CART = """<mujoco><option gravity="0 0 0" timestep=".25"><flag refsafe="disable"/></option><size nuserdata="3"/>
@@ -355,6 +356,45 @@ def test_a_count_of_events_that_decays(restitution):
         np.testing.assert_allclose(d.views["event_rate"][0][0], count, rtol=1e-12)
         assert bool(found) == (count > 10.0)
     assert restitution == 1.0 or d.views["dense"][COUNTED] > 0.0
+
+
+def test_a_count_of_the_events_of_all_contacts():
+    """Of many points in turn, none of which has many: by `MANY` times as much for each tree."""
+    sim = saltus.Simulation(crates(3), contact=saltus.Hard(dense_events=4, dense_time=0.5, dense_step=1e-3))
+    sim.forward()
+    d, rng, limit = sim.engine.d.views, np.random.default_rng(0), 4 * MANY * 3
+    d["event_rate"][:] = d["dense"][[COUNTED, COUNTED_AT, RECENT]] = 0.0
+    number, count, last, told = 12, 0.0, 0.0, set()
+    for k, time in enumerate(np.cumsum(rng.exponential(0.5 / limit / 2, 300))):
+        if k == 200:
+            time = last + 0.4
+        sim.time = max(time, last)
+        d["event_hit"][:] = 0
+        d["event_hit"][k % number] = 1
+        d["event_rate"][k % number] = 0.0
+        found = called(too_dense, sim, True)
+        count = max(count - 2.0 * limit * (sim.time - last), 0.0) + 1.0
+        last = sim.time
+        np.testing.assert_allclose(d["dense"][COUNTED], count, rtol=1e-9)
+        assert bool(found) == (count > limit)
+        told.add(bool(found))
+    assert told == {False, True}
+
+
+@pytest.mark.parametrize("angle", [0.0, 0.4, 1.2, math.pi / 2])
+def test_slips_that_turn_fast_are_stiff(angle):
+    """A ball on crossed slides: its slip turns at the rate μ f_N A / v, with A the mobility across it."""
+    xml = """<mujoco><worldbody><geom type="plane" size="9 9 1" friction=".5"/><body pos="0 0 .1"><joint type="slide"
+    axis="1 0 0"/><geom size=".01" mass="3" contype="0" conaffinity="0"/><body><joint type="slide" axis="0 1 0"/>
+    <joint type="slide" axis="0 0 1"/><geom size=".1" mass="2" friction=".5"/></body></body></worldbody></mujoco>"""
+    sim, speed = saltus.Simulation(xml, contact="hard", timestep=1e-7), 1e-2
+    sim.qvel[:2] = speed * math.cos(angle), speed * math.sin(angle)
+    sim.step()  # which finds the modes
+    called(acceleration, sim)
+    across = math.sin(angle) ** 2 / 5 + math.cos(angle) ** 2 / 2
+    longest = STIFFEST * speed / (0.5 * 2 * G * across)
+    assert not called(is_stiff, sim, np.float64(0.99 * longest))
+    assert called(is_stiff, sim, np.float64(1.01 * longest))
 
 
 def test_a_count_of_trial_steps_that_decays():
