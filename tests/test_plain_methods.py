@@ -17,14 +17,17 @@ from helpers.plain_python import plain_python
 import saltus
 
 H = 0.02
-#: Every kind of joint, springs and dampers, and activations with a limit that a step reaches.
+#: Every kind of joint, springs and dampers, tendons with inertia, and activations with a limit that a step reaches.
 WORLD = """<mujoco><option timestep=".02" gravity="1 -2 -9"/><default><geom contype="0" conaffinity="0"/></default>
 <worldbody><body><joint name="x" type="slide" axis="1 2 -1" stiffness="3" damping=".4"/><geom size=".1" mass="1"/>
 <body pos=".2 0 .1"><joint name="d" type="ball" pos="-.1 .1 .05" damping=".2"/>
-<geom type="box" size=".1 .2 .05" pos=".1 0 .2" mass="1.5"/>
+<geom type="box" size=".1 .2 .05" pos=".1 0 .2" mass="1.5"/><site name="s" pos=".1 .1 .2"/>
 <body pos=".3 .1 0"><joint name="e" axis="1 0 2" stiffness="1"/><geom type="box" size=".1 .03 .05" pos="0 .1 .1"
 mass=".7"/></body></body></body>
-<body pos="2 0 1"><freejoint/><geom type="box" size=".1 .2 .05" mass="1" pos=".03 .02 0"/></body></worldbody>
+<body pos="2 0 1"><freejoint/><geom type="box" size=".1 .2 .05" mass="1" pos=".03 .02 0"/>
+</body><site name="o" pos="0 1 1"/></worldbody>
+<tendon><fixed armature=".3"><joint joint="x" coef="1"/><joint joint="e" coef="-.6"/></fixed>
+<spatial armature=".4" stiffness="2" damping=".1"><site site="o"/><site site="s"/></spatial></tendon>
 <actuator><general joint="x" dyntype="filter" dynprm=".3" gainprm="9"/>
 <general joint="e" dyntype="integrator" gainprm="2" actlimited="true" actrange="-.1 .21"/></actuator></mujoco>"""
 GAUSS = saltus.ButcherTableau([[0.25, 0.25 - 3**0.5 / 6], [0.25 + 3**0.5 / 6, 0.25]], [0.5, 0.5], name="gauss", order=4)
