@@ -266,6 +266,20 @@ def test_a_step_of_too_many_substeps_is_refused():
     np.testing.assert_allclose(sim.qpos[0], 0.1 * math.cos(math.sqrt(3948) * 0.1), atol=1e-5)
 
 
+def test_a_step_with_more_events_than_the_log_holds():
+    """A cart between two elastic stops: its log is read, and the step goes on."""
+    xml = """<mujoco><option gravity="0 0 0" timestep="27"><flag refsafe="disable"/></option><worldbody><body>
+    <joint type="slide" axis="1 0 0" limited="true" range="-.05 .05"/><geom size=".1" contype="0"/></body></worldbody>
+    </mujoco>"""
+    sim = saltus.Simulation(xml, contact=saltus.Hard(limits=1.0))
+    sim.qvel[0] = 1.0
+    sim.step()
+    times = sim.events["time"]
+    assert len(times) == 270 > sim.engine.m.nevent_log / 2 and sim.time == 27.0
+    np.testing.assert_allclose(times, 0.05 + 0.1 * np.arange(270), atol=1e-8)
+    np.testing.assert_allclose([sim.qpos[0], sim.qvel[0]], [0.0, 1.0], atol=1e-8)
+
+
 # ---------------------------------------------------------------- dense events
 
 

@@ -47,12 +47,12 @@ def _plain():
 class World:
     """MuJoCo's equations of `WORLD`, and a simulation at the same state in motion."""
 
-    def __init__(self, integrator):
-        self.sim, rng = saltus.Simulation(WORLD, integrator), np.random.default_rng(3)
+    def __init__(self, integrator, xml=WORLD, **options):
+        self.sim, rng = saltus.Simulation(xml, integrator, **options), np.random.default_rng(3)
         self.m = oracle.reference(self.sim.model)
         self.d = mujoco.MjData(self.m)
         self.q, self.v = self.moved(self.m.qpos0, 0.3 * rng.normal(size=self.m.nv)), 2.0 * rng.normal(size=self.m.nv)
-        self.z, self.u = np.array([0.3, 0.2]), np.array([0.7, 1.0])
+        self.z, self.u = np.array([0.3, 0.2])[: self.m.na], np.array([0.7, 1.0])[: self.m.nu]
         self.sim.qpos[:], self.sim.qvel[:], self.sim.act[:], self.sim.ctrl[:] = self.q, self.v, self.z, self.u
         kinds = self.m.jnt_type, self.m.jnt_dofadr
         self.turns = [i + 3 * (kind == oracle.FREE) for kind, i in zip(*kinds, strict=True) if kind <= oracle.BALL]
@@ -94,7 +94,7 @@ class World:
     def check(self, q, v, z, close=1e-12):
         """A step of the simulation ends there; activations within their limits."""
         self.sim.step()
-        limited = np.array([z[0], np.clip(z[1], -0.1, 0.21)])
+        limited = np.clip(z, [-np.inf, -0.1][: len(z)], [np.inf, 0.21][: len(z)])
         np.testing.assert_allclose(oracle.difference(self.m, q, self.sim.qpos), 0.0, atol=close)
         np.testing.assert_allclose(self.sim.qvel, v, atol=close * np.abs(v).max())
         np.testing.assert_allclose(self.sim.act, limited, atol=close)
@@ -171,6 +171,41 @@ def test_energy_momentum():
     w.rates(q, v, 0.5 * (w.z + limited))
     report = World("energy_momentum").sim.run(H, sample=H, ledger=True).energy_report()
     np.testing.assert_allclose(report["actuators"][-1], H * w.d.qfrc_actuator @ v, rtol=1e-10)
+
+
+#: Two branches, which a damped tendon joins with their trunk: M has no place for what couples them.
+FORK = """<mujoco><option timestep=".02"/><default><geom contype="0" conaffinity="0" size=".05" mass=".1"/></default>
+<worldbody><body><joint name="a" axis="0 1 0"/><geom pos="0 0 -.2"/><body pos=".1 0 -.3"><joint name="b" axis="0 1 0"/>
+<geom pos="0 0 -.2"/></body><body pos="-.1 0 -.3"><joint name="c" axis="0 1 .5"/><geom pos="0 .1 -.2"/></body></body>
+</worldbody><tendon><fixed damping="{damping}"><joint joint="a" coef="1"/><joint joint="b" coef="1"/>
+<joint joint="c" coef="1"/></fixed></tendon></mujoco>"""
+
+
+@pytest.mark.parametrize("damping", ["", "1e-3", "3"])
+def test_moreau_jean(damping):
+    """Three guesses of the velocity between; S as sparse as M, or diagonal if it made the sum indefinite."""
+    xml = FORK.format(damping=damping) if damping else WORLD
+    w = World("moreau_jean", xml, contact="hard")
+    m, d, between, a = w.m, w.d, w.v, 0.0 * w.v
+    q = w.moved(w.q, 0.5 * H * w.v)
+    M, J = w.inertia(q), np.zeros((m.ntendon, m.nv))
+    for t in range(m.ntendon):
+        for k in range(m.ten_J_rowadr[t], m.ten_J_rowadr[t] + m.ten_J_rownnz[t]):
+            J[t, m.ten_J_colind[k]] = d.ten_J[k]
+    S = np.diag(m.dof_damping) + J.T @ np.diag(m.tendon_damping) @ J
+    S *= M != 0.0
+    if damping:
+        S[1, 2] = S[2, 1] = 0.0
+        lost = np.linalg.eigvalsh(M + 0.5 * H * S).min() < 0.0
+        assert lost == (damping == "3")
+        S = np.diag(np.diag(S)) if lost else S
+    for _ in range(3):
+        rate = w.rates(q, between, w.z)[1]
+        force = d.qfrc_passive + d.qfrc_actuator - d.qfrc_bias
+        a = np.linalg.solve(M + 0.5 * H * S, force + 0.5 * H * S @ a)
+        between = w.v + 0.5 * H * a
+    v = w.v + H * a
+    w.check(w.moved(q, 0.5 * H * v), v, w.z + H * rate, 1e-11)
 
 
 @pytest.mark.parametrize("name", RIGID)
