@@ -5,6 +5,7 @@ which moves what is in the way by its share of the inverse masses. Forces to the
 """
 
 import itertools
+import math
 
 import numpy as np
 import pytest
@@ -122,6 +123,34 @@ def test_bodies_slide_each_in_its_direction(integrator):
     close = 0.01 if integrator == "moreau_jean" else 1e-8  # which stops at the end of a step
     np.testing.assert_allclose(sim.qpos.reshape(3, 3)[:2], (start * gone[:, None])[:2], atol=1e-8)
     np.testing.assert_allclose(sim.qpos.reshape(3, 3)[2], start[2] * gone[2], atol=close * speed[2])
+
+
+def rod(friction, angle=0.9, radius=0.02, inertia=0.05):
+    """A rod of 1 kg in a plane on its tip, and the place of its contact below its centre of mass."""
+    x, z = -0.5 * math.cos(angle), -0.5 * math.sin(angle)
+    body = f"""<body pos="0 0 {radius - z}"><joint type="slide" axis="1 0 0"/><joint type="slide" axis="0 0 1"/>
+    <joint axis="0 1 0"/><inertial pos="0 0 0" mass="1" diaginertia="{inertia} {inertia} {inertia}"/>
+    <geom size="{radius}" pos="{x} 0 {z}"/></body>"""
+    return hard_models.floor(body, friction=friction), x, z - radius
+
+
+@pytest.mark.parametrize("part", [0.5, 0.9, 1.02])
+@pytest.mark.parametrize("side", [1.0, -1.0])
+def test_a_rod_on_its_tip_slides_or_jams(part, side):
+    """Painlevé: f_N = g / (W_NN ± μ W_NT); pushed ahead no force holds it from μ = W_NN / W_NT on."""
+    _, x, z = rod(0.0)
+    across, along = 1.0 + x * x / 0.05, x * z / 0.05
+    mu = part * across / along
+    sim = saltus.Simulation(rod(mu)[0], contact="hard", timestep=1e-4)
+    sim.qvel[0] = side
+    if side < 0.0 and part > 1.0:
+        with pytest.raises(saltus.EventError, match="Painlevé"):
+            sim.step()
+        return
+    force = G / (across + side * mu * along)
+    wanted = [-side * mu * force, force]
+    np.testing.assert_allclose(sim.data.qfrc_constraint[:2], wanted, rtol=1e-8)
+    np.testing.assert_allclose(sim.data.qfrc_constraint[2], z * wanted[0] - x * wanted[1], rtol=1e-8)
 
 
 # ---------------------------------------------------------------- equalities
