@@ -1,4 +1,4 @@
-"""Deformable bodies in implicit steps in plain Python.
+"""Flexes, which are deformable bodies, in implicit steps in plain Python.
 
 Laws: MuJoCo's integrator `discrete`, implicit in springs, dampers and elastic bodies; (M - h D) a = f of `implicit`,
 with D by central differences of forces, which are quadratic in velocities; the energy of free elastic bodies, which
