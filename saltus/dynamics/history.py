@@ -9,6 +9,9 @@ Times count as equal within 1e-15 s, as in MuJoCo; in single precision, which re
 roundings.
 """
 
+# pyright: reportCallIssue=false
+# (in kernels, calls of intrinsics leave out the first argument of their definition)
+
 import numpy as np
 
 from saltus.number.components import epsilon_of
