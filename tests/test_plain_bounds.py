@@ -18,6 +18,7 @@ from scipy.integrate import RK45
 import saltus
 from saltus.dynamics.tree.kinematics import kinematics
 from saltus.integrate.dense import gap_motion, motion_bounds
+from saltus.integrate.dense.substep import PARTS
 from saltus.model.event_enums import LINEAR_ACCELERATION, LINEAR_SPEED, TURNING_ACCELERATION, TURNING_SPEED
 
 H = 0.03
@@ -323,3 +324,48 @@ def test_the_gaps_of_a_limit():
     np.testing.assert_allclose(gaps.motion(first), [angle - low, rate, rate, change, 0.0], rtol=1e-12)
     np.testing.assert_allclose(gaps.motion(first + 1), [high - angle, -rate, -rate, change, 0.0], rtol=1e-12)
     assert gaps.closing(first) == gaps.closing(first + 1) == views["rate_bound"][0]
+
+
+def test_the_gap_of_a_ball_joint():
+    """Its one limit is that of its angle, which falls no faster than all rates together; the other end is none."""
+    xml = """<mujoco><worldbody><body><joint type="ball" limited="true" range="0 40"/><geom size=".1" mass="1"/></body>
+    </worldbody></mujoco>"""
+    sim = located(xml)
+    axis, angle = np.array([1.0, 2.0, -2.0]) / 3, 0.3
+    sim.qpos[:] = [math.cos(angle / 2), *(math.sin(angle / 2) * axis)]
+    sim.engine.d.views["rate_bound"][:3] = 2.0, 3.0, 6.0
+    first = sim.engine.step_m.nslot
+    gap, slope, least, _, _ = called(gap_motion.gap_motion, sim, first)
+    np.testing.assert_allclose(gap, math.radians(40) - angle, rtol=1e-12)
+    assert slope == least <= -7.0 * (1.0 - 1e-12)
+    assert called(gap_motion.gap_motion, sim, first + 1)[0] > 1e3
+
+
+# ---------------------------------------------------------------- mocap bodies whose motion is given
+
+
+def turned(t):
+    return (0.2 * t * t, math.sin(3.0 * t), -0.1 * t), (math.cos(2.0 * t * t), 0.0, math.sin(2.0 * t * t), 0.0)
+
+
+@pytest.mark.parametrize("start", [0.0, 0.4])
+def test_bounds_of_given_motions(start):
+    """The largest of the samples; twice the accelerations, and speeds that these may add between samples."""
+    sim = saltus.Simulation(TREE, "rk4", contact="hard", motions={"mocap": turned})
+    sim.time = start
+    t = start + H * np.arange(PARTS + 1) / PARTS
+    velocity = np.array([0.4 * t, 3.0 * np.cos(3.0 * t), 0.0 * t - 0.1])
+    change = np.array([0.4 + 0.0 * t, -9.0 * np.sin(3.0 * t), 0.0 * t])
+    acceleration = 2.0 * np.linalg.norm(change, axis=0).max()
+    speed = np.linalg.norm(velocity, axis=0).max() + acceleration * H / PARTS
+    turning = 16.0  # twice that of the angle 4 t²
+    rate = (8.0 * t).max() + turning * H / PARTS
+    called(motion_bounds.bound_carriers, sim, H, np.float64(start))
+    bound = sim.engine.d.views["mover_bound"][0]
+    places = [LINEAR_SPEED, LINEAR_ACCELERATION, TURNING_SPEED, TURNING_ACCELERATION]
+    np.testing.assert_allclose(bound[places], [speed, acceleration, rate, turning], rtol=1e-12)
+    assert sim.time == start
+    sim.engine.d.views["rate_bound"][:] = sim.engine.d.views["rate_change"][:] = 0.0
+    called(motion_bounds.bound_bodies, sim, H)
+    body = sim.model.names("body").index("mocap")
+    np.testing.assert_array_equal(sim.engine.d.views["body_bound"][body], bound)

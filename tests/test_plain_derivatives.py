@@ -205,16 +205,30 @@ SLIDER = f"""<mujoco>{OPTION}<default><geom {SOFT} friction=".4 .02 .01" condim=
   <worldbody>
   <geom type="plane" size="5 5 .1" friction=".2 .01 .005"/><body name="s" pos="0 0 .095">
   <joint type="slide" axis=".1 0 1"/><geom name="s" size=".1" mass="1"/></body><body name="t" pos=".05 .02 .285">
-  <joint type="slide" axis="0 0 1"/><joint axis="0 1 .2"/>
-  <geom type="box" size=".1 .1 .1" mass="1" friction=".3 .01 .02"/></body></worldbody></mujoco>"""
+  <joint type="slide" axis="0 0 1"/><joint axis="0 1 .2" limited="true" range=".1 30" solreflimit=".03 1"/>
+  <geom type="box" size=".1 .1 .1" mass="1" friction=".3 .01 .02"/><body name="fixed" pos="0 .1 .1">
+  <geom type="capsule" size=".03 .1" mass=".3" pos=".05 0 0" contype="0"/></body></body>
+  <body pos="2 0 1"><freejoint/><geom size=".1"/></body>
+  </worldbody></mujoco>"""
+
+
+@pytest.mark.parametrize("cone", ["pyramidal", "elliptic"])
+def test_closed_form_of_sliders(cone):
+    """Contacts of what moves with the first degree of freedom alone."""
+    sim = at_work(SLIDER.format(cone=cone, condim=3), "euler", 2)
+    assert linearize.has_closed_form(sim.engine.m, sim.model)
+    assert_derivatives(sim)
 
 
 @pytest.mark.parametrize(("cone", "condim"), [("pyramidal", 3), ("elliptic", 3), ("pyramidal", 4), ("elliptic", 6)])
 def test_gradients_of_runs_of_sliders_backwards(cone, condim):
+    """Pushed by Cartesian forces, and against a limit."""
     found = {}
+    wrt = ("qpos", "qvel", "body_mass[s]", "body_mass[t]", "geom_friction[s]", "geom_solref[s]", "opt.gravity")
+    wrt += ("body_ipos[s]", "body_ipos[t]", "body_pos[fixed]", "body_pos[t]", "body_quat[fixed]")
     for mode in ("reverse", "forward"):
         sim = at_work(SLIDER.format(cone=cone, condim=condim), "euler", 2)
-        wrt = ("qpos", "qvel", "body_mass[s]", "body_mass[t]", "geom_friction[s]", "geom_solref[s]", "opt.gravity")
+        sim.xfrc_applied[1:3] = [0.3, -0.5, 1.0, 0.2, 0.1, -0.3], [0.4, 0.2, -1.0, 0.05, -0.2, 0.1]
         found[mode] = saltus.run_gradient(sim, 0.012, loss, wrt=wrt, mode=mode)[1]
     for name, wanted in found["forward"].items():
         scale = max(1e-6, np.max(np.abs(wanted)))

@@ -12,10 +12,11 @@ from helpers import hard_models
 from helpers.plain_python import fields, plain, plain_python
 
 import saltus
-from saltus.integrate.event.event_density import creeps, too_dense
+from saltus.integrate.event.event_density import MANY, STIFFEST, creeps, is_stiff, too_dense
 from saltus.model.compile.constraints.hard import MOST_CLOSED
 from saltus.model.event_enums import CLOSED, COUNTED, COUNTED_AT, LEFT, RECENT, TRIED_AT, TRIES
 from saltus.simulate.derivatives.run_tangents import RunTangents
+from saltus.solve.acceleration import acceleration
 
 G = hard_models.G
 CART = """<mujoco><option gravity="0 0 0" timestep=".25"><flag refsafe="disable"/></option><size nuserdata="3"/>
@@ -135,6 +136,72 @@ def test_a_function_that_dips_below_zero_within_a_step(integrator, depth):
     np.testing.assert_allclose(sim.events["time"], wanted, atol=1e-9)
 
 
+def wave(m, d):
+    return math.sin(12.0 * d.qpos[0] + 0.3)
+
+
+def hump(m, d):
+    return d.qpos[0] * (0.3 - d.qpos[0])
+
+
+def flat_hump(m, d):
+    return d.qpos[0] * d.qpos[0] * (0.5 - d.qpos[0])
+
+
+def steep(m, d):
+    return math.exp(-20.0 * d.qpos[0]) - 0.01
+
+
+def cubic(m, d):
+    return d.qpos[0] * d.qpos[0] * d.qpos[0] - 0.2
+
+
+def flat(m, d):
+    x = d.qpos[0] - 0.4
+    return -x * x * x
+
+
+def narrow(m, d):
+    return (d.qpos[0] - 0.333) * (d.qpos[0] - 0.333) - 1e-6
+
+
+ZEROS = {
+    wave: [(k * math.pi - 0.3) / 12 for k in range(1, 5)],
+    hump: [0.3],
+    flat_hump: [0.5],
+    steep: [math.log(100) / 20],
+    cubic: [0.2 ** (1 / 3)],
+    flat: [0.4],
+    narrow: [0.332, 0.334],
+}
+
+
+@pytest.mark.parametrize("function", ZEROS, ids=lambda f: f.__name__)
+@pytest.mark.parametrize("integrator", ["dopri5", "rk4"])
+def test_zeros_of_functions_of_the_place(integrator, function):
+    """At x = t within one step: of many turns, steep, flat, after a start at zero, and close to each other."""
+    sim = saltus.Simulation(CART, integrator, events=[saltus.Event(function, name="f")], timestep=1.1)
+    sim.qvel[0] = 1.0
+    sim.step()
+    close = 2e-5 if function is flat else 1e-9  # the third root of rounding
+    np.testing.assert_allclose(sim.events["time"], ZEROS[function], atol=close)
+
+
+def test_events_close_to_each_other_come_in_their_order():
+    """Of functions in any order, by 1e-7 s, each once."""
+    places = [0.5, 0.4999999, 0.3, 0.5000001, 0.3000001]
+    events = [saltus.Event(at_place(x), name=str(x), direction="up") for x in places]
+    sim = saltus.Simulation(CART, "dopri5", events=events, timestep=1.0)
+    sim.qvel[0] = 1.0
+    sim.step()
+    np.testing.assert_allclose(sim.events["time"], sorted(places), atol=1e-12)
+    assert [*sim.events["name"]] == [str(x) for x in sorted(places)]
+
+
+def at_place(x):
+    return lambda m, d: d.qpos[0] - x
+
+
 def test_a_function_that_begins_at_zero_has_its_side_from_its_motion():
     """x = t - t²/2 of a cart that is slowed leaves zero upwards, and comes back at 2."""
     down = saltus.Event(place, count, name="back", direction="down")
@@ -197,6 +264,20 @@ def test_a_step_of_too_many_substeps_is_refused():
     sim.qpos[:] = 0.1
     sim.step(2)
     np.testing.assert_allclose(sim.qpos[0], 0.1 * math.cos(math.sqrt(3948) * 0.1), atol=1e-5)
+
+
+def test_a_step_with_more_events_than_the_log_holds():
+    """A cart between two elastic stops: its log is read, and the step goes on."""
+    xml = """<mujoco><option gravity="0 0 0" timestep="27"><flag refsafe="disable"/></option><worldbody><body>
+    <joint type="slide" axis="1 0 0" limited="true" range="-.05 .05"/><geom size=".1" contype="0"/></body></worldbody>
+    </mujoco>"""
+    sim = saltus.Simulation(xml, contact=saltus.Hard(limits=1.0))
+    sim.qvel[0] = 1.0
+    sim.step()
+    times = sim.events["time"]
+    assert len(times) == 270 > sim.engine.m.nevent_log / 2 and sim.time == 27.0
+    np.testing.assert_allclose(times, 0.05 + 0.1 * np.arange(270), atol=1e-8)
+    np.testing.assert_allclose([sim.qpos[0], sim.qvel[0]], [0.0, 1.0], atol=1e-8)
 
 
 # ---------------------------------------------------------------- dense events
@@ -289,6 +370,45 @@ def test_a_count_of_events_that_decays(restitution):
         np.testing.assert_allclose(d.views["event_rate"][0][0], count, rtol=1e-12)
         assert bool(found) == (count > 10.0)
     assert restitution == 1.0 or d.views["dense"][COUNTED] > 0.0
+
+
+def test_a_count_of_the_events_of_all_contacts():
+    """Of many points in turn, none of which has many: by `MANY` times as much for each tree."""
+    sim = saltus.Simulation(crates(3), contact=saltus.Hard(dense_events=4, dense_time=0.5, dense_step=1e-3))
+    sim.forward()
+    d, rng, limit = sim.engine.d.views, np.random.default_rng(0), 4 * MANY * 3
+    d["event_rate"][:] = d["dense"][[COUNTED, COUNTED_AT, RECENT]] = 0.0
+    number, count, last, told = 12, 0.0, 0.0, set()
+    for k, time in enumerate(np.cumsum(rng.exponential(0.5 / limit / 2, 300))):
+        if k == 200:
+            time = last + 0.4
+        sim.time = max(time, last)
+        d["event_hit"][:] = 0
+        d["event_hit"][k % number] = 1
+        d["event_rate"][k % number] = 0.0
+        found = called(too_dense, sim, True)
+        count = max(count - 2.0 * limit * (sim.time - last), 0.0) + 1.0
+        last = sim.time
+        np.testing.assert_allclose(d["dense"][COUNTED], count, rtol=1e-9)
+        assert bool(found) == (count > limit)
+        told.add(bool(found))
+    assert told == {False, True}
+
+
+@pytest.mark.parametrize("angle", [0.0, 0.4, 1.2, math.pi / 2])
+def test_slips_that_turn_fast_are_stiff(angle):
+    """A ball on crossed slides: its slip turns at the rate μ f_N A / v, with A the mobility across it."""
+    xml = """<mujoco><worldbody><geom type="plane" size="9 9 1" friction=".5"/><body pos="0 0 .1"><joint type="slide"
+    axis="1 0 0"/><geom size=".01" mass="3" contype="0" conaffinity="0"/><body><joint type="slide" axis="0 1 0"/>
+    <joint type="slide" axis="0 0 1"/><geom size=".1" mass="2" friction=".5"/></body></body></worldbody></mujoco>"""
+    sim, speed = saltus.Simulation(xml, contact="hard", timestep=1e-7), 1e-2
+    sim.qvel[:2] = speed * math.cos(angle), speed * math.sin(angle)
+    sim.step()  # which finds the modes
+    called(acceleration, sim)
+    across = math.sin(angle) ** 2 / 5 + math.cos(angle) ** 2 / 2
+    longest = STIFFEST * speed / (0.5 * 2 * G * across)
+    assert not called(is_stiff, sim, np.float64(0.99 * longest))
+    assert called(is_stiff, sim, np.float64(1.01 * longest))
 
 
 def test_a_count_of_trial_steps_that_decays():

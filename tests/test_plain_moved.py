@@ -7,11 +7,15 @@ joint of 1e8 kg is a given one to 1e-6.
 
 import math
 
+import mujoco
 import numpy as np
 import pytest
+from helpers import oracle
 from helpers.plain_python import plain_python
 
 import saltus
+from saltus.contact.counts import NCYCLED, NITER
+from saltus.solve.stepping.nonlinear_gauss_seidel import PATIENCE
 
 G, MU = 9.81, 0.3
 
@@ -52,17 +56,18 @@ def steady(t):
     return (0.3 * t, 0.0, -0.2 * t), (math.cos(t), math.sin(t), 0.0, 0.0)
 
 
-def test_a_slider_on_a_shaken_table():
+@pytest.mark.parametrize(("body", "motion"), [(MOCAP, table), (ON_JOINT, lift)], ids=["body", "joint"])
+def test_a_slider_on_a_shaken_table(body, motion):
     """Friction is μ m (g + z''): v = v0 - μ (g t + z'(t) - z'(0)) while it slides."""
-    xml = ON_TABLE.format(cone="elliptic", mu=MU, table=MOCAP)
-    sim = saltus.Simulation(xml, contact="hard", motions={"table": table})
-    sim.qvel[:] = 0.6, 1.5
+    xml = ON_TABLE.format(cone="elliptic", mu=MU, table=body)
+    sim = saltus.Simulation(xml, contact="hard", motions={"table": motion})
+    sim.qvel[-2:] = 0.6, 1.5
     sim.step(12)
     t = sim.time
     rate, push = 0.6 * math.cos(12 * t), G - 7.2 * math.sin(12 * t)
-    np.testing.assert_allclose(sim.qpos[0], 0.05 * math.sin(12 * t), atol=1e-8)
-    np.testing.assert_allclose(sim.qvel, [rate, 1.5 - MU * (G * t + rate - 0.6)], atol=1e-8)
-    np.testing.assert_allclose(sim.data.qfrc_constraint, [push, -MU * push], atol=1e-7)
+    np.testing.assert_allclose(sim.qpos[-2], 0.05 * math.sin(12 * t), atol=1e-8)
+    np.testing.assert_allclose(sim.qvel[-2:], [rate, 1.5 - MU * (G * t + rate - 0.6)], atol=1e-8)
+    np.testing.assert_allclose(sim.data.qfrc_constraint[-2:], [push, -MU * push], atol=1e-7)
 
 
 @pytest.mark.parametrize(("integrator", "cone"), [("euler", "pyramidal"), ("implicitfast", "elliptic")])
@@ -99,6 +104,105 @@ def test_a_soft_weld_to_what_moves_steadily(first, second):
     sim.step(6)
     pos, quat = steady(sim.time)
     np.testing.assert_allclose(sim.qpos, [*pos, *quat], atol=1e-10)
+
+
+CHAIN = """<mujoco><option timestep=".01"/><default><geom contype="0" size=".05" mass="1"/></default><worldbody>
+<body><joint axis="0 1 0" damping=".3"/><geom pos=".3 0 .1"/><body pos=".4 0 0"><joint name="driven" axis="0 1 0.3"/>
+<geom pos=".2 0 -.1"/><body pos=".3 .1 0"><joint axis="1 1 0" damping=".2"/><geom pos=".1 .3 0"/></body></body></body>
+</worldbody></mujoco>"""
+CART = """<mujoco><option timestep=".01"/><worldbody><body><joint name="cart" type="slide" axis="1 0 0"/>
+<geom size=".1" mass="1"/><body><joint axis="0 -1 0"/><inertial pos="0 0 -.5" mass="2" diaginertia="1e-9 1e-9 1e-9"/>
+</body></body></worldbody></mujoco>"""
+
+
+def swing(t):
+    return 0.7 * math.sin(3 * t + 0.5)
+
+
+def driven(integrator):
+    """A simulation of `CHAIN` in motion, MuJoCo's data at its state, and the acceleration of the driven joint."""
+    sim = saltus.Simulation(CHAIN, integrator, motions={"driven": swing})
+    sim.qpos[[0, 2]], sim.qvel[[0, 2]] = [0.4, -0.8], [1.5, -2.0]
+    m = sim.model.mujoco
+    d = mujoco.MjData(m)
+    d.qpos[:] = [0.4, swing(0.0), -0.8]
+    d.qvel[:] = [1.5, 2.1 * math.cos(0.5), -2.0]
+    return sim, m, d, -6.3 * math.sin(0.5)
+
+
+def test_a_driven_joint_needs_the_force_of_inverse_dynamics():
+    """And the others need none."""
+    sim, m, d, wanted = driven("rk4")
+    sim.forward()
+    d.qacc[:] = sim.data.qacc
+    mujoco.mj_inverse(m, d)
+    np.testing.assert_allclose(sim.data.qacc[1], wanted, rtol=1e-12)
+    np.testing.assert_allclose(d.qfrc_inverse, [0.0, sim.data.qfrc_prescribed[1], 0.0], atol=1e-11)
+    assert not sim.data.qfrc_prescribed[[0, 2]].any() and abs(d.qfrc_inverse[1]) > 1.0
+
+
+def test_a_driven_joint_in_an_implicit_step():
+    """(M - h df/dv) a = f in the rows of the others, with the slopes as differences of what is of second degree."""
+    sim, m, d, given = driven("implicit")
+
+    def force(qvel):
+        d.qvel[:] = qvel
+        mujoco.mj_forward(m, d)
+        return d.qfrc_passive - d.qfrc_bias
+
+    start, h, free = d.qvel.copy(), 0.01, [0, 2]
+    A = -h * np.transpose([0.5 * (force(start + e) - force(start - e)) for e in np.eye(3)])
+    f = force(start)
+    A += oracle.full_inertia(m, d)
+    a = np.linalg.solve(A[np.ix_(free, free)], f[free] - A[free, 1] * given)
+    sim.step()
+    np.testing.assert_allclose(sim.qvel[free], start[free] + h * a, rtol=1e-11)
+    np.testing.assert_allclose([sim.qpos[1], sim.qvel[1]], [swing(h), 2.1 * math.cos(3 * h + 0.5)], rtol=1e-12)
+
+
+def test_a_pendulum_on_a_driven_cart_in_time_steps():
+    """Moreau & Jean's step at the middle, with the mean acceleration of the cart."""
+    sim = saltus.Simulation(CART, "moreau_jean", motions={"cart": swing})
+    angle, rate, h, long = 0.8, 1.2, 0.01, 0.5
+    sim.qpos[1], sim.qvel[1] = angle, rate
+    for k in range(2):
+        change = 2.1 * (math.cos(3 * h * (k + 1) + 0.5) - math.cos(3 * h * k + 0.5)) / h
+        angle += 0.5 * h * rate
+        rate -= h * (G * math.sin(angle) + math.cos(angle) * change) / long
+        angle += 0.5 * h * rate
+        sim.step()
+        np.testing.assert_allclose([sim.qpos[1], sim.qvel[1]], [angle, rate], rtol=1e-7)
+
+
+TORN = """<mujoco><option gravity="0 0 0" timestep=".01"/><default><geom contype="0"/></default><worldbody>
+<body name="p" mocap="true"/><body name="q" mocap="true"/>
+<body name="a"><joint type="slide" axis="0 0 1"/><geom size=".1" mass="1"/></body></worldbody>
+<equality><connect body1="a" body2="p" anchor="0 0 0"/><connect body1="a" body2="q" anchor="0 0 0"/></equality></mujoco>
+"""
+
+
+def one_way(t):
+    return 0.0, 0.0, t
+
+
+def another(t):
+    return 0.0, 0.0, 1.000001 * t
+
+
+def test_equalities_that_contradict_each_other_end_in_a_cycle():
+    """A body held by two that part: it goes with one of them, with forces that add up to nothing, after few sweeps."""
+    sim = saltus.Simulation(TORN, "moreau_jean", contact="hard", motions={"p": one_way, "q": another})
+    sim.qvel[:] = 1.0
+    for k in range(2):
+        sim.step()
+        views = sim.engine.d.views
+        assert views["count"][NCYCLED] == 1 and PATIENCE < views["count"][NITER] <= PATIENCE + 20
+        assert 1.0 - 1e-12 <= sim.qvel[0] <= 1.000001 + 1e-12
+        np.testing.assert_allclose(sim.qpos[0], 0.01 * (k + 1), atol=2e-8)
+        forces = views["row_force"][[2, 5]]
+        np.testing.assert_allclose(forces.sum(), 0.0, atol=1e-9)
+        assert (np.abs(forces) <= 1e-3).all() and (forces != 0.0).all()
+    assert sim.unconverged == 0
 
 
 # ---------------------------------------------------------------- surfaces

@@ -134,6 +134,21 @@ def test_poses_between(s):
     np.testing.assert_allclose(np.reshape(views["geom_xmat"][g], (3, 3)), wanted, atol=1e-15)
 
 
+def test_poses_between_any_two():
+    """Axes whose chords are followed, made orthonormal in their order (Gram & Schmidt, here NumPy's QR)."""
+    sim, rng = saltus.Simulation(THIN, "euler"), np.random.default_rng(0)
+    views, g = sim.engine.d.views, sim.model.mujoco.geom("cube").id
+    first, last = (np.linalg.qr(rng.normal(size=(3, 3)))[0] for _ in range(2))
+    first, last = (R * np.linalg.det(R) for R in (first, last))
+    views["passing_mat"][g] = np.reshape(first, views["passing_mat"][g].shape)
+    plain(passing.move_geom)(fields(sim.engine.d), g, ((0.0, 0.0, 0.0), tuple(last.ravel())), 0.3)
+    between = first + 0.3 * (last - first)
+    Q, R = np.linalg.qr(between[:, :2])
+    x, y = (Q * np.sign(np.diag(R))).T
+    found = np.reshape(views["geom_xmat"][g], (3, 3))
+    np.testing.assert_allclose(found, np.transpose([x, y, np.cross(x, y)]), atol=1e-14)
+
+
 def test_steps_without_checks():
     """After a fast step pairs are followed for 64 steps; after a slow one none is for 48, or 16 near the bound."""
     sim = saltus.Simulation(THIN, "euler")

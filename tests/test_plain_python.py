@@ -168,6 +168,8 @@ def test_solvers_by_trees(cone, solver, monkeypatch):
         put(sim, d)
         found = errors(m, sim, d)
         assert max(found["qacc"], found["qfrc_constraint"]) < (1e-9 if solver == "NEWTON" else 1e-6), found
+        most = max(d.solver_niter)
+        assert solver == "CG" or most - 2 <= sim.data.solver_niter <= most + 2
 
 
 # ---------------------------------------------------------------- sleep

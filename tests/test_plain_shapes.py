@@ -12,7 +12,11 @@ from helpers import colliding, flex_nodes, flex_rows
 from helpers.constraints import assert_same_rows
 from helpers.flex_contacts import Finder, assert_same, mujocos, random_states, with_geoms
 from helpers.flex_scenes import BODIES, GEOMS, ROPE, SCENES, SHEETS, SIZES, at, body, crumpled
-from helpers.plain_python import plain_python
+from helpers.plain_python import plain, plain_python
+from helpers.selves.exact import Area
+
+from saltus.contact.convex.corner_normals import corner_normal
+from saltus.contact.rows.flex_contacts import shape_function
 
 
 @pytest.fixture(autouse=True)
@@ -134,3 +138,60 @@ def test_rows_of_deformable_bodies(name, cone):
     xml = f'<mujoco><option cone="{cone}"/><worldbody>{ROWS[name]}</worldbody></mujoco>'
     _, contacts, *_ = assert_same_rows(xml, states=1, spread=0.01)
     assert contacts > 2
+
+
+MANY = """<mujoco><worldbody><geom type="plane" size="2 2 .1" euler="2 3 0"/><flexcomp name="solid" type="grid" dim="3"
+count="8 7 2" spacing=".1 .1 .1" dof="{dof}" cellcount="{cells}" pos="0 0 .05" radius=".01" mass="3">
+<contact condim="3" selfcollide="none" margin=".02"/><elasticity young="3e4" poisson=".2"/></flexcomp></worldbody>
+</mujoco>"""
+
+
+@pytest.mark.parametrize(("dof", "cells"), [("quadratic", "1 1 1"), ("trilinear", "2 1 1")])
+def test_of_many_contacts_of_few_nodes_fifty_count(dof, cells):
+    """Those of MuJoCo, bent so that nothing is equally far."""
+    _, contacts, _ = assert_same_rows(MANY.format(dof=dof, cells=cells), 1, spread=0.01)
+    assert contacts == 50
+
+
+@pytest.mark.parametrize(("order", "count"), [(1, 2), (1, 4), (2, 3), (2, 7)])
+def test_shape_functions(order, count):
+    """Lagrange's polynomials of each cell's nodes, which are 1 at their node and 0 at the others; constant beyond."""
+    cells = (count - 1) // order
+    for place in np.r_[np.linspace(-0.4, cells + 0.4, 41), np.arange(count) / order]:
+        s = min(max(place, 0.0), cells)
+        cell = min(int(s), cells - 1)
+        nodes = np.arange(order + 1) / order + cell
+        for node in range(count):
+            wanted = 0.0
+            if node / order in nodes:
+                others = [x for x in nodes if x != node / order]
+                wanted = np.prod([(s - x) / (node / order - x) for x in others])
+            found = plain(shape_function)(np.float64(place), node, order, count)
+            np.testing.assert_allclose(found, wanted, atol=1e-14)
+
+
+@pytest.mark.parametrize("side", range(4))
+@pytest.mark.parametrize("tilt", [0.0, 0.03, -0.05])
+def test_normals_of_crossing_edges(side, tilt):
+    """A small slope over the rim of a square: normal to both edges, and into the square; elsewhere a face's own."""
+    turn, up = (
+        [np.linalg.matrix_power([[0.0, -1], [1, 0]], side) @ x for x in ((1.0, 0.0), (0.0, 1.0))],
+        (0.0, 0.0, 1.0),
+    )
+    out, along = np.r_[turn[0], 0.0], np.r_[turn[1], 0.0]
+    square = np.array([[1.0, 1, 0], [-1, 1, 0], [-1, -1, 0], [1, -1, 0]])
+    middle = out + 0.2 * along
+    slope = out + 0.3 * along + tilt * np.array(up)
+    own = np.array([middle - 0.5 * slope, middle + 0.7 * slope])
+    wanted = np.cross(slope, along)
+    wanted *= -np.sign(wanted[2]) / np.linalg.norm(wanted)
+    normal = plain(corner_normal)
+
+    def found(x):
+        areas = (Area([*map(np.float64, corners.ravel())]) for corners in (square, own))
+        base, edge = areas
+        return normal(base, 4, up, edge, 2, (0.0, 0.0, -1.0), tuple(map(np.float64, x)))
+
+    np.testing.assert_allclose(found(middle), wanted, atol=1e-12)
+    for place in (own[0], middle - 0.2 * out):  # a corner, and a place within the square
+        np.testing.assert_allclose(found(place), [0, 0, -1], atol=1e-15)

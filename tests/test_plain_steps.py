@@ -11,7 +11,7 @@ Tolerances: both compute the same numbers but for rounding, which error estimate
 import mujoco
 import numpy as np
 import pytest
-from helpers import oracle
+from helpers import oracle, sleepers
 from helpers.plain_python import plain_python
 from scipy.integrate import RK45
 
@@ -100,3 +100,56 @@ def test_steps_of_dopri5(hard, actuators, tolerance):
     assert other.taken > 2 and (other.rejected > 0) >= (hard > 0.0)
     np.testing.assert_allclose(memory[STEP], other.step, rtol=1e-6)
     np.testing.assert_allclose(memory[ERROR_BEFORE], other.before, rtol=1e-6)
+
+
+# ---------------------------------------------------------------- sleep
+
+
+def balls(sleep):
+    """One asleep in the way of another, one asleep and one slow far away; without weight."""
+    ball, asleep = '<geom size=".1" mass="1"/>', 'sleep="init"'
+    places = ("0 0 1", asleep), ("-.2007 .03 1", ""), ("3 0 1", asleep), ("5 0 1", "")
+    bodies = "".join(sleepers.free(place, ball, more) for place, more in places)
+    text = sleepers.world(bodies, 'gravity="0 0 0" timestep=".005"')
+    return text if sleep else text.replace('sleep="enable"', "").replace(asleep, "")
+
+
+def test_trees_fall_asleep_and_wake_between_stages_of_rk4():
+    """What is awake moves as if nothing slept, to the bit; MuJoCo's trees fall asleep in the same steps."""
+    asleep, awake = (saltus.Simulation(saltus.load(balls(sleep)), "rk4") for sleep in (True, False))
+    m = mujoco.MjModel.from_xml_string(balls(True))
+    d = mujoco.MjData(m)
+    for sim in (asleep, awake, d):
+        sim.qvel[6], sim.qvel[19] = 0.3, 5e-5
+    start, before = asleep.qpos[14:].copy(), 0.0
+    for _ in range(12):
+        asleep.step(), awake.step(), mujoco.mj_step(m, d)
+        np.testing.assert_array_equal(asleep.qpos[:14], awake.qpos[:14])
+        np.testing.assert_array_equal(asleep.tree_asleep[2:], d.tree_asleep[2:])
+        np.testing.assert_array_equal(asleep.qpos[14:21], start[:7])
+        slept = asleep.tree_asleep[3] >= 0
+        before += 0.0 if slept else 5e-5 * 0.005
+        np.testing.assert_allclose(asleep.qpos[21:] - start[7:], before * (np.arange(7) == 1), atol=1e-16)
+        assert asleep.qvel[19] == (0.0 if slept else 5e-5)
+    ground = saltus.Simulation(saltus.load(sleepers.INITIAL))
+    ground.step(2)
+    assert (ground.tree_asleep >= 0).sum() == 3 and not ground.data.qfrc_constraint[:18].any()
+    assert slept and (asleep.tree_asleep[:2] < 0).all() and asleep.qvel[0] > 0.1
+
+
+@pytest.mark.parametrize("pushed", [0, 1, 2])
+def test_a_push_wakes_what_an_equality_joins(pushed):
+    """Trees of MuJoCo wake in the same steps: those that are pushed, and those joined with them."""
+    bodies = "".join(
+        f'<body pos="{k} 0 1" sleep="init"><joint name="j{k}" axis="0 1 0"/><geom size=".1"/></body>' for k in range(3)
+    )
+    joined = '<equality><joint joint1="j0" joint2="j1"/></equality>'
+    m = mujoco.MjModel.from_xml_string(sleepers.world(bodies, 'gravity="0 0 0"', rest=joined))
+    d, sim = mujoco.MjData(m), saltus.Simulation(saltus.load(m))
+    for k in range(3):
+        d.qfrc_applied[pushed] = sim.qfrc_applied[pushed] = float(k == 1)
+        mujoco.mj_step(m, d)
+        sim.step()
+        np.testing.assert_array_equal(sim.tree_asleep, d.tree_asleep)
+        np.testing.assert_allclose(sim.qvel, d.qvel, atol=1e-12)
+    assert np.array_equal(sim.tree_asleep < 0, [pushed < 2, pushed < 2, pushed == 2])

@@ -9,6 +9,9 @@ Times count as equal within 1e-15 s, as in MuJoCo; in single precision, which re
 roundings.
 """
 
+# pyright: reportCallIssue=false
+# (in kernels, calls of intrinsics leave out the first argument of their definition)
+
 import numpy as np
 
 from saltus.number.components import epsilon_of
@@ -65,14 +68,48 @@ def delayed_controls(m, d):
 @kernel
 def record_controls(m, d, time):
     """Add the present controls to the history, stamped `time` (s), the start of the step that has been taken."""
-    due = 0.0 * time + 1.0
     for k in range(m.nactuator):
-        n, at = m.actuator_nsample[k], m.actuator_historyadr[k]
+        if m.actuator_nsample[k] > 0:
+            put_controls(m, d, k, time)
+
+
+@only_with("delay")
+@kernel
+def note_controls(m, d, time):
+    """`record_controls` for steps of free size: at most one sample a timestep, so that a history spans its delay.
+
+    Of a control that stays the same the first sample and the last one are kept, between which it is known.
+    """
+    for k in range(m.nactuator):
+        n, newest = m.actuator_nsample[k], m.actuator_historyadr[k] + TIMES + m.actuator_nsample[k] - 1
         if n > 0:
-            c, dim = m.actuator_ctrladr[k], m.actuator_ctrlnum[k]
-            place = make_room(d, at, n, dim, time, due)
-            for i in range(dim):
-                put_sample(d, at, n, dim, i, place, d.ctrl[c + i])
+            if not holds(m, d, k, n - 1):
+                put_controls(m, d, k, time)
+            elif time - d.history[newest] >= d.timestep:
+                if n > 1 and holds(m, d, k, n - 2):
+                    d.history[newest] = time
+                else:
+                    put_controls(m, d, k, time)
+
+
+@kernel
+def put_controls(m, d, k, time):
+    """Add the present controls of actuator k to its history."""
+    n, at = m.actuator_nsample[k], m.actuator_historyadr[k]
+    c, dim = m.actuator_ctrladr[k], m.actuator_ctrlnum[k]
+    place = make_room(d, at, n, dim, time, 0.0 * time + 1.0)
+    for i in range(dim):
+        put_sample(d, at, n, dim, i, place, d.ctrl[c + i])
+
+
+@kernel
+def holds(m, d, k, j):
+    """Whether sample j of actuator k is its present controls."""
+    n, c, dim = m.actuator_nsample[k], m.actuator_ctrladr[k], m.actuator_ctrlnum[k]
+    place, same = m.actuator_historyadr[k] + TIMES + n + j * dim, True
+    for i in range(dim):
+        same = same and d.history[place + i] == d.ctrl[c + i]
+    return same
 
 
 # ---------------------------------------------------------------- a section of history

@@ -10,8 +10,10 @@ import saltus
 PACKAGE = Path(saltus.__file__).parent
 TESTS = Path(__file__).resolve().parents[1]
 ROOMS = ("spatial", "dynamics", "contact", "solve", "integrate", "sense")
-#: Folders of compiled tests that are tried in plain Python, too; those that need the compiler, or long, are left out.
-ALSO_PLAIN = ("spatial", "dynamics", "contact", "solve", "integrate", "sense")
+#: Folders and files of compiled tests that are tried in plain Python, too; tests that need the compiler, or long, are
+#: left out.
+ALSO_PLAIN = ("spatial", "dynamics", "contact", "solve", "integrate", "sense", "simulate/analysis")
+ALSO_PLAIN += ("simulate/derivatives", "simulate/test_movers.py", "simulate/test_prescribed.py")
 LAST = ("test_truth_table.py",)
 ONLY_WITH_ALL = ("test_bits.py",)
 INTERPRETED = (
@@ -67,7 +69,8 @@ def plain_tests() -> list[Path]:
 
 def also_plain() -> tuple[Path, ...]:
     """Files of compiled tests that are tried in plain Python, where those that need the compiler are left out."""
-    return tuple(path for folder in ALSO_PLAIN for path in sorted((TESTS / folder).rglob("test_*.py")))
+    named = [TESTS / name for name in ALSO_PLAIN]
+    return tuple(path for one in named for path in ([one] if one.suffix else sorted(one.rglob("test_*.py"))))
 
 
 def module_name(file: Path) -> str:

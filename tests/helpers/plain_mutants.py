@@ -240,7 +240,9 @@ class _Driver:
         try:
             with _at_most(seconds):
                 return self._failure(name)
-        except (_TooLong, SystemError):  # which Python 3.11 makes of an exception inside `ast.parse`
+        except (_TooLong, SystemError, TypeError):
+            # Python 3.11 makes a SystemError of an exception inside `ast.parse`, and one between two statements has no
+            # line, from which pytest cannot subtract 1
             with contextlib.suppress(Exception):
                 self._items[name].session._setupstate.teardown_exact(None)
             return f"{_TooLong.__name__}: "

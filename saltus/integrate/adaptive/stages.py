@@ -5,7 +5,7 @@ First same as last: the slopes of an accepted step's last stage are those of the
 """
 
 from saltus.dynamics.actuator.activation import settle_activations
-from saltus.dynamics.history import record_controls
+from saltus.dynamics.history import note_controls
 from saltus.dynamics.motions import prescribe
 from saltus.integrate.adaptive.first_step import first_step_size
 from saltus.integrate.adaptive.memory import GOING
@@ -59,7 +59,7 @@ def end_of_step(m, d, h, start, tableau):
     d.time = start + h
     prescribe(m, d)
     d.time = start
-    record_controls(m, d, start)
+    note_controls(m, d, start)
 
 
 @kernel

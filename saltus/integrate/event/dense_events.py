@@ -18,7 +18,7 @@ from saltus.contact.event.contact_matching import remember_points
 from saltus.contact.event.gap_functions import bounding_distance, gaps
 from saltus.contact.event.modes import count_closed, log_event
 from saltus.contact.rows.blocks import FRICTION, times_block
-from saltus.dynamics.history import record_controls
+from saltus.dynamics.history import note_controls
 from saltus.dynamics.motions import prescribe
 from saltus.dynamics.smooth import energy_of_state
 from saltus.dynamics.tree.factor import solve
@@ -136,7 +136,7 @@ def step_over(m, d, end):
     correct(m, d, h)
     if followed:
         note_passing(m, d, start)
-    record_controls(m, d, start)
+    note_controls(m, d, start)
     if h == left:
         d.time = end
     d.dense[LEFT] = d.dense[LEFT] - h / whole

@@ -10,7 +10,7 @@ continued by time stepping (see `saltus.integrate.event.dense_events`).
 from dataclasses import replace
 
 from saltus.contact.event.modes import log_is_full
-from saltus.dynamics.history import record_controls
+from saltus.dynamics.history import note_controls
 from saltus.integrate.adaptive import dopri5
 from saltus.integrate.adaptive.memory import GOING, STEP
 from saltus.integrate.adaptive.stages import (
@@ -199,7 +199,7 @@ def take(m, d, start, size, place, end, method):
             return retreat(m, d, start, size, max(status, DIVERGED), method)
         if has(m, EVENTS):
             event_values(m, d)  # for comparison with the values after user actions
-        record_controls(m, d, start)
+        note_controls(m, d, start)
         status = max(status, happen(m, d, start, place * size))
         if has_tangents(d):  # noqa: SIM102 (decided when the kernel is compiled)
             if status <= UNSOLVED and not log_is_full(m, d):
@@ -259,7 +259,7 @@ def finish(m, d, start, size, method):
     status = state_at(m, d, size, start, 1.0, method)
     if not bad_state(m, d) < 0.5:
         return DIVERGED
-    record_controls(m, d, start)
+    note_controls(m, d, start)
     return status
 
 

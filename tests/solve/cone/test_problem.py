@@ -231,3 +231,17 @@ def test_nothing_to_do():
     assert SOLVE(p, TOLERANCE) == 0
     r, _ = solved(np.eye(3), np.zeros(3), [0.5], kinds=[COULOMB], r=[1.0, 0, 0])
     np.testing.assert_array_equal(r, 0)
+
+
+@pytest.mark.parametrize(("seed", "more"), [(75, 1), (2704, 13), (1593, 77), (2521, 81), (2728, 107)])
+def test_what_newton_leaves_is_solved_after_sweeps_or_by_proximal_steps(seed, more):
+    """Small problems found among some thousands: after its 60 iterations Newton's method takes as many more or fewer.
+
+    Proximal steps take tens. Numbers of iterations follow from rounding, too, so that twice as many may do.
+    """
+    rng = np.random.default_rng(seed)
+    W, q, mu = random_mechanism(rng, int(rng.integers(1, 5)))
+    p = cone_problem(W, q, mu)
+    assert SOLVE(p, TOLERANCE) <= TOLERANCE
+    assert violation(W, q, mu, p.hard_r) < 1e-9
+    assert 60 < p.hard_iterations[0] <= 60 + 2 * max(more, 30)

@@ -1,0 +1,117 @@
+"""Flexes, which are deformable bodies, in implicit steps in plain Python.
+
+Laws: MuJoCo's integrator `discrete`, implicit in springs, dampers and elastic bodies; (M - h D) a = f of `implicit`,
+with D by central differences of forces, which are quadratic in velocities; the energy of free elastic bodies, which
+`energy_momentum` keeps. Tolerances: 1e-10 of the change of a step, 1e-8 where differences have steps of 1e-3 m/s,
+and 1e-9 of the energy, where the iteration ends.
+"""
+
+import re
+
+import mujoco
+import numpy as np
+import pytest
+from helpers.plain_python import plain_python
+from numpy.testing import assert_allclose
+
+import saltus
+
+ALONE = '<contact contype="0" conaffinity="0" selfcollide="none"/>'
+SHEET = 'type="grid" dim="2" count="3 3 1"'
+SOLID = 'type="grid" dim="3" count="2 2 3"'
+CELLS = 'type="grid" dim="3" count="3 2 3"'
+YOUNG = 'young="1e5" poisson="0.3"'
+
+
+def flex(inside, kind=SHEET):
+    return f"""<flexcomp name="soft" {kind} spacing=".1 .1 .1" mass="1.5" radius=".01" pos="0 0 .1">{ALONE}{inside}
+    </flexcomp>"""
+
+
+def rod(elastic, count=4):
+    joints = "".join(f'<joint type="slide" axis="{axis}"/>' for axis in ("1 0 0", "0 1 0", "0 0 1"))
+    bodies = "".join(
+        f'<body name="b{i}" pos="{0.1 * i} 0 0"><inertial pos="0 0 0" mass=".1" diaginertia="1e-5 1e-5 1e-5"/>'
+        f"{joints}</body>"
+        for i in range(count)
+    )
+    names = " ".join(f"b{i}" for i in range(count))
+    pairs = " ".join(f"{i} {i + 1}" for i in range(count - 1))
+    ends = f'<deformable><flex name="rod" dim="1" radius=".01" body="{names}" element="{pairs}">{ALONE}{elastic}'
+    return f"{bodies}</worldbody>{ends}</flex></deformable><worldbody>"
+
+
+def on_arm(inside):
+    return f"""<body name="arm" quat="1 .2 .3 0"><joint axis="0 1 .5" damping=".2" stiffness="20"/>
+    <geom size=".1" mass="1" contype="0"/>{inside}</body>"""
+
+
+BOTH = 'thickness=".01" elastic2d="both"'
+WORLDS = {
+    "sheet": flex(f'<elasticity {YOUNG} {BOTH} damping=".01"/><pin id="0 3"/>'),
+    "solid": flex(f'<elasticity {YOUNG} damping=".01"/>', SOLID),
+    "on a body that turns": on_arm(flex(f'<elasticity {YOUNG} {BOTH}/><pin id="0 1"/>')),
+    "trilinear": flex(f'<elasticity {YOUNG} damping=".01"/>', f'{CELLS} dof="trilinear" cellcount="2 1 1"'),
+    "quadratic": flex(f'<elasticity {YOUNG} damping=".01"/>', f'{CELLS} dof="quadratic" cellcount="1 1 1"'),
+    "rod": rod(f'<elasticity {YOUNG} damping="3"/>'),
+}
+
+
+@pytest.fixture(autouse=True)
+def _plain():
+    with plain_python():
+        yield
+
+
+def moving(inside, integrator):
+    """A simulation of a world away from its rest, in motion."""
+    text = f'<mujoco><option timestep=".002"/><worldbody>{inside}</worldbody></mujoco>'
+    sim, rng = saltus.Simulation(text, integrator), np.random.default_rng(3)
+    m = sim.model.mujoco
+    mujoco.mj_integratePos(m, sim.qpos, 0.01 * rng.standard_normal(m.nv), 1.0)
+    sim.qvel[:] = 0.5 * rng.standard_normal(m.nv)
+    return sim
+
+
+@pytest.mark.parametrize("name", WORLDS)
+def test_steps_of_discrete_are_mujocos(name):
+    sim = moving(WORLDS[name], "discrete")
+    m = sim.model.mujoco
+    m.opt.integrator, m.opt.tolerance, m.opt.iterations = mujoco.mjtIntegrator.mjINT_DISCRETE, 1e-14, 500
+    d = mujoco.MjData(m)
+    d.qpos[:], d.qvel[:] = sim.qpos, sim.qvel
+    for _ in range(2):
+        before = d.qvel.copy()
+        mujoco.mj_step(m, d)
+        sim.step()
+        assert_allclose(sim.qvel, d.qvel, rtol=0, atol=1e-10 * abs(d.qvel - before).max())
+        assert_allclose(sim.qpos, d.qpos, rtol=0, atol=1e-12)
+        sim.qpos[:], sim.qvel[:] = d.qpos, d.qvel
+
+
+@pytest.mark.parametrize("name", [name for name in WORLDS if name != "quadratic"])
+def test_implicit_steps_are_those_of_dense_algebra(name):
+    sim = moving(WORLDS[name], "implicit")
+    start, v, M = sim.snapshot(), sim.qvel.copy(), sim.full_M()
+
+    def force(change):
+        sim.qvel[:] = v + change
+        return sim.data.qfrc_passive - sim.data.qfrc_bias
+
+    f, h, eps = force(0.0), sim.timestep, 1e-3
+    D = np.transpose([(force(eps * e) - force(-eps * e)) / (2 * eps) for e in np.eye(len(v))])
+    sim.restore(start)
+    wanted = np.linalg.solve(M - h * D, f)
+    assert np.abs(wanted - np.linalg.solve(M, f)).max() > 1e-3 * np.abs(wanted).max()
+    sim.step()
+    assert_allclose((sim.qvel - v) / h, wanted, rtol=0, atol=1e-8 * np.abs(wanted).max())
+
+
+@pytest.mark.parametrize("name", ["sheet", "solid", "rod"])
+def test_elastic_bodies_keep_their_energy(name):
+    """Without damping, while they fall; cells of nodes move by the midpoint rule."""
+    sim = moving(re.sub(r' damping="[0-9.]*"', "", WORLDS[name]), "energy_momentum")
+    energy = sim.energy()
+    sim.step(2)
+    assert np.abs(sim.energy() - energy).max() > 1e-3 * np.abs(energy).max()
+    assert_allclose(sim.energy().sum(), energy.sum(), rtol=0, atol=1e-9 * np.abs(energy).max())
