@@ -48,6 +48,8 @@ _HOME = {
     "Soft": "saltus.simulate.laws.contact",
     "Compliant": "saltus.simulate.laws.contact",
     "Hard": "saltus.simulate.laws.contact",
+    "HuntCrossley": "saltus.simulate.laws.compliant_laws",
+    "KelvinVoigt": "saltus.simulate.laws.compliant_laws",
     "run_gradient": "saltus.simulate.gradients.run_gradient",
     "ik": "saltus.inverse.kinematics.ik",
     "Pose": "saltus.inverse.kinematics.targets",
@@ -113,7 +115,9 @@ __all__ = [
     "Gear",
     "Hard",
     "HillMuscle",
+    "HuntCrossley",
     "Integrator",
+    "KelvinVoigt",
     "Model",
     "ModelError",
     "OdeSolution",
@@ -229,6 +233,7 @@ if TYPE_CHECKING:
     from saltus.simulate.batch import Batch
     from saltus.simulate.function import simulate
     from saltus.simulate.gradients.run_gradient import run_gradient
+    from saltus.simulate.laws.compliant_laws import HuntCrossley, KelvinVoigt
     from saltus.simulate.laws.contact import Compliant, Hard, Soft
     from saltus.simulate.laws.control import PID, Controller, controller
     from saltus.simulate.laws.dynamics import Dynamics

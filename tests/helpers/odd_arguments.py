@@ -100,6 +100,8 @@ GOOD = {  # what a call needs to be one, by name
     "ContactLaw": dict(solref=(0.02, 1.0), solimp=(0.9, 0.95, 0.001, 0.5, 2.0)),
     "Soft": {},
     "Compliant": dict(force=print),
+    "HuntCrossley": dict(stiffness=1e5),
+    "KelvinVoigt": dict(stiffness=1e5),
     "Hard": {},
     "friction_contact": dict(W=np.eye(3), q=np.ones(3), mu=[0.5]),
     "Trajectory": dict(time=[0.0, 1.0], qpos=np.zeros((2, 1)), qvel=np.zeros((2, 1))),

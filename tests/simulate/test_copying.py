@@ -227,6 +227,8 @@ def public_things():
     return [
         saltus.load(MOTOR),
         saltus.HillMuscle(624.3, 0.1157, 0.2723),
+        saltus.Gear(50.0, 0.8),
+        saltus.Stribeck(1.0, 2.0, 0.1),
         saltus.PID(1.0, target=[0.2]),
         saltus.Pose([0.1, 0.2, 0.3], [1.0, 0.0, 0.0, 0.0]),
         saltus.controller(law_of_a_closure(1.5), parameters=[1.0]),
@@ -237,6 +239,8 @@ def public_things():
         saltus.Soft(),
         saltus.Hard(restitution=0.4, pairs={("a", "b"): 0.5}),
         saltus.Compliant(spring),
+        saltus.HuntCrossley(1e5, 0.3, friction=0.2),
+        saltus.KelvinVoigt(1e5, 30.0, static_friction=0.4),
         saltus.ContactLaw((0.02, 1.0), (0.9, 0.95, 0.001, 0.5, 2.0)),
         saltus.friction_contact(np.eye(3), np.array([-1.0, 0.0, 0.0]), np.array([0.5])),
         saltus.integrators()["rk4"],
