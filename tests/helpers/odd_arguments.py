@@ -166,6 +166,12 @@ GOOD = {  # what a call needs to be one, by name
     "Batch.write": dict(name="qpos", values=0.0),
     "Comparison.label": dict(name="rk4", contact="soft"),
     "Sweep.label": dict(k=0),
+    "HuntCrossley.fitted": dict(restitution=0.5, penetration=1e-3, mass=1.0, speed=1.0),
+    "HuntCrossley.restitution": dict(speed=1.0),
+    "HuntCrossley.penetration": dict(mass=1.0, speed=1.0),
+    "KelvinVoigt.fitted": dict(restitution=0.5, penetration=1e-3, mass=1.0, speed=1.0),
+    "KelvinVoigt.restitution": dict(mass=1.0),
+    "KelvinVoigt.penetration": dict(mass=1.0, speed=1.0),
     "ContactLaw.force": dict(r=-1e-3),
     "ContactLaw.unclipped_force": dict(r=-1e-3),
     "ContactLaw.impedance": dict(r=-1e-3),
@@ -188,6 +194,8 @@ def motion():
 
 
 OBJECTS = {
+    "HuntCrossley": lambda: saltus.HuntCrossley(1e5, 0.3),
+    "KelvinVoigt": lambda: saltus.KelvinVoigt(1e5, 30.0),
     "Model": model,
     "Simulation": simulation,
     "Batch": batch,

@@ -15,6 +15,7 @@ from saltus.number.kernels import kernel
 from saltus.simulate.laws.contact import Compliant
 
 LEAST_DEPTH = 1e-30  # m: powers of depths have derivatives above it
+LEAST, MOST = 1e-20, 1e20  # SI units: bounds of what powers and products are taken of
 STRIBECK = 0.01  # m/s, default velocity over which friction falls from rest to motion
 SLIP = 1e-4  # m/s, default velocity below which friction is less than Coulomb's
 
@@ -71,7 +72,7 @@ class HuntCrossley(NormalLaw):
         stiffness: k (N/mⁿ), above 0; see `hertz_stiffness`.
         dissipation: a (s/m), at least 0. A mass that comes at the speed v leaves at e v, where
             a v (1 + e) = ln((1 + a v) / (1 - e a v)), whatever mass, stiffness and exponent are.
-        exponent: n, at least 1.
+        exponent: n, 1 to 10.
         friction, static_friction, stribeck_velocity, slip_velocity: see `NormalLaw`.
     """
 
@@ -86,9 +87,7 @@ class HuntCrossley(NormalLaw):
         slip_velocity: float = SLIP,
     ):
         k, a = _positive("stiffness", stiffness), _not_negative("dissipation", dissipation)
-        n = _positive("exponent", exponent)
-        if n < 1.0:
-            raise OptionError(f"exponent must be at least 1, not {n:g}")
+        n = _exponent(exponent)
 
         def hunt_crossley(depth: Any, rate: Any) -> Any:
             return k * power(depth, n) * (1.0 + a * rate)
@@ -114,7 +113,8 @@ class HuntCrossley(NormalLaw):
         e, depth, m, v = _impact(restitution, penetration, mass, speed)
         scaled = _dissipation_for(e)
         work = 0.5 * v**2 if scaled == 0.0 else (scaled - math.log1p(scaled)) * (v / scaled) ** 2
-        return cls((exponent + 1.0) * m * work / depth ** (exponent + 1.0), scaled / v, exponent, **friction)
+        n = _exponent(exponent)
+        return cls((n + 1.0) * m * work / depth ** (n + 1.0), scaled / v, n, **friction)
 
     def restitution(self, speed: float) -> float:
         """Ratio of the speeds (m/s) after and before an impact of a mass on a body at rest."""
@@ -233,13 +233,20 @@ def _root(function: Callable[[float], float], low: float, high: float) -> float:
 
 def _not_negative(name: str, value: float) -> float:
     found = number(name, value)
-    if not 0.0 <= found < math.inf:
-        raise OptionError(f"{name} must be at least 0 and finite, not {found:g}")
+    if not 0.0 <= found <= MOST:
+        raise OptionError(f"{name} must be at least 0 and at most {MOST:g}, not {found:g}")
     return found
 
 
 def _positive(name: str, value: float) -> float:
     found = number(name, value)
-    if not 0.0 < found < math.inf:
-        raise OptionError(f"{name} must be above 0 and finite, not {found:g}")
+    if not LEAST <= found <= MOST:
+        raise OptionError(f"{name} must be above 0, and between {LEAST:g} and {MOST:g}, not {found:g}")
+    return found
+
+
+def _exponent(value: float) -> float:
+    found = number("exponent", value)
+    if not 1.0 <= found <= 10.0:
+        raise OptionError(f"exponent must be at least 1 and at most 10, not {found:g}")
     return found
