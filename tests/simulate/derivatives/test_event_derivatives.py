@@ -81,9 +81,9 @@ def test_apexes_of_a_ball():
     def speed(m, d):
         return d.qvel[0]
 
-    h, e, count = 0.8, 0.7, 6
+    h, e, count = 0.8, 0.9, 20
     sim = simulation(POINT, e, [h, 0, 0], events=[saltus.Event(speed, direction="down", name="apex")])
-    run = sim.run(2.2, sensitivity=("qpos", "Hard.restitution"))
+    run = sim.run(7.5, sensitivity=("qpos", "Hard.restitution"))
     apex, k, fall = of_kind(run, "user")[:count], np.arange(1, count + 1), np.sqrt(2 * h / G)
     times = fall * np.array([1 + 2 * sum(e**j for j in range(1, n)) + e**n for n in k])
     found = run.events.sensitivity
