@@ -396,7 +396,7 @@ def test_tests_of_functions_are_near():
     assert TESTS / "simulate/gradients/test_reverse_number.py" in found
     assert TESTS / "simulate/gradients/test_run_gradient.py" in found
     users = function_tests(Path("simulate/gradients/differentiated_number.py"))
-    assert TESTS / "control/test_quadratic_number.py" in users
+    assert TESTS / "control/trajectory/test_quadratic_number.py" in users
 
 
 def test_a_seed_gives_the_same_faults_again():

@@ -46,6 +46,7 @@ OTHERS = {
     **dict.fromkeys(("look_at", "look_each", "least_gaps"), "states of batches with events"),
     "roll_out": "rollouts of batches",
     "differentiate_each": "derivatives of many simulations",
+    "read_forces": "derivatives of contact forces",
     "read_bodies": "accelerations and forces of bodies in batches",
     **dict.fromkeys(("gather", "scatter"), "states of batches"),
     "bodies": "accelerations and forces of bodies",
