@@ -47,6 +47,7 @@ OTHERS = {
     "roll_out": "rollouts of batches",
     "differentiate_each": "derivatives of many simulations",
     "read_forces": "derivatives of contact forces",
+    **dict.fromkeys(("pass_backward", "follow_policy", "places"), "trajectories that cost least"),
     "read_bodies": "accelerations and forces of bodies in batches",
     **dict.fromkeys(("gather", "scatter"), "states of batches"),
     "bodies": "accelerations and forces of bodies",

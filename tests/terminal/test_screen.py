@@ -55,7 +55,7 @@ def test_the_first_few_of_many_are_named():
 
 def test_whatever_is_compiled_is_announced_by_what_it_is_for():
     """Not by the name of a function: every entry that is a module's own has a purpose."""
-    rooms = ("simulate", "record", "study", "dynamics", "draw")
+    rooms = ("simulate", "record", "study", "dynamics", "draw", "control")
     modules = [
         module.name for module in walk_packages(saltus.__path__, "saltus.") if module.name.split(".")[1] in rooms
     ]
