@@ -16,6 +16,7 @@ from saltus.simulate.laws.contact import Compliant
 
 LEAST_DEPTH = 1e-30  # m: powers of depths have derivatives above it
 LEAST, MOST = 1e-20, 1e20  # SI units: bounds of what powers and products are taken of
+NEAR = 1e-14  # relative distance from the end of a logarithm's domain
 STRIBECK = 0.01  # m/s, default velocity over which friction falls from rest to motion
 SLIP = 1e-4  # m/s, default velocity below which friction is less than Coulomb's
 
@@ -30,7 +31,7 @@ class NormalLaw(Compliant):
 
     def __init__(
         self,
-        normal: Callable[[Any, Any], Any],
+        normal: Callable[[float, float], float],
         numbers: tuple[float, ...],
         friction: float,
         static_friction: float | None,
@@ -104,7 +105,7 @@ class HuntCrossley(NormalLaw):
         mass: float,
         speed: float,
         exponent: float = 1.5,
-        **friction: Any,
+        **friction: float,
     ) -> Self:
         """The law by which a mass (kg) that comes at a speed (m/s) goes so deep (m) and leaves at e times its speed.
 
@@ -122,7 +123,7 @@ class HuntCrossley(NormalLaw):
         if scaled == 0.0:
             return 1.0
         left = lambda e: scaled * (1.0 + e) - math.log1p(scaled) + math.log1p(-e * scaled)  # noqa: E731
-        return _root(left, 0.0, min(1.0, (1.0 - 1e-15) / scaled))
+        return _root(left, 0.0, min(1.0, (1.0 - NEAR) / scaled))
 
     def penetration(self, mass: float, speed: float) -> float:
         """Greatest depth (m) of a mass (kg) that comes at a speed (m/s), without other forces."""
@@ -163,10 +164,10 @@ class KelvinVoigt(NormalLaw):
         super().__init__(kelvin_voigt, (k, c), friction, static_friction, stribeck_velocity, slip_velocity)
 
     @classmethod
-    def fitted(cls, restitution: float, penetration: float, *, mass: float, speed: float, **friction: Any) -> Self:
+    def fitted(cls, restitution: float, penetration: float, *, mass: float, speed: float, **friction: float) -> Self:
         """The law by which a mass (kg) that comes at a speed (m/s) goes so deep (m) and leaves at e times its speed."""
         e, depth, m, v = _impact(restitution, penetration, mass, speed)
-        ratio = 0.0 if e == 1.0 else _root(lambda z: math.log(e) + _decay(z), 0.0, 2.0 / math.sqrt(e) + 1.0)
+        ratio = 0.0 if e == 1.0 else _root(lambda z: -math.log(e) - _decay(z), 0.0, 2.0 / math.sqrt(e) + 1.0)
         frequency = v / depth * _deepest(ratio)
         return cls(m * frequency**2, 2.0 * ratio * m * frequency, **friction)
 
@@ -209,7 +210,7 @@ def _dissipation_for(e: float) -> float:
     if e == 1.0:
         return 0.0
     left = lambda x: x * (1.0 + e) - math.log1p(x) + math.log1p(-e * x)  # noqa: E731
-    return _root(left, 1e-9 * (1.0 - e), (1.0 - 1e-16) / e)
+    return _root(left, 1e-9 * (1.0 - e), (1.0 - NEAR) / e)
 
 
 def _decay(ratio: float) -> float:
@@ -227,7 +228,9 @@ def _deepest(ratio: float) -> float:
 
 
 def _root(function: Callable[[float], float], low: float, high: float) -> float:
-    """The root of a function between two numbers, to rounding."""
+    """The root of a falling function between two numbers, to rounding; `high` where the root is as near to it."""
+    if function(high) > 0.0:
+        return high
     return float(brentq(function, low, high, xtol=1e-15))  # type: ignore[arg-type]
 
 

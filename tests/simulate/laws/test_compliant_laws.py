@@ -51,7 +51,7 @@ def test_kelvin_and_voigt_give_the_restitution_of_their_equation(damping, plain)
 
 
 @pytest.mark.parametrize("kind", [saltus.HuntCrossley, saltus.KelvinVoigt])
-@pytest.mark.parametrize("restitution", [1.0, 0.8, 0.3, 0.05])
+@pytest.mark.parametrize("restitution", [1.0, 0.8, 0.7, 0.3, 0.05, 0.01])
 def test_fitted_laws_have_what_they_are_fitted_to(kind, restitution):
     law = kind.fitted(restitution, 2e-3, mass=MASS, speed=SPEED, friction=0.4)
     found = law.restitution(SPEED) if kind is saltus.HuntCrossley else law.restitution(MASS)
