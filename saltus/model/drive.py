@@ -7,8 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 from xml.etree import ElementTree
 
+import numpy as np
+
 from saltus.arguments import number, text_of
 from saltus.errors import OptionError
+from saltus.model.actuator_enums import TRN_JOINT, TRN_JOINTINPARENT
 from saltus.model.compile.drive_losses import LOSSES, PREFIX
 from saltus.model.enums import HINGE, SLIDE
 from saltus.model.load import ModelSource, load
@@ -121,7 +124,25 @@ def drive(model: ModelSource, joint: str, gear: Gear | None = None, friction: St
         for loss, value in losses.items():
             _declare(root, PREFIX + loss, joint, value)
 
-    return rewritten(model, change, given)
+    found = rewritten(model, change, given)
+    _check_written(found, joint, attributes, None if gear is None else gear.ratio, given)
+    return found
+
+
+def _check_written(model: Model, joint: str, attributes: dict[str, float], ratio: float | None, given: str) -> None:
+    """Raise OptionError where a model has other values than were written into its text."""
+    j = model.id("joint", joint)
+    dof = model.jnt_dofadr[j]
+    there = {"frictionloss": model.dof_frictionloss[dof], "damping": model.dof_damping[dof]}
+    lost = [name for name, value in attributes.items() if there[name] != value]
+    on_joint = np.isin(model.actuator_trntype, (TRN_JOINT, TRN_JOINTINPARENT)) & (model.actuator_trnid[:, 0] == j)
+    if ratio is not None and (model.actuator_gear[model.actuator_outadr[on_joint], 0] != ratio).any():
+        lost.append("gear of actuators")
+    if lost:
+        raise OptionError(
+            f"{given}: its {', '.join(lost)} cannot be written: `changed` has set them, or the file makes the joint by "
+            "<replicate> or <attach>; call drive before changed, or write frictionloss and <custom> into the file"
+        )
 
 
 def _friction_of(model: Model, joint: str) -> float:

@@ -10,6 +10,8 @@ ARM = """<mujoco><worldbody><body><joint name="hip" axis="0 1 0"/><geom size=".1
   <body pos="0 0 1"><joint name="knee" axis="0 1 0" damping=".3" frictionloss=".2"/><geom size=".1"/></body></body>
   <body pos="3 0 0"><freejoint name="root"/><geom size=".1"/></body></worldbody>
   <actuator><motor joint="knee"/></actuator></mujoco>"""
+CHANGED = saltus.load(ARM).changed({"dof_frictionloss[knee]": 0.3})
+GEARED = saltus.load(ARM).changed({"actuator_gear[#0]": [2.0, 0, 0, 0, 0, 0]})
 FRICTION = saltus.Stribeck(0.5, 0.8, 0.02, exponent=1, viscous=0.1)
 
 
@@ -53,6 +55,8 @@ def test_recordings_keep_drives(tmp_path):
         (lambda: saltus.drive(ARM, "root", saltus.Gear()), "hinge or slide"),
         (lambda: saltus.drive(ARM, "hip", saltus.Gear(5)), "no actuator acts on the joint"),
         (lambda: saltus.drive(ARM, "hip", FRICTION), "gear must be a Gear"),
+        (lambda: saltus.drive(CHANGED, "knee", friction=FRICTION), "its frictionloss cannot be written"),
+        (lambda: saltus.drive(GEARED, "knee", saltus.Gear(5.0)), "its gear of actuators cannot be written"),
         (lambda: saltus.drive(mujoco.MjModel.from_xml_string(ARM), "hip", saltus.Gear()), "no MJCF file"),
         (lambda: saltus.Gear(efficiency=1.1), "at most 1"),
         (lambda: saltus.Gear(ratio=0), "not 0"),

@@ -92,7 +92,7 @@ PLANTS = {
         "dynamics/actuator/muscle.py", "return excess / where(tau", "return -excess / where(tau", "activation-rises"
     ),
     "friction at rest": Plant(
-        "contact/rows/friction_bound.py",
+        "contact/rows/joints.py",
         "bound = kinetic + excess * exp(-decay)",
         "bound = kinetic - excess * exp(-decay)",
         "stribeck-breakaway",

@@ -9,7 +9,7 @@ from saltus.contact.event.modes import friction_item, limit_item
 from saltus.contact.rows.blocks import CONE, EQUALITY, FRICTION, UNILATERAL, add_block, clear_blocks, times_block
 from saltus.contact.rows.contacts import add_surface_velocity, contact_jacobian
 from saltus.contact.rows.equality import equality_rows
-from saltus.contact.rows.friction_bound import friction_bound
+from saltus.contact.rows.joints import friction_bound
 from saltus.contact.rows.movers import add_carried_contact, add_carried_equality
 from saltus.contact.rows.tendons import tendon_equality_rows, tendon_jacobian
 from saltus.model.enums import BALL

@@ -1,11 +1,11 @@
 """Constraint rows of joints: limits, one row for each end of a range that comes close, and dry friction."""
 
 from saltus.contact.rows.blocks import FRICTION, UNILATERAL, add_block
-from saltus.contact.rows.friction_bound import friction_bound
 from saltus.contact.rows.soft_law import impedance, reference, regularisation
 from saltus.dynamics.awake.walks import awake_dof_frictions, awake_joint_limits
 from saltus.model.enums import BALL
-from saltus.number.functions import any_lane, maximum, sqrt, where
+from saltus.number.conditions import has
+from saltus.number.functions import absolute, any_lane, exp, maximum, sqrt, where
 from saltus.number.kernels import kernel
 from saltus.spatial.fields import load3, load4
 from saltus.spatial.quaternions import quat_log, quat_normalize
@@ -82,3 +82,24 @@ def friction_rows(m, d):
         d.row_D[row] = 1.0 / regularisation(imp, m.friction_invweight[k])
         d.row_aref[row] = -m.law_damping[law] * d.qvel[m.chain_dof[m.chain_adr[chain]]]
         d.row_loss[row] = friction_bound(m, d, k)
+
+
+@kernel
+def friction_bound(m, d, k):
+    """The greatest dry friction of row k of a joint (N, N m): F_C + (F_S - F_C) exp(-|v / v_S|^δ) + (1 - η) |τ|.
+
+    δ is 1 or 2, F_C the kinetic friction `friction_loss`, F_S the static one, v_S the Stribeck velocity (Olsson,
+    Åström, Canudas de Wit, Gäfvert & Lischinsky, Friction models and friction compensation, Eur. J. Control 4 (1998)
+    176); η is the efficiency of a gear that carries the torque τ of the joint's actuators.
+    """
+    kinetic = 0.0 * d.time + m.friction_loss[k]
+    if not has(m, "drive"):
+        return kinetic
+    i = m.friction_obj[k]
+    # friction at rest, and its fall with velocity
+    ratio = absolute(d.qvel[i]) / m.friction_stribeck_velocity[k]
+    excess = maximum(m.friction_static[k] - kinetic, 0.0 * kinetic)
+    decay = ratio * ratio if m.friction_stribeck_exponent[k] == 2 else ratio
+    bound = kinetic + excess * exp(-decay)
+    # friction of the load
+    return bound + m.friction_of_load[k] * absolute(d.qfrc_actuator[i])

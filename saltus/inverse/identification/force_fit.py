@@ -18,6 +18,7 @@ from saltus.inverse.dynamics.sample_forces import forces_of
 from saltus.inverse.dynamics.unconstrained import constraint_kinds, unconstrained
 from saltus.inverse.identification.force_samples import ForceSamples
 from saltus.inverse.identification.uncertainty import refuse_silent
+from saltus.model.compile.drive_losses import joints_with_losses
 from saltus.model.model import Model
 
 Array = NDArray[np.float64]
@@ -111,4 +112,13 @@ def refuse_loops(model: Model) -> None:
         raise OptionError(
             "identify: the model has equality constraints, whose forces are neither measured nor told by motion; use "
             "data='motion', or disable them in the model and give their forces as wrenches"
+        )
+
+
+def refuse_drives(model: Model) -> None:
+    """OptionError for drives with losses: their friction is not Coulomb's, which forces here contain."""
+    if names := joints_with_losses(model.mj_model):
+        raise OptionError(
+            f"identify: the drives of joints {', '.join(names)} have losses, whose friction depends on velocity and "
+            "load; use data='motion'"
         )

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from saltus.errors import warn
-from saltus.inverse.identification.force_fit import ForceFit, ForceProblem, refuse_loops
+from saltus.inverse.identification.force_fit import ForceFit, ForceProblem, refuse_drives, refuse_loops
 from saltus.inverse.identification.force_samples import ForceSamples, blocks_of
 from saltus.inverse.identification.identification import Identification
 from saltus.inverse.identification.uncertainty import known
@@ -33,6 +33,7 @@ def identified_by_forces(
 ) -> Identification:
     """Parameters with which the recorded motion needs the measured forces; see `saltus.identify`."""
     refuse_loops(model)
+    refuse_drives(model)
     blocks = blocks_of(model, recordings, cutoff)
     every = max(2, round(1 / holdout)) if holdout and len(blocks) >= 4 else len(blocks) + 1
     kept = blocks[every - 1 :: every]

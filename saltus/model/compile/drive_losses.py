@@ -60,17 +60,22 @@ def declared_losses(m: mujoco.MjModel) -> dict[str, dict[int, float]]:
     return found
 
 
+def joints_with_losses(m: mujoco.MjModel) -> list[str]:
+    """Names of the joints whose drives have losses."""
+    joints = sorted(set().union(*declared_losses(m).values()))
+    return [_name_of(m, mujoco.mjtObj.mjOBJ_JOINT, j) for j in joints]
+
+
 def _loss_of(title: str) -> str:
-    """The loss that a tuple declares; "" for other tuples."""
-    at = title.find(PREFIX)
-    if at < 0:
-        return ""
-    loss = title[at + len(PREFIX) :]
-    if loss not in LOSSES:
+    """The loss that a tuple declares; "" for tuples of other users. ModelError for one that looks misspelt."""
+    for name, loss in zip(ALL_NAMES, LOSSES, strict=True):
+        if title.endswith(name):
+            return loss
+    at = title.rfind(PREFIX)
+    if at >= 0 and (hint := proposal(title[at:], ALL_NAMES)):
         known = ", ".join(ALL_NAMES)
-        hint = proposal(title[at:], ALL_NAMES)
         raise ModelError(f"not a loss of a drive{hint}; expected {known}", element="tuple", name=title)
-    return loss
+    return ""
 
 
 def _joint(m: mujoco.MjModel, title: str, k: int) -> int:

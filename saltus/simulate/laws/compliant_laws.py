@@ -112,10 +112,8 @@ class HuntCrossley(NormalLaw):
         `saltus.contact_parameters` finds soft contact's numbers, and `KelvinVoigt.fitted` a spring and a damper.
         """
         e, depth, m, v = _impact(restitution, penetration, mass, speed)
-        scaled = _dissipation_for(e)
-        work = 0.5 * v**2 if scaled == 0.0 else (scaled - math.log1p(scaled)) * (v / scaled) ** 2
-        n = _exponent(exponent)
-        return cls((n + 1.0) * m * work / depth ** (n + 1.0), scaled / v, n, **friction)
+        scaled, n = _dissipation_for(e), _exponent(exponent)
+        return cls((n + 1.0) * m * _work(scaled, v) / depth ** (n + 1.0), scaled / v, n, **friction)
 
     def restitution(self, speed: float) -> float:
         """Ratio of the speeds (m/s) after and before an impact of a mass on a body at rest."""
@@ -128,9 +126,7 @@ class HuntCrossley(NormalLaw):
     def penetration(self, mass: float, speed: float) -> float:
         """Greatest depth (m) of a mass (kg) that comes at a speed (m/s), without other forces."""
         m, v, n = _positive("mass", mass), _positive("speed", speed), self.exponent
-        scaled = self.dissipation * v
-        work = 0.5 * v**2 if scaled == 0.0 else (scaled - math.log1p(scaled)) * (v / scaled) ** 2
-        return ((n + 1.0) * m * work / self.stiffness) ** (1.0 / (n + 1.0))
+        return ((n + 1.0) * m * _work(self.dissipation * v, v) / self.stiffness) ** (1.0 / (n + 1.0))
 
 
 class KelvinVoigt(NormalLaw):
@@ -211,6 +207,11 @@ def _dissipation_for(e: float) -> float:
         return 0.0
     left = lambda x: x * (1.0 + e) - math.log1p(x) + math.log1p(-e * x)  # noqa: E731
     return _root(left, 1e-9 * (1.0 - e), (1.0 - NEAR) / e)
+
+
+def _work(scaled: float, v: float) -> float:
+    """Work of the elastic force on a unit mass until the speed v is gone: ∫ v / (1 + a v) dv, with a v = `scaled`."""
+    return 0.5 * v**2 if scaled == 0.0 else (scaled - math.log1p(scaled)) * (v / scaled) ** 2
 
 
 def _decay(ratio: float) -> float:

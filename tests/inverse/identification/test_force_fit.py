@@ -192,3 +192,10 @@ def test_contacts_and_limits_that_are_left_out_are_told():
         beyond = int((abs(angle) > 0.5).sum())
         count = int(re.search(r"act in (\d+) of the 201 samples of recordings\[0\]", told[0])[1]) if told else 0
         assert 0.8 * beyond <= count <= beyond
+
+
+def test_a_drive_with_losses_is_refused_by_name():
+    """Its friction is not Coulomb's, which forces are taken to contain."""
+    model = saltus.drive("arm", "shoulder", friction=saltus.Stribeck(0.1, 0.2, 0.05))
+    with pytest.raises(saltus.OptionError, match=r"drives of joints shoulder have losses.*data='motion'"):
+        saltus.identify(model, arm(), ARM, data="forces")

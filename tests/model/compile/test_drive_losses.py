@@ -36,7 +36,7 @@ def test_numbers_reach_the_rows_of_dry_friction():
 
 
 def test_models_without_drives_keep_their_layout():
-    m = saltus.load(declared(("other", "a", 1.0))).struct()
+    m = saltus.load(declared(("other", "a", 1.0), ("drive_wheels", "a", 2.0))).struct()
     assert "drive" not in m.layout.features and "friction_static" not in m.views
 
 
