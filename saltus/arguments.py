@@ -72,14 +72,16 @@ def whole_number(name: str, value: Any, least: int = 0) -> int:
     return number
 
 
-def positive(name: str, value: Any) -> float:
-    """Return a positive number of seconds; OptionError for anything else."""
+def positive(name: str, value: Any, unit: str = "s", *, or_zero: bool = False) -> float:
+    """Return a positive number of a unit, "" for one without; OptionError for anything else."""
+    kind = {"": "", "s": " of seconds"}.get(unit, f" of {unit}")
     try:
         number = float(value)
     except (TypeError, ValueError):
-        raise OptionError(f"{name} must be a number of seconds, got {value!r}") from None
-    if not (number > 0 and math.isfinite(number)):
-        raise OptionError(f"{name} must be positive and finite, got {number:g} s")
+        raise OptionError(f"{name} must be a number{kind}, got {value!r}") from None
+    if not (math.isfinite(number) and (number > 0 or (or_zero and number == 0))):
+        sign = "not negative" if or_zero else "positive"
+        raise OptionError(f"{name} must be {sign} and finite, got {number:g} {unit}".rstrip())
     return number
 
 

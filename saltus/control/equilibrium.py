@@ -74,7 +74,7 @@ def equilibrium(
     check_chain(sim.engine, "equilibrium")
     held = _held(sim, words("hold", hold))
     free_controls = flag("controls", controls)
-    small, most = positive("tolerance", tolerance), whole_number("iterations", iterations, least=1)
+    small, most = positive("tolerance", tolerance, ""), whole_number("iterations", iterations, least=1)
     moved = copy.deepcopy(sim)
     moved.qvel[:] = 0.0
     return _search(moved, held, free_controls, small, most)

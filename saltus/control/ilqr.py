@@ -104,7 +104,7 @@ def ilqr(
     first = np.tile(sim.ctrl, (steps, 1)) if controls is None else numbers("controls", controls)
     if first.shape != (steps, sim.model.nu):
         raise OptionError(f"ilqr: controls must have shape {(steps, sim.model.nu)}, not {first.shape}")
-    most, small = whole_number("iterations", iterations), positive("tolerance", tolerance)
+    most, small = whole_number("iterations", iterations), positive("tolerance", tolerance, "")
     copied = copy.deepcopy(sim, {id(sim.model): sim.model})  # models never change
     return _Search(copied, f, first).plan(most, small)
 

@@ -221,7 +221,7 @@ def mppi(
     first = np.tile(sim.ctrl, (steps, 1)) if controls is None else numbers("controls", controls)
     if first.shape != (steps, nu) or not np.isfinite(first).all():
         raise OptionError(f"mppi: controls must have shape {(steps, nu)}, not {first.shape}")
-    weighing = None if temperature is None else positive("temperature", temperature)
+    weighing = None if temperature is None else positive("temperature", temperature, "")
     count, least = whole_number("samples", samples, 2), (whole_number("hold", hold, 1), whole_number("every", every, 1))
     present = {"contact": sim.law, "integrator": sim.integrator, "control": sim.control, "timestep": sim.timestep}
     batch = Batch(

@@ -97,7 +97,7 @@ def page(
     given = {"integrator": integrator, "contact": contact, "timestep": timestep, "key": key}
     given |= {"restitution": restitution, "friction": friction}
     options: dict[str, object] = {name: value for name, value in given.items() if value is not None}
-    options |= {"speed": pace} if (pace := positive("speed", speed)) != 1.0 else {}
+    options |= {"speed": pace} if (pace := positive("speed", speed, "")) != 1.0 else {}
     options |= {} if flag("playing", playing) else {"playing": False}
     about = _about(title, text)
     left_out = words("ignore", ignore)

@@ -187,7 +187,7 @@ def operational_space(
         "rate": _vector("target_rate", target_rate, 6),
         "acceleration": _vector("target_acceleration", target_acceleration, 6),
         "axes": on,
-        "damping": np.array(positive(f"{TITLE}: damping", damping)),
+        "damping": np.array(positive(f"{TITLE}: damping", damping, "")),
     }
     gains: dict[str, ArrayLike] = {"posture_kp": posture_kp, "posture_kd": posture_kd, "posture": posture}
     return OperationalSpace(site, task, gains)

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from saltus.arguments import flag
+from saltus.arguments import flag, positive
 from saltus.errors import OptionError
 from saltus.model.contact.contact_parameters import DEFAULT_SOLREF
 from saltus.simulate.soft_contact.law import SoftContact
@@ -208,11 +208,11 @@ def contact_law(
     return ContactLaw(
         solref=_numbers("solref", solref, DEFAULT_SOLREF),  # type: ignore[arg-type]
         solimp=_numbers("solimp", solimp, DEFAULT_SOLIMP),  # type: ignore[arg-type]
-        mass=_positive("mass", mass, "kg"),
-        gravity=_positive("gravity", gravity, "m/s²", or_zero=True),
-        timestep=_positive("timestep", timestep, "s"),
+        mass=positive("mass", mass, "kg"),
+        gravity=positive("gravity", gravity, "m/s²", or_zero=True),
+        timestep=positive("timestep", timestep, "s"),
         refsafe=flag("refsafe", refsafe),
-        speed=_positive("speed", speed, "m/s"),
+        speed=positive("speed", speed, "m/s"),
     )
 
 
@@ -236,13 +236,13 @@ def contact_parameters(
     Raises:
         OptionError: a value that cannot be used, by its name; a step too long for the contact, with one that would do.
     """
-    depth = _positive("penetration", penetration, "m")
+    depth = positive("penetration", penetration, "m")
     if depth > DEEPEST:
         raise OptionError(f"penetration must be at most {DEEPEST:g} m, got {depth:g} m")
-    wanted = _positive("restitution", restitution, "", or_zero=True)
+    wanted = positive("restitution", restitution, "", or_zero=True)
     if wanted > 1:
         raise OptionError(f"restitution must be from 0 to 1, got {wanted:g}")
-    g = _positive("gravity", gravity, "m/s²")
+    g = positive("gravity", gravity, "m/s²")
     given = contact_law((0.0, 0.0), solimp, mass, gravity=g, timestep=timestep, speed=speed)
     d, full = float(given.impedance(-depth)), given.used_solimp[1]
     stiffness = g * (1 - d) / (d * d * depth) * full**2
@@ -299,15 +299,3 @@ def _numbers(name: str, values: Sequence[float], default: Sequence[float]) -> tu
     if not all(map(math.isfinite, numbers)):
         raise OptionError(f"{name} must be finite, got {values!r}")
     return (*numbers, *default[len(numbers) :])
-
-
-def _positive(name: str, value: float, unit: str, *, or_zero: bool = False) -> float:
-    what = f"a number of {unit}" if unit else "a number"
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        raise OptionError(f"{name} must be {what}, got {value!r}") from None
-    if not (math.isfinite(number) and (number > 0 or (or_zero and number == 0))):
-        sign = "not negative" if or_zero else "positive"
-        raise OptionError(f"{name} must be finite and {sign}, got {number:g} {unit}".rstrip())
-    return number
