@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Any, Protocol
 
 import mujoco
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from saltus.compat.mujoco_fields import MODEL_FIELDS
-from saltus.errors import OptionError, UnknownName
+from saltus.compat.mujoco_fields import MODEL_FIELDS, STATE_FIELDS, is_structure
+from saltus.errors import OptionError, UnknownName, proposal
 from saltus.model.named_places import Place, Places, part_of
 
 
@@ -22,11 +22,14 @@ class HasFields(Protocol):
     @property
     def nsim(self) -> int: ...
 
-    def bind(self, name: str) -> NDArray[np.float64]: ...
+    def bind(self, name: str) -> NDArray[Any]: ...
 
-    def expand(self, name: str) -> NDArray[np.float64]: ...
+    def expand(self, name: str) -> NDArray[Any]: ...
 
-    def expanded(self, name: str) -> NDArray[np.float64] | None: ...
+    def expanded(self, name: str) -> NDArray[Any] | None: ...
+
+    @property
+    def models(self) -> mujoco.MjModel | tuple[mujoco.MjModel, ...] | None: ...
 
 
 class NamedView:
@@ -48,27 +51,56 @@ class NamedView:
         for name, value in dict(_batch=batch, _kind=kind, id=found.id, name=found.name).items():
             object.__setattr__(self, name, value)
 
-    def __getattr__(self, name: str) -> NDArray[np.float64]:
+    def __getattr__(self, name: str) -> NDArray[Any]:
         place = self._place(name)
         if place is None:
-            raise AttributeError(f"a {self._kind} has no field {name!r} here")
+            return self._without_numbers(name)
         if not place.of_model:
             return part_of(self._batch.bind(place.field), place)
-        values = self._batch.expanded(place.field) if place.field in MODEL_FIELDS else None
-        if values is None:
-            own = getattr(getattr(self._batch.model, self._kind)(self.id), name)
-            return np.broadcast_to(own, (self._batch.nsim, *own.shape))
-        return part_of(values, place)
+        n, models = self._batch.nsim, self._batch.models
+        if models is not None:
+            each = models if isinstance(models, tuple) else (models,) * n
+            found = np.stack([getattr(getattr(m, self._kind)(self.id), name) for m in each])
+            found.flags.writeable = False
+            return found
+        if place.field in MODEL_FIELDS and self._batch.expanded(place.field) is not None:
+            return part_of(self._batch.expand(place.field), place)
+        own = getattr(getattr(self._batch.model, self._kind)(self.id), name)
+        return np.broadcast_to(own, (n, *own.shape))
 
     def __setattr__(self, name: str, value: ArrayLike) -> None:
+        if name in ("id", "name") or name.startswith("_"):
+            raise AttributeError(f"{name} of a {self._kind} is read-only")
         place = self._place(name)
-        if place is None or (place.of_model and place.field not in MODEL_FIELDS):
-            raise OptionError(f"{name} of a {self._kind} cannot differ between simulations")
-        bound = self._batch.expand(place.field) if place.of_model else self._batch.bind(place.field)
-        part = part_of(bound, place)
-        if not part.flags.writeable:
-            raise OptionError(f"{name} of a {self._kind} is computed and cannot be set")
-        part[...] = value
+        if place is None:
+            self._without_numbers(name)[...] = value
+        elif not place.of_model:
+            if place.field not in STATE_FIELDS:
+                raise OptionError(f"{name} of a {self._kind} is computed by every call and cannot be written")
+            part_of(self._batch.bind(place.field), place)[...] = value
+        elif self._batch.models is not None:
+            raise OptionError(f"{place.field} is of the caller's models (set_models): change them and set them again")
+        elif is_structure(place.field, np.asarray(getattr(self._batch.model, place.field))):
+            raise OptionError(f"{place.field} is structural: it cannot differ between simulations")
+        else:
+            part_of(self._batch.expand(place.field), place)[...] = value
+
+    def _without_numbers(self, name: str) -> NDArray[Any]:
+        """An empty array of an attribute that has no numbers here; AttributeError for other names without a place."""
+        there: list[str] = []
+        for struct in self._batch.places.structs:
+            view = getattr(struct, self._kind, None)
+            if view is None:
+                continue
+            there += [each for each in dir(view(self.id)) if not each.startswith("_")]
+            part = None if name.startswith("_") else getattr(view(self.id), name, None)
+            if isinstance(part, np.ndarray):
+                if part.size:
+                    raise AttributeError(f"{name} of a {self._kind} is not a slice of a field that the batch has")
+                found = np.empty((self._batch.nsim, *part.shape), part.dtype)
+                found.flags.writeable = False
+                return found
+        raise AttributeError(f"{name!r} is not a field of a {self._kind}{proposal(name, there)}")
 
     def _place(self, name: str) -> Place | None:
         return self._batch.places.of(self._kind, self.id, name)
@@ -85,6 +117,14 @@ class NamedAccess(HasFields):
         """Parts of fields that belong to a body."""
         return NamedView(self, "body", key)
 
+    def camera(self, key: int | str) -> NamedView:
+        """Parts of fields that belong to a camera."""
+        return NamedView(self, "camera", key)
+
+    def equality(self, key: int | str) -> NamedView:
+        """Parts of fields that belong to an equality constraint."""
+        return NamedView(self, "equality", key)
+
     def geom(self, key: int | str) -> NamedView:
         """Parts of fields that belong to a geom."""
         return NamedView(self, "geom", key)
@@ -92,6 +132,26 @@ class NamedAccess(HasFields):
     def joint(self, key: int | str) -> NamedView:
         """Parts of fields that belong to a joint."""
         return NamedView(self, "joint", key)
+
+    def keyframe(self, key: int | str) -> NamedView:
+        """Parts of fields that belong to a keyframe."""
+        return NamedView(self, "keyframe", key)
+
+    def light(self, key: int | str) -> NamedView:
+        """Parts of fields that belong to a light."""
+        return NamedView(self, "light", key)
+
+    def material(self, key: int | str) -> NamedView:
+        """Parts of fields that belong to a material."""
+        return NamedView(self, "material", key)
+
+    def numeric(self, key: int | str) -> NamedView:
+        """Parts of fields that belong to a custom field of numbers."""
+        return NamedView(self, "numeric", key)
+
+    def pair(self, key: int | str) -> NamedView:
+        """Parts of fields that belong to a pair of geoms."""
+        return NamedView(self, "pair", key)
 
     def sensor(self, key: int | str) -> NamedView:
         """Parts of fields that belong to a sensor."""

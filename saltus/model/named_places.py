@@ -10,6 +10,7 @@ import numpy as np
 
 #: Beginnings of the names of fields in which the parts of a kind of object lie, besides the kind's own.
 BEGINNINGS = {"joint": ("jnt_", "dof_", "qpos_"), "tendon": ("ten_", "tendon_"), "sensor": ("sensor_", "sensor")}
+BEGINNINGS |= {"camera": ("cam_",), "equality": ("eq_",), "keyframe": ("key_",), "material": ("mat_",)}
 
 
 class Place(NamedTuple):
@@ -23,33 +24,35 @@ class Place(NamedTuple):
 
 
 class Places:
-    """The places of a model's objects. `data`: any data of the model."""
+    """The places of a model's objects. `data`: any data of the model; `structs` are both."""
 
     def __init__(self, model: mujoco.MjModel, data: mujoco.MjData):
-        self._structs = data, model
+        self.structs = data, model
         self._found: dict[tuple[str, int, str], Place | None] = {}
 
     def of(self, kind: str, number: int, name: str) -> Place | None:
         """The place of an object's attribute; None if it has none."""
         key = kind, number, name
         if key not in self._found:
-            self._found[key] = next(filter(None, (self._in(struct, *key) for struct in self._structs)), None)
+            self._found[key] = next(filter(None, (self._in(struct, *key) for struct in self.structs)), None)
         return self._found[key]
 
     def names(self, kind: str, number: int) -> list[str]:
         """The attributes of an object that have a place."""
-        names = {name for struct in self._structs for name in dir(getattr(struct, kind)(number)) if name[0] != "_"}
+        views = [getattr(struct, kind)(number) for struct in self.structs if hasattr(struct, kind)]
+        names = {name for view in views for name in dir(view) if name[0] != "_"}
         return sorted(name for name in names if self.of(kind, number, name))
 
     def _in(self, struct: Any, kind: str, number: int, name: str) -> Place | None:
-        part = None if name.startswith("_") else getattr(getattr(struct, kind)(number), name, None)
+        view = getattr(struct, kind, None)  # MjData has none of those that only models have
+        part = None if view is None or name.startswith("_") else getattr(view(number), name, None)
         if not isinstance(part, np.ndarray) or not part.size:
             return None
         for field in (name, *(f"{begin}{name}" for begin in BEGINNINGS.get(kind, (f"{kind}_",)))):
             whole = getattr(struct, field, None)
             if isinstance(whole, np.ndarray) and np.may_share_memory(part, whole):
                 first = (part.ctypes.data - whole.ctypes.data) // whole.itemsize
-                return Place(field, first, part.shape, whole.shape, struct is self._structs[1])
+                return Place(field, first, part.shape, whole.shape, struct is self.structs[1])
         return None
 
 
