@@ -6,7 +6,7 @@ import copy
 import os
 from collections.abc import Mapping
 from types import MappingProxyType, SimpleNamespace
-from typing import Any
+from typing import Any, Self
 
 import mujoco
 import numpy as np
@@ -169,6 +169,12 @@ class Model(ModelFields):
             RecordError: the file cannot be written.
         """
         return offered("make_page")(self, path, height, options)
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Self:
+        return self  # as it cannot change, copies of what holds it share it, with what has been made of it for kernels
 
     def __reduce__(self):
         laws, changes = dict(self.muscles), dict(self.changes)
