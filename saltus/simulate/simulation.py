@@ -361,9 +361,14 @@ class Simulation(StateAttributes, NamedParts, Quantities):
 
         return report_of_next_impact(self.engine, positive("within", within))
 
-    @in_turn
     def _refresh(self, name: str) -> np.ndarray | None:
-        return stepping.refresh(self.engine, name)
+        turn = self._turn  # as in `step`
+        if not turn.take(False):
+            raise turn.refusal()
+        try:
+            return stepping.refresh(self.engine, name)
+        finally:
+            turn.leave()
 
 
 def _restored(kind, made, kept, saved, control, step, own) -> Simulation:

@@ -26,6 +26,12 @@ def take_steps(engine: Engine, n: int, h: float) -> bool:
     DivergenceError, with the state left at the last good one, if a velocity is not a number or beyond 1e10.
     """
     refuse_in_control(engine, "step")
+    if engine.is_plain and engine.other_loop is None:
+        before = engine.state.copy()
+        taken, status = engine.advance_plainly(n, h)
+        if status:
+            divergence.handle(engine, before, taken, status)
+        return False
     _check_start(engine)
     engine.prepare(n * h)
     before, logged = engine.state.copy(), len(engine.events)

@@ -121,6 +121,7 @@ class StepTangents:
         if integrator.needs.get("newton"):
             tangent_parameters[1] = np.int64(POLISH)
         self._engine = engine
+        self._size = 2 * engine.model.nv + engine.m.nact, engine.model.nu
         self._tangent_parameters = tangent_parameters
         self._by_parameters: dict[tuple[str, ...], ParameterDerivatives] = {}
         self._m, self._d = engine.m, engine.d
@@ -182,8 +183,8 @@ class StepTangents:
 
     def room(self, n: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Memory for A [n, ...] and B [n, ...] of n states."""
-        states = 2 * self._engine.model.nv + self._engine.m.nact
-        return np.empty((n, states, states)), np.empty((n, states, self._engine.model.nu))
+        states, controls = self._size
+        return np.empty((n, states, states)), np.empty((n, states, controls))
 
     def of_each(
         self,

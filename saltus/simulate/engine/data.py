@@ -67,6 +67,7 @@ class Data(DataFields):
         self._turn = turn
         self._engine, self._refresh = engine, refresh
         self._rows: tuple[Any, dict[str, np.ndarray]] = (None, {})  # the state they belong to, and the rows
+        self._shown: dict[str, ReadOnly] = {}  # computed fields that are the memory of kernels
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         raise OptionError("the data of a simulation cannot be copied or pickled alone; copy the Simulation")
@@ -74,6 +75,9 @@ class Data(DataFields):
     if not TYPE_CHECKING:  # type checkers see only the fields that DataFields declares
 
         def __getattr__(self, name: str) -> Any:
+            if name in self._shown:
+                self._refresh(name)
+                return self._shown[name]
             if name in CONSTRAINTS:
                 return self._constraint(name)
             if name == "actuator_moment":
@@ -91,8 +95,9 @@ class Data(DataFields):
             if name == "qfrc_constraint" and not view.size:  # models without constraints
                 view = np.zeros(self._engine.model.nv)
             if name in ("M", "qLD") and not np.array_equal(self._engine.model.M_colind, self._engine.m.M_colind):
-                view = view[sparse_rows(self._engine.model, self._engine.m)]
-            return ReadOnly.of(view, why_computed(name))
+                return ReadOnly.of(view[sparse_rows(self._engine.model, self._engine.m)], why_computed(name))
+            self._shown[name] = ReadOnly.of(view, why_computed(name))
+            return self._shown[name]
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name[0] == "_":

@@ -36,7 +36,7 @@ from saltus.simulate.engine.switches import check_actions, check_switches
 from saltus.simulate.engine.threads.team import Team, room, threads_for
 from saltus.simulate.laws.contact import Compliant, find_contact_law, hard_numbers
 from saltus.simulate.laws.control import Controller, check_control, fits, room_of, user_laws
-from saltus.simulate.laws.dynamics import equations_key, full_inertia
+from saltus.simulate.laws.dynamics import equations_key, inertia_places
 from saltus.simulate.laws.events import Actuation, UserEvents, start_values
 from saltus.simulate.laws.motions import MotionLaws, check_bases, check_motions
 from saltus.simulate.laws.step_bounds import check_bounds, laws_of_time
@@ -98,6 +98,7 @@ class Engine:
         self.in_control = False  # whether a run is calling its control function
         self.left: np.ndarray | None = None
         self.computed: np.ndarray | None = None
+        self._computed_bits = b""  # of `computed`: they are compared faster than numbers
         self.memo: dict[str, Any] = {}
         # takes the steps in place of `loop`, if set
         self.other_loop: Callable[[Engine, int, float], tuple[int, int]] | None = None
@@ -166,6 +167,11 @@ class Engine:
         self.memo.clear()
         self.guidance.m = self.m
         self.guidance.allow_warnings()
+        located = self.locates_events or self.steps_over_events or self.integrator.adaptive
+        guided = bool(self.motions.laws) or self.guidance.has_movers
+        checked = CHECKED or self.dynamics is not None or self.model.inertia_may_be_singular or self.model.neq
+        others = located or guided or checked or self.remembers or self.sleeps or self.team is not None
+        self.is_plain = not others
 
     def laws_of_time(self, control: Any = None) -> list[str]:
         """Names of the user's laws that read the time; `control`: a Controller to consider instead of the engine's."""
@@ -260,6 +266,16 @@ class Engine:
             self.passed += self.passed_reader.read(h)
         return taken
 
+    def advance_plainly(self, n: int, h: float) -> tuple[int, int]:
+        """`prepare` and `advance` where `is_plain`: nothing but compiled code moves, remembers or checks anything."""
+        d, self.computed = self.d, None
+        d.ints[_HAS_XFRC] = self.xfrc_applied.tobytes() != self._no_forces
+        d.views["timestep"][...] = h
+        taken = self.loop(self.step_m, d, n, h, *self.integrator.parameters)
+        if self.passed_reader is not None:
+            self.passed += self.passed_reader.read(h)
+        return taken
+
     def stepping(self, h: float) -> Callable[[], int]:
         """A function that takes a step of h seconds and returns a status, at less cost a step than `advance`."""
         if self.other_loop is not None or self.event_reader is not None or self.sleeps or self.team or CHECKED:
@@ -283,6 +299,8 @@ class Engine:
             if not np.isfinite(self.state[self._motion]).all():
                 return 0, DIVERGED
             loops.begin_sleeping(self.m, self.d)
+        if self.team is None:
+            return self.loop(self.step_m, self.d, n, h, *self.integrator.parameters)
         with self.helping(n):
             return self.loop(self.step_m, self.d, n, h, *self.integrator.parameters)
 
@@ -382,8 +400,9 @@ class Engine:
     def forward(self) -> int:
         """Compute everything from the present state and inputs; returns a status. The solver's warm start is kept."""
         self.note_forces()
-        self.guidance.prescribe(by_users=True)
-        self.place_if_new()
+        if not self.is_plain:
+            self.guidance.prescribe(by_users=True)
+            self.place_if_new()
         before = self.state.copy()
         if self.locates_events:
             self.settle()
@@ -391,12 +410,13 @@ class Engine:
         status = loops.forward(self.m, self.d)
         if self.control is not None and not self.control.hold:
             before[self.rows_of("ctrl")] = self.state[self.rows_of("ctrl")]
-        self.state[:] = self.computed = before
+        self.state[:] = before
+        self.computed, self._computed_bits = None if status == DIVERGED else before, before.tobytes()
         return status
 
     def is_computed(self) -> bool:
         """Whether computed quantities belong to the present state."""
-        return self.computed is not None and np.array_equal(self.computed, self.state)
+        return self.computed is not None and self._computed_bits == self.state.tobytes()
 
     def compute_more(self, name: str) -> None:
         """Compute the quantities that `forward` leaves out, if the field is one of them."""
@@ -420,4 +440,10 @@ class Engine:
 
     def inertia(self) -> np.ndarray:
         """The joint-space inertia matrix [nv, nv] of the last computed state."""
-        return full_inertia(self.m, self.d.views["M"])
+        if "inertia_places" not in self.memo:
+            self.memo["inertia_places"] = inertia_places(self.m)
+        nv = self.model.nv
+        full = np.zeros(nv * nv)
+        for place in self.memo["inertia_places"]:
+            full[place] = self.d.views["M"]
+        return full.reshape(nv, nv)

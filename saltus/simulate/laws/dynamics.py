@@ -78,10 +78,17 @@ def _check_positive(law: Any, model: "Model", M: "_Written") -> None:
 
 def full_inertia(m: Any, M: np.ndarray) -> np.ndarray:
     """The full inertia matrix [nv, nv] from its entries M [nC] in the kernels' Model m."""
-    full = np.zeros((m.nv, m.nv))
+    nv = m.nv
+    full = np.zeros(nv * nv)
+    for place in inertia_places(m):
+        full[place] = M
+    return full.reshape(nv, nv)
+
+
+def inertia_places(m: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Places of the entries M [nC] and of their mirror images in the full matrix [nv nv]."""
     rows, columns = np.repeat(np.arange(m.nv), m.M_rownnz), m.M_colind
-    full[rows, columns] = full[columns, rows] = M
-    return full
+    return rows * m.nv + columns, columns * m.nv + rows
 
 
 def inertia_fault(full: np.ndarray) -> str:
