@@ -1,4 +1,4 @@
-"""Drives with losses: friction by Stribeck's curve stops and releases a block, a gear takes its share of a torque."""
+"""Drives: friction by Stribeck's curve stops and releases a block; gears take a share of a torque, twist, have play."""
 
 from typing import Any
 
@@ -119,3 +119,94 @@ def gear_efficiency(data: Data) -> Result:
     curves = [Curve(f"{name}, closed form", efficiencies, wanted[name], "dashed") for name in found]
     curves += [Curve(name, efficiencies, values, "marks") for name, values in found.items()]
     return Result(checked, Figure("efficiency", "acceleration (m/s²)", curves))
+
+
+LINK, MOTOR, RATIO, PLAY = 0.5, 0.002, 10.0, 0.02  # kg m², kg m², 1, rad
+REDUCED = 1.0 / (1.0 / LINK + 1.0 / (RATIO**2 * MOTOR))  # kg m²: of link and motor about the joint
+SPONG = "Spong, 'Modeling and control of elastic joint robots', J. Dyn. Syst. Meas. Control 109 (1987) 310"
+
+
+def link(held: bool = False, **numbers: float) -> saltus.Model:
+    """A link of 0.5 kg m² without weight, a motor of 0.002 kg m² and a gear of ratio 10; its motor may be held."""
+    source = """<mujoco><option gravity="0 0 0" timestep="0.001"/><worldbody><body><joint name="x" axis="0 0 1"/>
+      <inertial pos="0 0 0" mass="1" diaginertia="1 1 0.5"/></body></worldbody><actuator><motor joint="x"/></actuator>
+      </mujoco>"""
+    model = saltus.drive(source, "x", saltus.Gear(RATIO, rotor_inertia=MOTOR, **numbers))
+    return saltus.drive(model, "x_rotor", friction=saltus.Stribeck(1e3, 1e3, 1.0)) if held else model
+
+
+def rate(m: Any, d: Any) -> Any:
+    """Rate of a gear's twist (rad/s)."""
+    return d.qvel[1] / RATIO - d.qvel[0]
+
+
+def turns(model: saltus.Model, qpos: float, qvel: float, duration: float) -> Any:
+    """Times (s) at which the twist of a link's gear turns back."""
+    sim = saltus.Simulation(model, "dopri5", contact="hard", tolerance=TIGHT, events=[saltus.Event(rate)])
+    sim.qpos[0], sim.qvel[0] = qpos, qvel
+    track = sim.run(duration)
+    return track.events["time"][track.events["name"] == "rate"]
+
+
+@benchmark(
+    "elastic-gear-frequency",
+    "Natural frequency of a link on an elastic gear",
+    source=f"{SPONG}; closed form: ω² = k/I with the motor held, k (1/I + 1/(N² J)) with it free",
+    allowed=TOLERANCE,
+)
+def elastic_frequency(data: Data) -> Result:
+    """I = 0.5 kg m², J = 0.002 kg m², N = 10; half periods between located turns of the twist."""
+    stiffness = np.array([20.0, 80.0, 320.0])
+    found: dict[str, list[float]] = {"free": [], "held": []}
+    for name, values in found.items():
+        for k in stiffness:
+            times = turns(link(name == "held", stiffness=float(k)), 0.01, 0.0, 2.0)
+            values.append(float(np.pi / np.diff(times).mean()))
+    closed = {"free": np.sqrt(stiffness / REDUCED), "held": np.sqrt(stiffness / LINK)}
+    checked = [
+        check
+        for name, values in found.items()
+        for check in checks([f"motor {name}, k = {k:g} N m/rad" for k in stiffness], values, closed[name], 1e-8)
+    ]
+    curves = [Curve(f"motor {name}, closed form", stiffness, closed[name], "dashed") for name in found]
+    curves += [Curve(f"motor {name}", stiffness, values, "marks") for name, values in found.items()]
+    return Result(checked, Figure("stiffness (N m/rad)", "frequency (rad/s)", curves))
+
+
+@benchmark(
+    "backlash-springs",
+    "Motion in a gap between springs",
+    source="closed form: a period takes 2 (b/u + π √(μ/k)), μ = 1/(1/I + 1/(N² J))",
+    allowed=TOLERANCE,
+)
+def backlash_springs(data: Data) -> Result:
+    """A gap of b = 0.02 rad at several relative speeds u; k = 80 N m/rad; half periods between turns of the twist."""
+    speeds = np.array([0.1, 0.3, 1.0])
+    period = lambda u: 2.0 * (PLAY / u + np.pi * np.sqrt(REDUCED / 80.0))  # noqa: E731
+    model = link(stiffness=80.0, backlash=PLAY)
+    found = [2.0 * float(np.diff(turns(model, 0.0, float(u), 3.0)).mean()) for u in speeds]
+    line = np.linspace(0.08, 1.05, 60)
+    curves = [Curve("closed form", line, period(line)), Curve("reached", speeds, found, "marks")]
+    compared = checks([f"T({u:g} rad/s)" for u in speeds], found, period(speeds), 1e-8, "s")
+    return Result(compared, Figure("relative speed (rad/s)", "period (s)", curves))
+
+
+@benchmark(
+    "backlash-impacts",
+    "Impacts in a gap",
+    source="closed form: crossing n takes b/(u eⁿ); I q' + N J θ' is conserved",
+    allowed="bodies touch at gaps below 1e-10 rad, at each end, over the slowest crossing of 0.064 rad/s",
+)
+def backlash_impacts(data: Data) -> Result:
+    """A gap of 0.02 rad between rigid sides, restitution 0.8, relative speed 0.5 rad/s; ten located impacts."""
+    sim = saltus.Simulation(link(backlash=PLAY), "dopri5", contact=saltus.Hard(limits=0.8), tolerance=TIGHT)
+    sim.qvel[0] = 0.5
+    track = sim.run(1.5)
+    closed = 0.5 * PLAY / 0.5 + np.cumsum([0.0, *(PLAY / (0.5 * 0.8**n) for n in range(1, 10))])
+    found = track.events["time"][:10]
+    momentum = float(LINK * sim.qvel[0] + RATIO * MOTOR * sim.qvel[1])
+    count = np.arange(1, 11)
+    compared = checks([f"impact {n}" for n in count], found, closed, 1e-8, "s")
+    compared += checks(["angular momentum"], [momentum], [LINK * 0.5], 1e-12, "kg m²/s")
+    curves = [Curve("closed form", count, closed, "dashed"), Curve("reached", count, found, "marks")]
+    return Result(compared, Figure("impact", "time (s)", curves))
