@@ -10,14 +10,12 @@ from saltus.arguments import text_of
 from saltus.errors import OptionError
 from saltus.model.actuator_enums import TRN_JOINT, TRN_JOINTINPARENT
 from saltus.model.compile.drive_losses import PREFIX, declared_losses
-from saltus.model.drives.parts import Gear, Stribeck
-from saltus.model.drives.rotor import actuators_on, check_free, check_rotor, insert_rotor, rotor_name
+from saltus.model.drives.parts import NO_FRICTION, Gear, Stribeck
+from saltus.model.drives.rotor import actuators_on, check_free, check_rotor, gear_name, insert_rotor, rotor_name
 from saltus.model.enums import HINGE, SLIDE
 from saltus.model.load import ModelSource, load
 from saltus.model.model import Model
 from saltus.model.xml_overrides import rewritten
-
-NO_FRICTION = 1e-9  # N m or N: dry friction of a joint in which only the gear rubs; see `drive_losses`
 
 
 def drive(model: ModelSource, joint: str, gear: Gear | None = None, friction: Stribeck | None = None) -> Model:
@@ -60,8 +58,9 @@ def drive(model: ModelSource, joint: str, gear: Gear | None = None, friction: St
                 element.set(name, repr(float(value)))
         if gear is not None:
             _write_gear(root, before, joint, gear, given)
-        for loss, value in losses.items():
-            _declare(root, PREFIX + loss, joint, value)
+        for owner, numbers in losses.items():
+            for loss, value in numbers.items():
+                _declare(root, PREFIX + loss, owner, value)
 
     found = rewritten(model, change, given)
     _check_written(found, joint, attributes, gear, given)
@@ -87,16 +86,22 @@ def _attributes(model: Model, joint: str, gear: Gear | None, friction: Stribeck 
     return found
 
 
-def _losses(model: Model, joint: str, gear: Gear | None, friction: Stribeck | None) -> dict[str, float]:
-    """Losses that a drive declares, by their names in `LOSSES`."""
-    found: dict[str, float] = {}
+def _losses(model: Model, joint: str, gear: Gear | None, friction: Stribeck | None) -> dict[str, dict[str, float]]:
+    """Losses that a drive declares by kind and name of their object, "joint knee", and their names in `LOSSES`."""
+    of_joint: dict[str, float] = {}
+    of_gear: dict[str, float] = {}
     declared = declared_losses(model.mj_model)["gear_efficiency"]
-    if gear is not None and (gear.efficiency < 1.0 or model.id("joint", joint) in declared):
-        found["gear_efficiency"] = gear.efficiency
+    if gear is not None and gear.has_rotor:
+        if gear.rubs:
+            of_gear["gear_efficiency"] = gear.efficiency
+        if gear.rubs and gear.back_efficiency is not None:
+            of_gear["gear_back_efficiency"] = gear.back_efficiency
+    elif gear is not None and (gear.efficiency < 1.0 or model.id("joint", joint) in declared):
+        of_joint["gear_efficiency"] = gear.efficiency
     if friction is not None:
-        found |= {"static_friction": friction.static, "stribeck_velocity": friction.velocity}
-        found |= {"stribeck_exponent": friction.exponent}
-    return found
+        of_joint |= {"static_friction": friction.static, "stribeck_velocity": friction.velocity}
+        of_joint |= {"stribeck_exponent": friction.exponent}
+    return {f"joint {joint}": of_joint, f"tendon {gear_name(joint)}": of_gear}
 
 
 def _write_gear(root: ElementTree.Element, model: Model, joint: str, gear: Gear, given: str) -> None:
@@ -142,10 +147,11 @@ def _of_dof(model: Model, field: str, joint: str) -> float:
     return float(getattr(model, field)[model.jnt_dofadr[model.id("joint", joint)]])
 
 
-def _declare(root: ElementTree.Element, title: str, joint: str, value: float) -> None:
-    """Write a joint's number into the tuple of a loss, in place of one that stands there."""
+def _declare(root: ElementTree.Element, title: str, owner: str, value: float) -> None:
+    """Write the number of an object, "joint knee", into the tuple of a loss, in place of one that stands there."""
+    kind, name = owner.split(" ", 1)
     for element in (e for t in root.iter("tuple") if (t.get("name") or "").endswith(title) for e in t):
-        if element.get("objname") == joint:
+        if (element.get("objtype"), element.get("objname")) == (kind, name):
             element.set("prm", repr(float(value)))
             return
     found = next((t for t in root.iter("tuple") if t.get("name") == title), None)
@@ -153,4 +159,4 @@ def _declare(root: ElementTree.Element, title: str, joint: str, value: float) ->
         custom = root.find("custom")
         custom = ElementTree.SubElement(root, "custom") if custom is None else custom
         found = ElementTree.SubElement(custom, "tuple", name=title)
-    ElementTree.SubElement(found, "element", objtype="joint", objname=joint, prm=repr(float(value)))
+    ElementTree.SubElement(found, "element", objtype=kind, objname=name, prm=repr(float(value)))

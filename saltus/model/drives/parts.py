@@ -10,6 +10,7 @@ from saltus.arguments import number
 from saltus.errors import OptionError
 from saltus.model.compile.drive_losses import LOSSES
 
+NO_FRICTION = 1e-9  # N m or N: dry friction where only the gear rubs; see `saltus.model.compile.drive_losses`
 LEAST_INERTIA = 1e-12  # kg m²: of a rotor; far below that of the smallest motors, 1e-9
 
 
@@ -26,7 +27,12 @@ class Gear:
         efficiency: share of the motor's power that arrives while it drives, above 0 and at most 1. The gear takes
             (1 - efficiency) of the torque as friction, in both directions: where the joint drives the motor, the
             efficiency is 1 / (2 - efficiency). The torque is that of the actuators; inertia of the rotor (`armature`)
-            adds nothing to it. Of rigid gears only.
+            adds nothing to it. An elastic gear rubs by the torque τ that it transmits: the motor must bring
+            τ / efficiency.
+        back_efficiency: share of the joint's power that arrives at the motor while the joint drives it, at most 1: of
+            the torque τ, back_efficiency τ remains for the motor to hold. At 0 and below, the gear locks: the motor
+            must drive it in either direction. None is 2 - 1 / efficiency, of equal friction both ways. It needs
+            `stiffness`: the friction of a rigid gear with two efficiencies is no function of the state.
         stiffness: torque by twist at the joint while the motor is held (N m/rad; N/m in a slide), above 0; None for a
             gear without elasticity.
         hardening: growth of the stiffness with the twist (N m/rad³; N/m³), at least 0: the torque is
@@ -42,6 +48,7 @@ class Gear:
 
     ratio: float | None = None
     efficiency: float = 1.0
+    back_efficiency: float | None = None
     stiffness: float | None = None
     hardening: float = 0.0
     damping: float = 0.0
@@ -50,6 +57,8 @@ class Gear:
 
     def __post_init__(self) -> None:
         check_loss("efficiency", self.efficiency, "gear_efficiency")
+        if self.back_efficiency is not None:
+            check_loss("back_efficiency", self.back_efficiency, "gear_back_efficiency")
         if self.ratio is not None and (not math.isfinite(number("ratio", self.ratio)) or self.ratio == 0.0):
             raise OptionError(f"ratio must be finite and not 0, not {self.ratio!r}")
         if self.stiffness is not None and not 0.0 < number("stiffness", self.stiffness) < math.inf:
@@ -69,8 +78,17 @@ class Gear:
             raise OptionError("hardening is of a gear with stiffness, and stiffness is None")
         if self.damping > 0.0 and not self.has_rotor:
             raise OptionError("damping is of a gear with stiffness or backlash; that of the joint is Stribeck.viscous")
-        if self.has_rotor and self.efficiency < 1.0:
-            raise OptionError("efficiency is of a rigid gear, and this one has stiffness or backlash; expected 1")
+        if self.stiffness is None and self.backlash > 0.0 and self.efficiency < 1.0:
+            raise OptionError("efficiency of a gear with backlash is of the torque of its spring; expected stiffness")
+        if self.stiffness is None and self.back_efficiency is not None:
+            raise OptionError(
+                "back_efficiency is of an elastic gear, whose friction is a function of the twist; expected stiffness"
+            )
+
+    @property
+    def rubs(self) -> bool:
+        """Whether the gear has losses."""
+        return self.efficiency < 1.0 or (self.back_efficiency is not None and self.back_efficiency < 1.0)
 
     @property
     def has_rotor(self) -> bool:

@@ -15,7 +15,7 @@ import mujoco
 import numpy as np
 
 from saltus.errors import OptionError
-from saltus.model.drives.parts import LEAST_INERTIA
+from saltus.model.drives.parts import LEAST_INERTIA, NO_FRICTION
 
 if TYPE_CHECKING:
     from saltus.model.drives.parts import Gear
@@ -71,7 +71,7 @@ def insert_rotor(root: ElementTree.Element, model: Model, joint: str, gear: Gear
         gear: an elastic one.
     """
     ratio = gear.ratio or 1.0
-    _add_body(root, model, joint, ratio, rotor_inertia(model, joint, gear))
+    _add_body(root, model, joint, gear)
     tendon = {"name": gear_name(joint)} | _spring(gear)
     fixed = ElementTree.SubElement(ElementTree.SubElement(root, "tendon"), "fixed", tendon)
     ElementTree.SubElement(fixed, "joint", joint=joint, coef="-1")
@@ -101,7 +101,7 @@ def _dof(model: Model, joint: str) -> int:
     return int(model.jnt_dofadr[model.id("joint", joint)])
 
 
-def _add_body(root: ElementTree.Element, model: Model, joint: str, ratio: float, inertia: float) -> None:
+def _add_body(root: ElementTree.Element, model: Model, joint: str, gear: Gear) -> None:
     """Add the rotor's body behind all others. Each attribute that a default may give is set."""
     j = model.id("joint", joint)
     at = mujoco.MjData(model.mj_model)
@@ -111,6 +111,7 @@ def _add_body(root: ElementTree.Element, model: Model, joint: str, ratio: float,
     ElementTree.SubElement(
         body, "inertial", pos="0 0 0", mass=repr(BODY_MASS), diaginertia=_numbers([BODY_INERTIA] * 3)
     )
+    ratio = gear.ratio or 1.0
     start = ratio * float(model.qpos0[model.jnt_qposadr[j]])
     limited = bool(model.jnt_actfrclimited[j])
     given = {
@@ -119,9 +120,9 @@ def _add_body(root: ElementTree.Element, model: Model, joint: str, ratio: float,
         "axis": "0 0 1",
         "pos": "0 0 0",
         "ref": repr(start if _radians(root) else math.degrees(start)),
-        "armature": repr(inertia - BODY_INERTIA),
+        "armature": repr(rotor_inertia(model, joint, gear) - BODY_INERTIA),
         "damping": "0",
-        "frictionloss": "0",
+        "frictionloss": repr(NO_FRICTION if gear.rubs else 0.0),
         "stiffness": "0",
         "springref": "0",
         "limited": "false",

@@ -210,3 +210,78 @@ def backlash_impacts(data: Data) -> Result:
     compared += checks(["angular momentum"], [momentum], [LINK * 0.5], 1e-12, "kg m²/s")
     curves = [Curve("closed form", count, closed, "dashed"), Curve("reached", count, found, "marks")]
     return Result(compared, Figure("impact", "time (s)", curves))
+
+
+LOAD, STIFFNESS = 3.0, 80.0  # N m, N m/rad
+WORM = "Budynas & Nisbett, Shigley's Mechanical Engineering Design, 11th ed. (2020), sections 8-2 and 13-11"
+FRICTION_ANGLE = np.arctan(0.1)
+
+
+def worm(lead: Any) -> tuple[Any, Any]:
+    """Efficiencies of a worm with a lead angle (rad), driving and driven: tan λ / tan(λ + ρ), tan(λ - ρ) / tan λ."""
+    return np.tan(lead) / np.tan(lead + FRICTION_ANGLE), np.tan(lead - FRICTION_ANGLE) / np.tan(lead)
+
+
+def lifting(lead: float, torque: float, speed: float = 0.0, transmitted: float = LOAD) -> saltus.Simulation:
+    """A link under a load on a worm gear whose spring transmits a torque."""
+    driving, driven = worm(lead)
+    model = link(efficiency=float(driving), back_efficiency=float(driven), stiffness=STIFFNESS)
+    sim = saltus.Simulation(model, "dopri5", contact="hard", tolerance=TIGHT)
+    sim.qpos[1], sim.qvel[:] = RATIO * transmitted / STIFFNESS, [speed, RATIO * speed]
+    sim.ctrl[0], sim.qfrc_applied[0] = torque, -LOAD
+    return sim
+
+
+@benchmark(
+    "worm-acceleration",
+    "Acceleration through a worm gear, driving and driven",
+    source=f"{WORM}; closed form: J N a = u - τ/(N η) up, u - η' τ/N down, τ = I a + Q",
+    allowed="dry friction of the motor that a gear needs, 1e-9 N m",
+)
+def worm_acceleration(data: Data) -> Result:
+    """Friction coefficient 0.1, lead angles of 3° to 20°, a load of Q = 3 N m; the gear's twist is constant."""
+    leads = np.radians([3.0, 10.0, 20.0])
+    wanted = {"up": 2.0, "down": -1.5}
+    found: dict[str, list[float]] = {name: [] for name in wanted}
+    for name, acceleration in wanted.items():
+        transmitted = LINK * acceleration + LOAD
+        for lead in leads:
+            driving, driven = worm(lead)
+            share = 1.0 / driving if name == "up" else driven
+            torque = MOTOR * RATIO * acceleration + share * transmitted / RATIO
+            speed = float(np.sign(acceleration))
+            sim = lifting(lead, torque, speed, transmitted)
+            sim.run(0.1)
+            found[name].append(float(sim.qvel[0] - speed) / 0.1)
+    checked = [
+        check
+        for name, values in found.items()
+        for check in checks([f"{name}, λ = {x:.0f}°" for x in np.degrees(leads)], values, [wanted[name]] * 3, 1e-7)
+    ]
+    curves = [Curve(f"{name}, closed form", np.degrees(leads), [wanted[name]] * 3, "dashed") for name in found]
+    curves += [Curve(name, np.degrees(leads), values, "marks") for name, values in found.items()]
+    return Result(checked, Figure("lead angle (°)", "acceleration (rad/s²)", curves))
+
+
+@benchmark(
+    "worm-breakaway",
+    "Torques between which a worm gear stands",
+    source=f"{WORM}; closed form: η' Q/N and Q/(N η); without torque it stands where tan λ <= 0.1",
+    allowed="1e-6 of Q/N on both sides",
+)
+def worm_breakaway(data: Data) -> Result:
+    """Friction coefficient 0.1, lead angles of 3° and 10°: the direction of motion a millionth beside both torques."""
+    moved, wanted, torques, names = [], [], [], []
+    for lead in np.radians([3.0, 10.0]):
+        driving, driven = worm(lead)
+        share = LOAD / RATIO
+        for limit, direction in ((share / driving, 1.0), (share * driven, -1.0)):
+            for side in (1.0, -1.0):
+                torques.append(float(limit + direction * side * 1e-6 * share))
+                sim = lifting(lead, torques[-1])
+                sim.run(0.05)
+                moved.append(float(np.sign(sim.qvel[1])))
+                wanted.append(direction if side > 0.0 else 0.0)
+                names.append(f"direction at λ = {np.degrees(lead):.0f}° under {torques[-1]:.7f} N m")
+    curves = [Curve("expected", torques, wanted, "dashed"), Curve("reached", torques, moved, "marks")]
+    return Result(checks(names, moved, wanted, 0.0), Figure("torque of the motor (N m)", "direction of motion", curves))

@@ -174,6 +174,19 @@ def test_equations_in_symbols_refuse_the_gears_spring_by_name():
         saltus.derive(saltus.drive(LINK, "x", ELASTIC))
 
 
+def test_efficiencies_are_written_for_the_tendon_and_friction_of_the_motor_replaces_the_least():
+    gear = saltus.Gear(RATIO, 0.4, -0.3, stiffness=STIFFNESS, rotor_inertia=ROTOR)
+    geared = saltus.drive(LINK, "x", gear)
+    assert dict(zip(geared.names("tuple"), geared.tuple_objprm.tolist(), strict=True)) == {
+        "drive_gear_efficiency": 0.4,
+        "drive_gear_back_efficiency": -0.3,
+    }
+    assert 0.0 < geared.dof_frictionloss[1] < 1e-8 and geared.dof_frictionloss[0] == 0.0
+    rubbing = saltus.drive(geared, "x_rotor", friction=saltus.Stribeck(0.01, 0.02, 1.0))
+    assert rubbing.dof_frictionloss[1] == 0.01
+    assert rubbing.struct().views["friction_tendon"].ravel().tolist() == [0]
+
+
 def test_simulations_of_a_batch_equal_single_ones_and_may_have_other_springs():
     model = saltus.drive(LINK, "x", saltus.Gear(RATIO, stiffness=STIFFNESS, backlash=PLAY, rotor_inertia=ROTOR))
     batch = saltus.Batch(model, 3, vary=("tendon_stiffness",))
