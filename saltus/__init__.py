@@ -19,6 +19,7 @@ _HOME = {
     "drive": "saltus.model.drives.drive",
     "Gear": "saltus.model.drives.parts",
     "Stribeck": "saltus.model.drives.parts",
+    "TorqueCurve": "saltus.model.drives.parts",
     "Simulation": "saltus.simulate.simulation",
     "Batch": "saltus.simulate.batch",
     "PID": "saltus.simulate.laws.control",
@@ -131,6 +132,7 @@ __all__ = [
     "Soft",
     "Stribeck",
     "Sweep",
+    "TorqueCurve",
     "Trajectory",
     "__version__",
     "base_parameters",
@@ -223,7 +225,7 @@ if TYPE_CHECKING:
     from saltus.lab.standalone.page import page
     from saltus.model.compile.hill import HillMuscle
     from saltus.model.drives.drive import drive
-    from saltus.model.drives.parts import Gear, Stribeck
+    from saltus.model.drives.parts import Gear, Stribeck, TorqueCurve
     from saltus.model.load import load, models, n_link
     from saltus.model.model import Model
     from saltus.record.comparison import Comparison

@@ -62,6 +62,7 @@ FEATURES = {
     "delay": Feature("controls with a delay", ("dynamics",)),
     "muscle": Feature("MuJoCo's muscles", ("dynamics",)),
     "hill": Feature("Hill-type muscles with an elastic tendon", ("dynamics",)),
+    "torque_curve": Feature("motors whose torque is limited by speed", ("dynamics",)),
     "servo": Feature("servos with an integral part", ("dynamics",)),
     "dcmotor": Feature("dc motors", ("dynamics",)),
     "so3": Feature("servos of orientations", ("dynamics",)),

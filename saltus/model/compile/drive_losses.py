@@ -20,6 +20,7 @@ import mujoco
 import numpy as np
 
 from saltus.errors import ModelError, proposal
+from saltus.model.compile.torque_curves import TITLE, torque_curves
 from saltus.model.enums import HINGE, SLIDE, WRAP_JOINT
 
 PREFIX = "drive_"
@@ -138,6 +139,7 @@ def check_losses(m: mujoco.MjModel) -> None:
     """Raise ModelError for losses that a model's file cannot declare."""
     declared_losses(m)
     elastic_gears(m)
+    torque_curves(m)
 
 
 def joints_with_losses(m: mujoco.MjModel) -> list[str]:
@@ -151,9 +153,11 @@ def _loss_of(title: str) -> str:
     for name, loss in zip(ALL_NAMES, LOSSES, strict=True):
         if title.endswith(name):
             return loss
+    if title.endswith(TITLE):
+        return ""
     at = title.rfind(PREFIX)
-    if at >= 0 and (hint := proposal(title[at:], ALL_NAMES)):
-        known = ", ".join(ALL_NAMES)
+    if at >= 0 and (hint := proposal(title[at:], (*ALL_NAMES, TITLE))):
+        known = ", ".join((*ALL_NAMES, TITLE))
         raise ModelError(f"not a loss of a drive{hint}; expected {known}", element="tuple", name=title)
     return ""
 

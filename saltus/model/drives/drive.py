@@ -10,7 +10,8 @@ from saltus.arguments import text_of
 from saltus.errors import OptionError
 from saltus.model.actuator_enums import TRN_JOINT, TRN_JOINTINPARENT
 from saltus.model.compile.drive_losses import PREFIX, declared_losses
-from saltus.model.drives.parts import NO_FRICTION, Gear, Stribeck
+from saltus.model.compile.torque_curves import TITLE
+from saltus.model.drives.parts import NO_FRICTION, Gear, Stribeck, TorqueCurve
 from saltus.model.drives.rotor import actuators_on, check_free, check_rotor, gear_name, insert_rotor, rotor_name
 from saltus.model.enums import HINGE, SLIDE
 from saltus.model.load import ModelSource, load
@@ -18,8 +19,14 @@ from saltus.model.model import Model
 from saltus.model.xml_overrides import rewritten
 
 
-def drive(model: ModelSource, joint: str, gear: Gear | None = None, friction: Stribeck | None = None) -> Model:
-    """A copy of a model with a gear, or dry friction by Stribeck's curve, in a hinge or slide.
+def drive(
+    model: ModelSource,
+    joint: str,
+    gear: Gear | None = None,
+    friction: Stribeck | None = None,
+    curve: TorqueCurve | None = None,
+) -> Model:
+    """A copy of a model with a gear, dry friction by Stribeck's curve, or limits of its motors, in a hinge or slide.
 
         model = saltus.drive("arm.xml", "elbow", saltus.Gear(ratio=50, efficiency=0.8), saltus.Stribeck(1.0, 1.6, 0.05))
 
@@ -37,12 +44,14 @@ def drive(model: ModelSource, joint: str, gear: Gear | None = None, friction: St
         joint: the joint's name.
         gear: between the joint and the actuators that act on it; None leaves it as it is.
         friction: in the joint; None leaves it as it is.
+        curve: greatest torques of the joint's actuators, each by its own speed; None leaves them.
 
     Raises:
-        OptionError: no such joint, a joint that is no hinge or slide, a ratio without an actuator on the joint, an
-            elastic gear without inertia of the motor or in a joint that has one already, or a model without MJCF text.
+        OptionError: no such joint, a joint that is no hinge or slide, a ratio or curve without an actuator on the
+            joint, an elastic gear without inertia of the motor or in a joint that has one already, or a model without
+            MJCF text.
     """
-    for name, value, kind in (("gear", gear, Gear), ("friction", friction, Stribeck)):
+    for name, value, kind in (("gear", gear, Gear), ("friction", friction, Stribeck), ("curve", curve, TorqueCurve)):
         if value is not None and not isinstance(value, kind):
             raise OptionError(f"{name} must be a {kind.__name__} or None, not {value!r}")
     before = model if isinstance(model, Model) else load(model)
@@ -56,6 +65,8 @@ def drive(model: ModelSource, joint: str, gear: Gear | None = None, friction: St
         for element in (e for body in root.iter("worldbody") for e in body.iter("joint") if e.get("name") == joint):
             for name, value in attributes.items():
                 element.set(name, repr(float(value)))
+        if curve is not None:
+            _write_curve(root, joint, curve, given)
         if gear is not None:
             _write_gear(root, before, joint, gear, given)
         for owner, numbers in losses.items():
@@ -116,6 +127,27 @@ def _write_gear(root: ElementTree.Element, model: Model, joint: str, gear: Gear,
         insert_rotor(root, model, joint, gear)
 
 
+def _write_curve(root: ElementTree.Element, joint: str, curve: TorqueCurve, given: str) -> None:
+    """Declare the limits of the actuators on a joint by their speed; those without a name get one."""
+    actuators = actuators_on(root, joint)
+    if not actuators:
+        raise OptionError(f"{given}: no actuator acts on the joint, so that curve has nothing to limit")
+    name = f"{joint}_curve"
+    data = " ".join(f"{v!r} {t!r}" for v, t in zip(curve.speeds, curve.torques, strict=True))
+    for old in [e for section in root.iter("custom") for e in section.iter("numeric") if e.get("name") == name]:
+        old.set("data", data)
+        old.set("size", str(2 * len(curve.speeds)))
+        return
+    custom = _custom(root)
+    ElementTree.SubElement(custom, "numeric", name=name, data=data)
+    found = _tuple(root, TITLE)
+    for k, actuator in enumerate(actuators):
+        if actuator.get("name") is None:
+            actuator.set("name", f"{joint}_motor{k or ''}")
+        ElementTree.SubElement(found, "element", objtype="actuator", objname=str(actuator.get("name")))
+        ElementTree.SubElement(found, "element", objtype="numeric", objname=name)
+
+
 def _ratio_of_actuators(gear: Gear) -> float:
     """Ratio between actuators and the joint on which they act, which is the rotor's if there is one."""
     return 1.0 if gear.has_rotor else float(gear.ratio or 1.0)
@@ -154,9 +186,16 @@ def _declare(root: ElementTree.Element, title: str, owner: str, value: float) ->
         if (element.get("objtype"), element.get("objname")) == (kind, name):
             element.set("prm", repr(float(value)))
             return
+    ElementTree.SubElement(_tuple(root, title), "element", objtype=kind, objname=name, prm=repr(float(value)))
+
+
+def _tuple(root: ElementTree.Element, title: str) -> ElementTree.Element:
+    """The tuple of a name, made if there is none."""
     found = next((t for t in root.iter("tuple") if t.get("name") == title), None)
-    if found is None:
-        custom = root.find("custom")
-        custom = ElementTree.SubElement(root, "custom") if custom is None else custom
-        found = ElementTree.SubElement(custom, "tuple", name=title)
-    ElementTree.SubElement(found, "element", objtype=kind, objname=name, prm=repr(float(value)))
+    return ElementTree.SubElement(_custom(root), "tuple", name=title) if found is None else found
+
+
+def _custom(root: ElementTree.Element) -> ElementTree.Element:
+    """The section of custom data, made if there is none."""
+    found = root.find("custom")
+    return ElementTree.SubElement(root, "custom") if found is None else found

@@ -1,14 +1,18 @@
-"""Parts of drives by their data sheets: gears and dry friction."""
+"""Parts of drives by their data sheets: gears, dry friction, limits of motors."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from saltus.arguments import number
+import numpy as np
+
+from saltus.arguments import number, numbers
 from saltus.errors import OptionError
 from saltus.model.compile.drive_losses import LOSSES
+from saltus.model.compile.torque_curves import why_no_curve
 
 NO_FRICTION = 1e-9  # N m or N: dry friction where only the gear rubs; see `saltus.model.compile.drive_losses`
 LEAST_INERTIA = 1e-12  # kg m²: of a rotor; far below that of the smallest motors, 1e-9
@@ -127,6 +131,31 @@ class Stribeck:
             raise OptionError(f"static must be at least coulomb, {self.coulomb!r}, not {self.static!r}")
         if self.viscous is not None and not 0.0 <= number("viscous", self.viscous) < math.inf:
             raise OptionError(f"viscous must be at least 0, not {self.viscous!r}")
+
+
+@dataclass(frozen=True)
+class TorqueCurve:
+    """Greatest torque of a motor by its speed, from the points of its data sheet.
+
+    The force of each actuator is clipped between -T(-v) and T(v), with v its speed (`actuator_velocity`, which is the
+    motor's through the ratio of a gear) and T(v) linear between the points, constant beyond their ends: the greatest
+    torque at rest also brakes.
+
+    Attributes:
+        speeds: increasing speeds in the torque's direction (rad/s; m/s), at least two.
+        torques: the greatest torque at each (N m; N), at least 0.
+    """
+
+    speeds: Sequence[float]
+    torques: Sequence[float]
+
+    def __post_init__(self) -> None:
+        for name in ("speeds", "torques"):
+            object.__setattr__(self, name, tuple(numbers(name, getattr(self, name)).reshape(-1).tolist()))
+        if len(self.speeds) != len(self.torques):
+            raise OptionError(f"{len(self.speeds)} speeds, but {len(self.torques)} torques; expected as many")
+        if why := why_no_curve(np.column_stack([self.speeds, self.torques])):
+            raise OptionError(f"no curve of torque by speed: {why}")
 
 
 def check_loss(name: str, value: Any, loss: str) -> None:

@@ -285,3 +285,30 @@ def worm_breakaway(data: Data) -> Result:
                 names.append(f"direction at λ = {np.degrees(lead):.0f}° under {torques[-1]:.7f} N m")
     curves = [Curve("expected", torques, wanted, "dashed"), Curve("reached", torques, moved, "marks")]
     return Result(checks(names, moved, wanted, 0.0), Figure("torque of the motor (N m)", "direction of motion", curves))
+
+
+@benchmark(
+    "torque-curve-run-up",
+    "Run-up of a motor along its curve of torque by speed",
+    source="closed form: I v₁/T at constant torque, then I (v₀ - v₁)/T ln((v₀ - v₁)/(v₀ - v)) on a line to 0 at v₀",
+    allowed=TOLERANCE,
+)
+def run_up(data: Data) -> Result:
+    """T = 2 N m up to v₁ = 300 rad/s, falling to 0 at v₀ = 400 rad/s; a rotor of 0.01 kg m² under full command."""
+    source = """<mujoco><option gravity="0 0 0"/><worldbody><body><joint name="x" axis="0 0 1"/><inertial pos="0 0 0"
+      mass="1" diaginertia="1 1 .01"/></body></worldbody><actuator><motor joint="x"/></actuator></mujoco>"""
+    model = saltus.drive(source, "x", curve=saltus.TorqueCurve([0.0, 300.0, 400.0], [2.0, 2.0, 0.0]))
+    constant, fall = 0.01 * 300.0 / 2.0, 0.01 * 100.0 / 2.0  # s
+    time = lambda v: constant + fall * np.log(100.0 / (400.0 - v))  # noqa: E731
+    speeds = np.array([330.0, 360.0, 390.0])
+    found = []
+    for v in speeds:
+        sim = saltus.Simulation(model, "dopri5", tolerance=TIGHT)
+        sim.ctrl[0] = 10.0
+        sim.run(float(time(v)))
+        found.append(float(sim.qvel[0]))
+    line = np.linspace(constant, time(395.0), 60)
+    curves = [Curve("closed form", line, 400.0 - 100.0 * np.exp(-(line - constant) / fall))]
+    curves += [Curve("reached", time(speeds), found, "marks")]
+    compared = checks([f"v after {time(v):.4f} s" for v in speeds], found, speeds, 1e-7, "rad/s")
+    return Result(compared, Figure("time (s)", "speed (rad/s)", curves))
