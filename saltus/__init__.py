@@ -16,9 +16,10 @@ _HOME = {
     "n_link": "saltus.model.load",
     "Model": "saltus.model.model",
     "HillMuscle": "saltus.model.compile.hill",
-    "drive": "saltus.model.drive",
-    "Gear": "saltus.model.drive",
-    "Stribeck": "saltus.model.drive",
+    "drive": "saltus.model.drives.drive",
+    "Gear": "saltus.model.drives.parts",
+    "Stribeck": "saltus.model.drives.parts",
+    "TorqueCurve": "saltus.model.drives.parts",
     "Simulation": "saltus.simulate.simulation",
     "Batch": "saltus.simulate.batch",
     "PID": "saltus.simulate.laws.control",
@@ -131,6 +132,7 @@ __all__ = [
     "Soft",
     "Stribeck",
     "Sweep",
+    "TorqueCurve",
     "Trajectory",
     "__version__",
     "base_parameters",
@@ -222,7 +224,8 @@ if TYPE_CHECKING:
     from saltus.inverse.kinematics.targets import Pose
     from saltus.lab.standalone.page import page
     from saltus.model.compile.hill import HillMuscle
-    from saltus.model.drive import Gear, Stribeck, drive
+    from saltus.model.drives.drive import drive
+    from saltus.model.drives.parts import Gear, Stribeck, TorqueCurve
     from saltus.model.load import load, models, n_link
     from saltus.model.model import Model
     from saltus.record.comparison import Comparison

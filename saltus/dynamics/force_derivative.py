@@ -9,6 +9,7 @@ from saltus.dynamics.actuator.actuation import last_state
 from saltus.dynamics.actuator.dc_motor import friction_slope, motor_friction, motor_slope
 from saltus.dynamics.actuator.hill_muscle import hill_force_slope
 from saltus.dynamics.actuator.muscle import muscle_gain_slope
+from saltus.dynamics.actuator.torque_curve import at_torque_of_speed
 from saltus.dynamics.awake.walks import awake_actuators, awake_dofs, awake_tendons
 from saltus.dynamics.tendon.force import damping_slope
 from saltus.dynamics.tree.tree_rows import add_outer
@@ -122,6 +123,7 @@ def saturated(m, d, k):
         else:
             force = d.actuator_force[o]
             at_limit = (force <= m.actuator_forcerange[k, 0]) | (force >= m.actuator_forcerange[k, 1])
+    at_limit = at_limit | at_torque_of_speed(m, d, k)
     if m.out_kind[o] == SCALAR:
         j = m.out_obj1[o]
         if m.jnt_actfrclimited[j]:

@@ -5,6 +5,7 @@ from saltus.dynamics.awake.walks import all_awake_bodies, awake_dofs, awake_join
 from saltus.dynamics.flex.forces import add_flex_forces
 from saltus.dynamics.fluid.force import fluid_forces
 from saltus.dynamics.tendon.force import add_tendon_forces
+from saltus.dynamics.tendon.gear_loss import shift_gear_torques
 from saltus.model.enums import BALL, FREE
 from saltus.number.conditions import has
 from saltus.number.functions import absolute
@@ -107,6 +108,7 @@ def joint_and_tendon_forces(m, d):
     springs(m, d)
     dampers(m, d)
     add_tendon_forces(m, d)
+    shift_gear_torques(m, d)
 
 
 @kernel

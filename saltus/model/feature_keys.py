@@ -52,7 +52,7 @@ FEATURES = {
     "flexrod": Feature("rods that bend", ("dynamics",)),
     "tendon": Feature("tendons", ("contact", "dynamics", "integrate", "sense", "solve")),
     "wrap": Feature("tendons that wrap around geoms", ("dynamics", "integrate", "sense")),
-    "tendon_force": Feature("tendons with springs or dampers", ("dynamics", "integrate", "sense")),
+    "tendon_force": Feature("tendons with springs or dampers", ("contact", "dynamics", "integrate", "sense")),
     "tendon_armature": Feature("tendons with inertia", ("dynamics", "integrate", "sense")),
     "actuation": Feature(
         "actuators beyond motors and affine servos on hinges and slides, or a controller", ("dynamics", "integrate")
@@ -62,6 +62,7 @@ FEATURES = {
     "delay": Feature("controls with a delay", ("dynamics",)),
     "muscle": Feature("MuJoCo's muscles", ("dynamics",)),
     "hill": Feature("Hill-type muscles with an elastic tendon", ("dynamics",)),
+    "torque_curve": Feature("motors whose torque is limited by speed", ("dynamics",)),
     "servo": Feature("servos with an integral part", ("dynamics",)),
     "dcmotor": Feature("dc motors", ("dynamics",)),
     "so3": Feature("servos of orientations", ("dynamics",)),
@@ -75,7 +76,7 @@ FEATURES = {
     "prescribed": Feature("prescribed motions of joints", ("dynamics", "integrate", "solve")),
     "carriers": Feature("prescribed motions of mocap bodies", ("contact", "dynamics", "integrate", "solve")),
     # hard contact
-    "drive": Feature("drives with losses, whose friction depends on velocity or load", ("contact",)),
+    "drive": Feature("drives with losses, whose friction depends on velocity or load", ("contact", "dynamics")),
     "event": Feature("events located in time", ("contact", "integrate", "solve")),
     "fieldgaps": Feature("pairs of height fields with convex shapes, with events located in time", ("contact",)),
     "stepping": Feature("time stepping over events", ("contact", "solve")),

@@ -18,7 +18,7 @@ from saltus.errors import OptionError, UnknownAttribute, UnknownName, proposal
 from saltus.model import features
 from saltus.model.compile.cameras_rays import sight
 from saltus.model.compile.constraints.broad import check_listable, is_broad
-from saltus.model.compile.drive_losses import declared_losses
+from saltus.model.compile.drive_losses import check_losses
 from saltus.model.compile.hill import HillMuscle, count_states, find_muscles
 from saltus.model.compile.kernel_model import NO_LAWS, UserLaws, kernel_model, why_all_pairs, with_laws
 from saltus.model.compile.sensors import sensors
@@ -114,7 +114,7 @@ class Model(ModelFields):
         changes: Mapping[str, ArrayLike] | None = None,
     ):
         self.mj_model = mj_model
-        declared_losses(mj_model)
+        check_losses(mj_model)
         self._muscles = find_muscles(mj_model, muscles or {})
         self.muscles = MappingProxyType(dict(muscles or {}))
         self.changes = MappingProxyType(dict(changes or {}))

@@ -30,7 +30,7 @@ FAMILIES: dict[str, tuple[str, *tuple[ModuleType, ...]]] = {
     "joints": ("Joints and reactions", joints),
     "loops": ("Closed loops", loops, bennett),
     "servo": ("Servos", servo),
-    "drives": ("Drives with losses", drives),
+    "drives": ("Drives", drives),
     "contact_soft": ("Soft contact", contact_soft),
     "contact_hard": ("Hard contact", bouncing, sliding, impacts, billiard, belt),
     "rolling": ("Rolling and walking", bicycle, discs, tops, rimless, walkers),

@@ -73,6 +73,7 @@ GOOD = {  # what a call needs to be one, by name
     "n_link": dict(n=2),
     "HillMuscle": MUSCLE,
     "Gear": {},
+    "TorqueCurve": dict(speeds=[0.0, 1.0], torques=[1.0, 0.0]),
     "Stribeck": dict(coulomb=1.0, static=2.0, velocity=0.1),
     "drive": dict(model="pendulum", joint="theta"),
     "Simulation": dict(model="pendulum"),

@@ -3,6 +3,7 @@
 from saltus.contact.rows.blocks import FRICTION, UNILATERAL, add_block
 from saltus.contact.rows.soft_law import impedance, reference, regularisation
 from saltus.dynamics.awake.walks import awake_dof_frictions, awake_joint_limits
+from saltus.dynamics.tendon.gear_loss import motor_torque
 from saltus.model.enums import BALL
 from saltus.number.conditions import has
 from saltus.number.functions import absolute, any_lane, exp, maximum, sqrt, where
@@ -90,7 +91,8 @@ def friction_bound(m, d, k):
 
     δ is 1 or 2, F_C the kinetic friction `friction_loss`, F_S the static one, v_S the Stribeck velocity (Olsson,
     Åström, Canudas de Wit, Gäfvert & Lischinsky, Friction models and friction compensation, Eur. J. Control 4 (1998)
-    176); η is the efficiency of a gear that carries the torque τ of the joint's actuators.
+    176); η is the efficiency of a rigid gear that carries the torque τ of the joint's actuators. An elastic gear adds a
+    share of the torque at its motor, see `saltus.dynamics.tendon.gear_loss`.
     """
     kinetic = 0.0 * d.time + m.friction_loss[k]
     if not has(m, "drive"):
@@ -102,4 +104,8 @@ def friction_bound(m, d, k):
     decay = ratio * ratio if m.friction_stribeck_exponent[k] == 2 else ratio
     bound = kinetic + excess * exp(-decay)
     # friction of the load
-    return bound + m.friction_of_load[k] * absolute(d.qfrc_actuator[i])
+    bound = bound + m.friction_of_load[k] * absolute(d.qfrc_actuator[i])
+    if has(m, "tendon_force") and m.friction_tendon[k] >= 0:
+        spring, damper = motor_torque(m, d, m.friction_tendon[k], i)
+        bound = bound + m.friction_of_twist[k] * absolute(spring + damper)
+    return bound

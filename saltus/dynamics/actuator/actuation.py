@@ -9,6 +9,7 @@ from saltus.dynamics.actuator.dc_motor import motor_friction, motor_torque
 from saltus.dynamics.actuator.hill_muscle import hill_force
 from saltus.dynamics.actuator.muscle import muscle_bias, muscle_gain
 from saltus.dynamics.actuator.servo import limit_orientation_torque, nearest, orientation_forces, servo_force
+from saltus.dynamics.actuator.torque_curve import limit_torque_by_speed
 from saltus.dynamics.actuator.transmission import add_joint_forces, output
 from saltus.dynamics.awake.walks import (
     awake_actuators,
@@ -212,13 +213,14 @@ def limit_tendon_forces(m, d):
 
 @kernel
 def limit_force(m, d, k):
-    """Clip the force of actuator k to its range; then add motor friction, which the range does not limit."""
+    """Clip the force of actuator k to its range and curve by speed; then add friction of motors, which has no limit."""
     if m.actuator_forcelimited[k]:
         if m.actuator_gaintype[k] == GAIN_SO3:
             limit_orientation_torque(m, d, k)
         else:
             o = m.actuator_outadr[k]
             d.actuator_force[o] = clip(d.actuator_force[o], m.actuator_forcerange[k, 0], m.actuator_forcerange[k, 1])
+    limit_torque_by_speed(m, d, k)
     if m.actuator_biastype[k] == BIAS_DCMOTOR and m.actuator_enabled[k]:
         o = m.actuator_outadr[k]
         d.actuator_force[o] = d.actuator_force[o] + motor_friction(m, d, k)

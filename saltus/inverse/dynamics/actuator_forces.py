@@ -14,6 +14,7 @@ from saltus.inverse.dynamics.recorded_forces import RecordedForces
 from saltus.inverse.dynamics.unconstrained import unconstrained
 from saltus.model.actuator_enums import DYN_FILTER, DYN_FILTEREXACT, DYN_HILL, DYN_INTEGRATOR, DYN_MUSCLE, DYN_NONE
 from saltus.model.actuator_enums import TRN_BODY as ON_BODY
+from saltus.model.compile.torque_curves import torque_curves
 from saltus.model.model import Model
 
 Array = NDArray[np.float64]
@@ -112,6 +113,7 @@ def _refuse_others(model: Model) -> None:
         "has several controls or outputs": (m.actuator_ctrlnum != 1) | (m.actuator_outnum != 1),
         "acts by contacts (adhesion)": m.actuator_trntype == ON_BODY,
         "has a delay, so that forces follow from past controls": m.actuator_delay > 0,
+        "has a torque that its speed limits (torque curve)": np.isin(np.arange(m.nactuator), list(torque_curves(m))),
         "exerts the force of its next activation (actearly)": m.actuator_actearly != 0,
     }
     for reason, there in reasons.items():

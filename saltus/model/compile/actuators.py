@@ -48,6 +48,7 @@ from saltus.model.actuator_enums import (
     TRN_TENDON,
 )
 from saltus.model.compile.hill import HillMuscle, replace_laws
+from saltus.model.compile.torque_curves import FEATURE, curve_values
 from saltus.model.tree.chains import ChainTable
 
 _LAWS = {  # the types that need a law's kernels
@@ -117,6 +118,11 @@ def actuators(m: mujoco.MjModel, muscles: Mapping[int, HillMuscle] | None = None
     }
     if muscles:
         features.add("hill")
+    curves, points = curve_values(m)
+    values |= curves
+    sizes |= points
+    if curves:
+        features.add(FEATURE)
     if any(kind != SCALAR for kind in kinds):
         features.add("transmission")
     if sizes["nact"]:

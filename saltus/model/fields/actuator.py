@@ -62,6 +62,11 @@ HILL = {  # fields of the Model for Hill-type muscles with an elastic tendon
     **reals("hill_segment", shape=("nhillsegment", 12)),
 }
 
+CURVES = {  # fields of the Model for motors whose torque is limited by speed: points of each one's curve
+    **ints("curve_num", "curve_adr", shape=("nactuator",)),
+    **reals("curve_speed", "curve_torque", shape=("ncurvepoint",)),
+}
+
 #: Fields of MODEL that may differ from simulation to simulation of a batch.
 VARIES = (
     *(
@@ -86,6 +91,7 @@ READ_BY = {
     "INPUTS": ("dynamics", "integrate"),
     "VELOCITY": ("contact", "dynamics", "integrate", "sense"),
     "HILL": ("dynamics",),
+    "CURVES": ("dynamics",),
 }
 WRITTEN_BY = {
     "STATE": ("dynamics", "integrate", "sense"),

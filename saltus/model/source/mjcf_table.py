@@ -27,7 +27,7 @@ ACTUATORS = "general motor position velocity intvelocity pid damper cylinder mus
 COMPILED = "by MuJoCo's compiler, before simulation"
 SEEN = "visual only"
 NAMED = "names and user data"
-OF_DRIVES = f"{NAMED}, except losses of drives (`saltus.drive`)"
+OF_DRIVES = f"{NAMED}, except numbers of drives (`saltus.drive`)"
 PLUGINS = "engine plugins"
 SENSORS = (
     "touch accelerometer velocimeter gyro force torque magnetometer camprojection rangefinder jointpos jointvel"
@@ -379,7 +379,7 @@ TABLE = (
     ),
     Row("sensor/plugin", f"plugin instance {OBJECT} cutoff {LABELS}", REFUSED, PLUGINS, "plugin"),
     # custom, keyframe
-    Row("custom/numeric", "data name size", IRRELEVANT, NAMED),
+    Row("custom/numeric", "data name size", IRRELEVANT, OF_DRIVES),
     Row("custom/text", "data name", IRRELEVANT, NAMED),
     Row("custom/tuple", "name", IRRELEVANT, OF_DRIVES),
     Row("custom/tuple/element", "objname objtype prm", IRRELEVANT, OF_DRIVES),

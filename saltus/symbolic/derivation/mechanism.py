@@ -298,6 +298,7 @@ def _is_plain(views: Any, k: int) -> bool:
         and views["actuator_ctrlnum"][k] == 1
         and not views["actuator_nsample"][k]
         and not views["actuator_forcelimited"][k]
+        and not ("curve_num" in views and views["curve_num"][k])
     )
 
 

@@ -40,6 +40,53 @@ def test_models_without_drives_keep_their_layout():
     assert "drive" not in m.layout.features and "friction_static" not in m.views
 
 
+GEARED = """<mujoco><worldbody><body><joint name="a"/><geom size=".1"/></body><body><joint name="motor"
+  frictionloss="{friction}"/><geom size=".1"/></body></worldbody><tendon><fixed name="gear" stiffness="{stiffness}">
+  <joint joint="a" coef="-1"/><joint joint="motor" coef=".02"/></fixed></tendon>
+  <custom>{custom}</custom></mujoco>"""
+
+FIRST = '<joint joint="a" coef="-1"/>'
+
+
+def geared(*numbers, kind="tendon", friction=0.1, stiffness=5.0):
+    """An elastic gear with losses of these names."""
+    obj = "gear" if kind == "tendon" else "motor"
+    element = f'<element objtype="{kind}" objname="{obj}" prm="{{}}"/>'
+    custom = "".join(f'<tuple name="drive_gear_{name}">{element.format(x)}</tuple>' for name, x in numbers)
+    return GEARED.format(friction=friction, stiffness=stiffness, custom=custom)
+
+
+@pytest.mark.parametrize(
+    ("numbers", "friction", "shift"),
+    [
+        ([("efficiency", 0.8), ("back_efficiency", 0.6)], (1 / 0.8 - 0.6) / 2, (2 - 1 / 0.8 - 0.6) / 2),
+        ([("efficiency", 0.8)], 1 / 0.8 - 1.0, 0.0),
+        ([("back_efficiency", -0.5)], 0.75, 0.75),
+    ],
+)
+def test_efficiencies_of_elastic_gears_reach_the_row_of_the_motor(numbers, friction, shift):
+    """(1/η - η') / 2 and (2 - 1/η - η') / 2; η' is 2 - 1/η if none is declared."""
+    m = saltus.load(geared(*numbers)).struct()
+    assert m.views["friction_tendon"].ravel().tolist() == [0]
+    assert np.allclose(m.views["friction_of_twist"].ravel(), friction, rtol=1e-14)
+    assert np.allclose(m.views["friction_shift"].ravel(), shift, rtol=1e-14, atol=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: geared(("efficiency", 0.8), friction=0.0), "tendon 'gear'.*give that frictionloss"),
+        (lambda: geared(("efficiency", 0.8), stiffness=0.0), "give it stiffness"),
+        (lambda: geared(("efficiency", 0.8)).replace(FIRST, ""), "over two joints"),
+        (lambda: geared(("back_efficiency", 1.5)), "at most 1"),
+        (lambda: geared(("back_efficiency", 0.5), kind="joint"), "declare it for the tendon of an elastic gear"),
+    ],
+)
+def test_what_is_no_elastic_gear_is_refused(call, words):
+    with pytest.raises(saltus.ModelError, match=words):
+        saltus.load(call())
+
+
 def test_names_of_attached_models_are_found():
     """MuJoCo writes a prefix before the names of an attached model's tuples."""
     parent, child = mujoco.MjSpec(), mujoco.MjSpec.from_string(declared(*STRIBECK))

@@ -24,6 +24,9 @@ MODEL = {  # fixed
 DRIVE = {  # fields of the Model for drives with losses: friction at rest, its fall with velocity, and of the load
     **ints("friction_stribeck_exponent", shape=("nfriction",)),
     **reals("friction_static", "friction_stribeck_velocity", "friction_of_load", shape=("nfriction",)),
+    # elastic gears: tendon whose torque rubs at the motor, or -1; friction by that torque, its mean of both directions
+    **ints("friction_tendon", shape=("nfriction",)),
+    **reals("friction_of_twist", "friction_shift", shape=("nfriction",)),
 }
 
 STATE = {  # state: kept from step to step
@@ -67,7 +70,7 @@ VARIES = (
 #: Rooms whose kernels read these fields, and those that write them.
 READ_BY = {
     "MODEL": ("contact", "dynamics", "integrate", "sense", "solve"),
-    "DRIVE": ("contact",),
+    "DRIVE": ("contact", "dynamics"),
     "STATE": ("contact", "integrate"),
     "VELOCITY": ("contact", "integrate", "sense", "solve"),
 }
