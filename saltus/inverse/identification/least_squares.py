@@ -26,6 +26,7 @@ FLOOR = 1e-11  # of a channel's range: residuals below this are rounding
 GAIN = 1e-6  # of the logarithm of the likelihood, for each channel: a search that gains less has converged
 # damping, relative to the information: at first, at most while a search may count as converged, and at most at all
 FIRST_DAMPING, SMALL_DAMPING, MOST_DAMPING = 1e-3, 1e-2, 1e12
+IDLE = 3  # steps in a row that gain nothing under more damping, as at the kinks of dry friction: converged
 
 
 @dataclass(eq=False)
@@ -143,6 +144,7 @@ class Problem:
         gain: of the logarithm of the likelihood, for each channel, below which the search ends.
         """
         damping, growth, scale, least = FIRST_DAMPING, 2.0, self.high - self.low, gain * len(fit.sigma)
+        idle = 0  # steps in a row that gained no more than the least
         for done in range(1, iterations + 1):
             slopes = self.slopes(fit)
             while damping < MOST_DAMPING:
@@ -160,9 +162,10 @@ class Problem:
             else:
                 return fit, self.reduced(slopes, 0.0), False, done
             gained = fit.objective - tried.objective
-            if damping <= SMALL_DAMPING and gained <= least:
+            idle = idle + 1 if gained <= least else 0
+            if idle and (damping <= SMALL_DAMPING or idle == IDLE):
                 return tried, self.reduced(self.slopes(tried), 0.0), True, done
-            share = gained / max(foretold, 1e-300)
+            share = float(np.clip(gained / foretold, 0.0, 2.0)) if foretold > 0.0 else 0.0
             damping, growth = max(damping * max(0.1, 1.0 - (2.0 * share - 1.0) ** 3), 1e-12), 2.0
             fit = tried
         return fit, self.reduced(self.slopes(fit), 0.0), False, iterations
