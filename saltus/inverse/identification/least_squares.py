@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from saltus.control.tangent_states import State
-from saltus.errors import DivergenceError, OptionError
+from saltus.errors import DivergenceError, EventError, OptionError, SaltusError
 from saltus.inverse.identification.prediction import Begun, Predictor
 from saltus.inverse.identification.recorded_motion import Window
 
@@ -141,28 +141,37 @@ class Problem:
     def search(self, fit: Fit, iterations: int, gain: float = GAIN) -> tuple[Fit, Reduced, bool, int]:
         """The fit of greatest likelihood from one at the start, its linear problem, whether it converged, iterations.
 
-        gain: of the logarithm of the likelihood, for each channel, below which the search ends.
+        gain: of the logarithm of the likelihood, for each channel, below which the search ends. Raises what a motion
+        without derivatives raises, if no shorter step avoids it.
         """
         damping, growth, scale, least = FIRST_DAMPING, 2.0, self.high - self.low, gain * len(fit.sigma)
         idle = 0  # steps in a row that gained no more than the least
+        refused: SaltusError | None = None  # why a trial near the fit has no derivatives
         for done in range(1, iterations + 1):
             slopes = self.slopes(fit)
             while damping < MOST_DAMPING:
                 step, reduced = self._step(slopes, fit.values, damping)
                 changes = self._changes(slopes, reduced, step)
                 foretold = fit.objective - self._foretold(fit, slopes, step, changes)
-                moved = np.max(abs(step) / scale, initial=0.0)
+                moved = np.max(abs(np.concatenate([step / scale, *changes])))
                 if damping <= SMALL_DAMPING and (foretold <= least or moved <= 1e-10):
                     return fit, self.reduced(slopes, 0.0), True, done - 1
                 values = np.clip(fit.values + step, self.low, self.high)
-                tried = self.evaluated(values, self._moved(fit.starts, changes))
+                try:
+                    tried = self.evaluated(values, self._moved(fit.starts, changes))
+                except (OptionError, EventError) as error:
+                    tried, refused = None, error
                 if tried is not None and tried.objective <= fit.objective + 1e-12 * self.samples:
                     break
                 damping, growth = damping * growth, 2.0 * growth
             else:
+                if refused is not None:
+                    raise refused
                 return fit, self.reduced(slopes, 0.0), False, done
             gained = fit.objective - tried.objective
-            idle = idle + 1 if gained <= least else 0
+            idle, refused = (idle + 1, refused) if gained <= least else (0, None)
+            if idle == IDLE and refused is not None:
+                raise refused
             if idle and (damping <= SMALL_DAMPING or idle == IDLE):
                 return tried, self.reduced(self.slopes(tried), 0.0), True, done
             share = float(np.clip(gained / foretold, 0.0, 2.0)) if foretold > 0.0 else 0.0

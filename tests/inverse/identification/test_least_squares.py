@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from scipy.optimize import curve_fit
 
+from saltus.errors import OptionError
 from saltus.inverse.identification.least_squares import Problem
 from saltus.inverse.identification.prediction import Predicted
 from saltus.inverse.identification.recorded_motion import RecordedMotion, Window
@@ -31,13 +32,15 @@ def kinked(t, a, b):
 class Curves:
     """A predictor of one channel by a closed form, with slopes by central differences; counts what is run."""
 
-    def __init__(self, curve):
-        self.curve, self.runs = curve, 0
+    def __init__(self, curve, refused=np.inf):
+        self.curve, self.refused, self.runs, self.largest = curve, refused, 0, 0.0
         self.model, self.channels = SimpleNamespace(nv=1), np.array([0])
         self.sensors = SimpleNamespace(columns=np.zeros(0, int))
 
     def begun(self, window, start, values, by_start, by_parameters):
-        self.runs += 1
+        self.runs, self.largest = self.runs + 1, max(self.largest, values[1])
+        if values[1] > self.refused:
+            raise OptionError("no derivative here")
         found = self.curve(TIME, *values)
         residual = (window.motion.qpos[:, 0] - found)[:, None]
         return SimpleNamespace(values=values, residual=residual) if np.isfinite(found).all() else None
@@ -49,9 +52,9 @@ class Curves:
         return Predicted(begun.residual, np.zeros((len(TIME), 1, 0)), slopes[:, None])
 
 
-def problem_of(curve, data):
+def problem_of(curve, data, **options):
     motion = RecordedMotion(TIME, data[:, None], None, np.zeros((len(TIME), 0)), np.zeros((len(TIME), 0)))
-    return Problem(Curves(curve), [Window(motion, 0, len(TIME) - 1, 0)], LOW, HIGH, False)
+    return Problem(Curves(curve, **options), [Window(motion, 0, len(TIME) - 1, 0)], LOW, HIGH, False)
 
 
 def searched(problem, first, iterations=50):
@@ -91,3 +94,15 @@ def test_a_search_over_kinks_ends():
 def test_it_says_when_iterations_do_not_suffice():
     data = decay(TIME, 2.0, 0.7)
     assert not searched(problem_of(decay, data), (4.5, 4.5), iterations=2)[2]
+
+
+def test_a_trial_without_derivatives_is_a_step_too_far():
+    """From (0.2, 0.2) full steps go beyond b = 0.8; shorter ones reach the values, unless these are beyond it."""
+    data = decay(TIME, 2.0, 0.7)
+    free = problem_of(decay, data)
+    searched(free, (0.2, 0.2))
+    assert free.predictor.largest > 0.8
+    fit, _, converged, _ = searched(problem_of(decay, data, refused=0.8), (0.2, 0.2))
+    assert converged and fit.values == pytest.approx([2.0, 0.7], rel=1e-6)
+    with pytest.raises(OptionError, match="no derivative here"):
+        searched(problem_of(decay, data, refused=0.5), (1.0, 0.3))
