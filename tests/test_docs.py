@@ -35,9 +35,15 @@ def blocks(text, *languages):
 WITH_SAMPLES = [page for page in pages() if blocks(text_of(page), "python")]
 
 
-def run_samples(page, folder):
+def cells(page):
+    """Cells of a notebook's source, without their tags."""
+    found = blocks(text_of(page), "{code-cell} ipython3")
+    return [re.sub(r"^:tags:.*\n", "", body) for body in found]
+
+
+def run_samples(page, folder, samples=None):
     """All samples, one after another in a process of their own, as a reader would try them; no browser is started."""
-    samples = blocks(text_of(page), "python")
+    samples = blocks(text_of(page), "python") if samples is None else samples
     result = subprocess.run(
         [sys.executable, "-c", "\n".join(samples)],
         capture_output=True,
@@ -137,6 +143,13 @@ CHECKS = {
 def test_samples_run(page, tmp_path):
     printed = run_samples(page, tmp_path)
     CHECKS.get(page, lambda printed, folder: None)(printed, tmp_path)
+
+
+@pytest.mark.slow  # a minute
+def test_the_cells_of_the_robots_log_run(tmp_path):
+    """Values are within four standard deviations of the hidden ones, and a combination that is not told is named."""
+    printed = run_samples("tutorials/robot_log.md", tmp_path, cells("tutorials/robot_log.md"))
+    assert "not told apart: " in printed and printed.count("hidden") == 9
 
 
 def test_pages_with_checks_have_samples():

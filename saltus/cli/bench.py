@@ -136,6 +136,18 @@ def identify(quick: Quick = False, json: Json = None) -> None:
     bench_identify(quick=quick, json_path=json)
 
 
+@bench_app.command("identify-arm")
+def identify_arm(
+    duration: Annotated[float, typer.Option(help="Length of the recording of the whole arm, in seconds.")] = 60.0,
+    repeats: Annotated[int, typer.Option(help="Short recordings whose intervals are counted.")] = 200,
+    json: Json = None,
+) -> None:
+    """Identification of an arm of seven joints: deviations from the true values, and how often intervals hold them."""
+    from saltus.bench.identify_arm.command import bench_identify_arm
+
+    bench_identify_arm(duration=duration, repeats=repeats, json_path=json)
+
+
 @bench_app.command()
 def ik(
     quick: Quick = False,

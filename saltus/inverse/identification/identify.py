@@ -14,7 +14,7 @@ from saltus.errors import ModelError, OptionError, warn
 from saltus.integrate.registry import IntegratorChoice
 from saltus.inverse.identification.force_identification import Sought, identified_by_forces
 from saltus.inverse.identification.identification import Identification
-from saltus.inverse.identification.least_squares import Fit, Problem, Reduced
+from saltus.inverse.identification.least_squares import Fit, Problem, Reduced, WindowSlopes
 from saltus.inverse.identification.prediction import Predictor
 from saltus.inverse.identification.recorded_motion import (
     RecordedMotion,
@@ -117,7 +117,6 @@ def identify(
     windows = windows_of(motions, length, predictor.delays.longest(high))
     fitted, kept = _split(windows, share)
     problem = Problem(predictor, fitted, low, high, estimated)
-    _check_felt(problem, names, first)
     fit, linear, converged, done = _search(problem, first, most)
     rollouts = predictor.simulated / sum((w.last - w.first) * w.motion.interval for w in fitted)
     unknowns = len(names) + (len(problem.windows) * 2 * found.nv if estimated else 0)
@@ -271,26 +270,33 @@ def _search(problem: Problem, values: Array, iterations: int) -> tuple[Fit, Redu
     def starts(windows: list[Window]) -> list[State]:
         return [known.get((w.number, w.first)) or problem.predictor.start_of(w) for w in windows]
 
-    for windows in reversed(stages[1:]):
+    for k, windows in enumerate(reversed(stages[1:])):
         stage = Problem(problem.predictor, windows, problem.low, problem.high, problem.estimate_start)
-        fit = stage.search(values, EARLY, starts(windows), ROUGH * stage.samples)[0]
+        begin = stage.begin(values, starts(windows))
+        if not k:
+            _check_felt(problem, stage.slopes(begin), values)
+        fit = stage.search(begin, EARLY, ROUGH * stage.samples)[0]
         values = fit.values
         known = {(w.number, w.first): start for w, start in zip(windows, fit.starts, strict=True)}
-    return problem.search(values, iterations, starts(problem.windows))
+    return problem.search(problem.begin(values, starts(problem.windows)), iterations)
 
 
 # ------------------------------------------------------------ what is known
 
 
-def _check_felt(problem: Problem, names: Sequence[str], values: Array) -> None:
-    """OptionError for parameters on which no residual depends at the start."""
-    starts = [problem.predictor.start_of(window) for window in problem.windows]
-    felt = np.zeros(len(names), bool)
-    for window, start in zip(problem.windows, starts, strict=True):
-        felt |= (problem.predictor.predicted(window, start, values, False).by_parameters != 0).any(axis=(0, 1))
+def _check_felt(problem: Problem, slopes: list[WindowSlopes], values: Array) -> None:
+    """OptionError for parameters on which no residual depends at the start.
+
+    `slopes`: of short windows, which mostly show it; where they do not, whole windows are run.
+    """
+    predictor = problem.predictor
+    felt = np.any([(w.by_parameters != 0).any(axis=0) for w in slopes], axis=0)
+    for window in problem.windows:
         if felt.all():
             return
-    refuse_silent(names, felt)
+        start = predictor.start_of(window)
+        felt |= (predictor.predicted(window, start, values, False).by_parameters != 0).any(axis=(0, 1))
+    refuse_silent(predictor.names, felt)
 
 
 def _curves(problem: Problem, fit: Fit, labels: Sequence[str]) -> tuple[tuple[str, Array, Array, Array], ...]:

@@ -14,11 +14,13 @@ from numpy.typing import NDArray
 
 from saltus.control.tangent_states import State, difference, displaced, put_state, state_of
 from saltus.errors import DivergenceError, ModelError, OptionError
-from saltus.inverse.identification.control_delays import ControlDelays
+from saltus.inverse.identification.control_delays import ControlDelays, Held
 from saltus.inverse.identification.recorded_motion import RecordedMotion, Window
 from saltus.inverse.identification.sensor_channels import NONE, SensorChannels, by_state, exact, reading
 from saltus.model.model import Model
+from saltus.number.kinds import NTANGENT
 from saltus.simulate.derivatives.linearize import run_tangents
+from saltus.simulate.derivatives.run_tangents import RunTangents
 from saltus.simulate.simulation import Simulation
 
 Array = NDArray[np.float64]
@@ -32,6 +34,23 @@ class Predicted(NamedTuple):
     residual: Array
     by_start: Array
     by_parameters: Array
+
+
+class Begun(NamedTuple):
+    """A predicted motion, with derivatives along some groups of directions.
+
+    held: its controls. slopes [samples, states, directions]: of its states. left: directions without derivatives yet.
+    residual [samples, channels].
+    """
+
+    window: Window
+    start: State
+    values: Array
+    held: list[list[Held]]
+    slopes: Array
+    states: list[State]
+    left: list[int]
+    residual: Array
 
 
 class Predictor:
@@ -80,7 +99,7 @@ class Predictor:
         try:
             for k, held in enumerate(self.delays.held(window, self._substeps(window), values)):
                 sim.ctrl[:] = held[0].ctrl
-                rows.append(self._row(window, k, sim))
+                rows.append(self._compared(window, k, state_of(sim), held[0].ctrl, sim))
                 for part in held if k < window.last - window.first else ():
                     sim.ctrl[:] = part.ctrl
                     sim.step(part.steps)
@@ -91,33 +110,65 @@ class Predictor:
 
     def predicted(self, window: Window, start: State, values: Array, by_start: bool = True) -> Predicted:
         """Residuals with derivatives, by the start only if asked for; DivergenceError if the motion diverges."""
+        begun = self.begun(window, start, values, by_start)
+        if begun is None:
+            raise OptionError("identify: the model cannot have the values at which the search starts")
+        return self.completed(begun)
+
+    def begun(
+        self, window: Window, start: State, values: Array, by_start: bool = True, by_parameters: bool = True
+    ) -> Begun | None:
+        """The motion with its first group of directions; None if the model cannot have the values.
+
+        A trial costs one run, and the other groups follow where it is accepted. DivergenceError if the motion diverges.
+        """
         sim = self._at_start(window, start, values)
         if sim is None:
-            raise OptionError("identify: the model cannot have the values at which the search starts")
+            return None
         running = run_tangents(sim.engine, self._own)
         nv, first = self.model.nv, running.first_parameter
         late = [running.states + c for k in self.delays.sought for c in _range(self.delays.controls_of(k))]
-        wanted = [*range(2 * nv if by_start else 0), *late, *range(first, first + len(self._own))]
+        own = [*late, *range(first, first + len(self._own))] if by_parameters else []
+        wanted = [*range(2 * nv if by_start else 0), *own]
+        group = [k for k in wanted if k // NTANGENT == wanted[0] // NTANGENT]
         held = self.delays.held(window, self._substeps(window), values)
-        states, slopes = list[State](), np.zeros((window.last - window.first + 1, running.states, running.directions))
-        for group, column in enumerate(running.columns(wanted)):
-            self.simulated += (window.last - window.first) * window.motion.interval
-            for k, S in enumerate(slopes):
-                for part in held[k - 1] if k else ():
-                    running.set_ctrl(part.ctrl, part.slope if late else None)
-                    running.advance(part.steps)
-                running.read(S, column)
-                if not group:
-                    states.append(
-                        (running.values("qpos"), running.values("qvel"), running.values("act")[: sim.model.na])
-                    )
-        slopes = self._in_order(slopes, running.states, first)
-        rows = np.array([self._difference(window, k, here) for k, here in enumerate(states)])
+        slopes = np.zeros((window.last - window.first + 1, running.states, running.directions))
+        found = Begun(window, start, values, held, slopes, [], wanted[len(group) :], np.zeros(0))
+        self._run(found, running, group)
+        rows = [self._compared(window, k, at, held[k][0].ctrl, sim) for k, at in enumerate(found.states)]
+        return found._replace(residual=np.array(rows))
+
+    def completed(self, begun: Begun) -> Predicted:
+        """Residuals and derivatives of a motion that was begun, with the groups of directions that it lacks."""
+        window, start, values, held, slopes, states, left, rows = begun
+        sim = self._at_start(window, start, values)
+        assert sim is not None
+        running, nv = run_tangents(sim.engine, self._own), self.model.nv
+        if left:
+            self._run(begun, running, left)
+        running.check_parameters(slopes[..., running.first_parameter :])
+        slopes = self._in_order(slopes, running.states, running.first_parameter)
         chosen = slopes[:, self.channels]
         if len(self.sensors.columns):
-            missed, moved = self._sensors(window, states, values, slopes, [parts[0].ctrl for parts in held])
-            rows, chosen = np.concatenate([rows, missed], axis=1), np.concatenate([chosen, moved], axis=1)
+            moved = self._sensor_slopes(window, states, values, slopes, [parts[0].ctrl for parts in held])
+            chosen = np.concatenate([chosen, moved], axis=1)
         return Predicted(rows, chosen[..., : 2 * nv], chosen[..., 2 * nv :])
+
+    def _run(self, begun: Begun, running: RunTangents, wanted: list[int]) -> None:
+        """Run along a window once for each group of directions, whose slopes are written, and states if none are."""
+        window, count = begun.window, len(begun.slopes)
+        new = not begun.states
+        for column in running.columns(wanted):
+            self.simulated += (window.last - window.first) * window.motion.interval
+            for k in range(count):
+                for part in begun.held[k - 1] if k else ():
+                    running.set_ctrl(part.ctrl, part.slope if self.delays.sought else None)
+                    running.advance(part.steps)
+                running.read(begun.slopes[k], column)
+                if new:
+                    act = running.values("act")[: self.model.na]
+                    begun.states.append((running.values("qpos"), running.values("qvel"), act))
+            new = False
 
     def _in_order(self, slopes: Array, states: int, first: int) -> Array:
         """Columns of slopes by dq and dv at the start, then by the parameters, those of delays among them."""
@@ -129,29 +180,28 @@ class Predictor:
             out[..., 2 * nv + place] = slopes[..., states + own.start : states + own.stop].sum(axis=-1)
         return out
 
-    def _sensors(
+    def _sensor_slopes(
         self, window: Window, states: list[State], values: Array, slopes: Array, controls: list[Array]
-    ) -> tuple[Array, Array]:
-        """Residuals of readings [samples, s], and their slopes along the directions of those of the states."""
-        missed, moved = [], []
+    ) -> Array:
+        """Slopes of readings [samples, s], along the directions of those of the states."""
+        moved = []
         for k, (here, S) in enumerate(zip(states, slopes, strict=True)):
-            found, H, P = self._reading_slopes(window, controls[k], here, values)
-            missed.append(self._missed(window, k, found))
+            H, P = self._reading_slopes(window, controls[k], here, values)
             moved.append(H @ S)
             moved[-1][:, 2 * self.model.nv :] += P
-        return np.array(missed), np.array(moved)
+        return np.array(moved)
 
-    def _reading_slopes(self, window: Window, ctrl: Array, here: State, values: Array) -> tuple[Array, Array, Array]:
-        """Readings [s] in a state, with their own derivatives by the state [s, 2 nv + na] and parameters [s, k]."""
+    def _reading_slopes(self, window: Window, ctrl: Array, here: State, values: Array) -> tuple[Array, Array]:
+        """Derivatives of readings in a state by the state [s, 2 nv + na] and by parameters [s, k] directly."""
         columns = self.sensors.columns
         sim = self._with_values(window, values)
         assert sim is not None
         found = reading(sim, columns, here, ctrl)
         slopes = exact(sim, self.sensors, self.names)
         if slopes is not None:
-            return found, *slopes
+            return slopes
         P = self._by_parameters(window, here, ctrl, values, found)
-        return found, by_state(sim, columns, here, ctrl), P
+        return by_state(sim, columns, here, ctrl), P
 
     def _by_parameters(self, window: Window, here: State, ctrl: Array, values: Array, found: Array) -> Array:
         """Derivatives [s, k] of readings, `found` at these values of the parameters, by central differences."""
@@ -216,12 +266,12 @@ class Predictor:
             self._sims[key] = made
         return self._sims[key]
 
-    def _row(self, window: Window, k: int, sim: Simulation) -> Array:
-        """Differences [channels] from the prediction to the data at sample k of a window."""
-        row = self._difference(window, k, state_of(sim))
+    def _compared(self, window: Window, k: int, here: State, ctrl: Array, sim: Simulation) -> Array:
+        """Differences [channels] from a state, and the readings in it, to the data at sample k of a window."""
+        row = self._difference(window, k, here)
         if not len(self.sensors.columns):
             return row
-        return np.concatenate([row, self._missed(window, k, np.array(sim.sensordata)[self.sensors.columns])])
+        return np.concatenate([row, self._missed(window, k, reading(sim, self.sensors.columns, here, ctrl))])
 
     def _difference(self, window: Window, k: int, here: State) -> Array:
         """Differences [channels] from a state to the data at sample k of a window."""

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 import mujoco
 
+from saltus.contact.counts import NCON
 from saltus.contact.pairs import contact_pairs
 from saltus.errors import OptionError
 from saltus.model.actuator_enums import (
@@ -197,6 +198,8 @@ def constant_normal(name: str, geoms: str) -> OptionError:
 
 def touching(m: Struct, d: Struct) -> list[tuple[int, int]]:
     """The geoms of the present contacts; -1 for a deformable body."""
+    if not m.nconmax or not d.views["count"][NCON]:
+        return []
     sides = contact_pairs(m, d)
     return list(zip(sides.geom1.tolist(), sides.geom2.tolist(), strict=True))
 

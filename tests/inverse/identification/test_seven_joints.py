@@ -6,59 +6,24 @@ derivatives by these numbers and C the covariance that is stated. Of 64 normal d
 100 such tests, and this one has a fixed seed.
 """
 
-import numpy as np
 import pytest
-from helpers.driven_arm import driven_arm, recorded
-from scipy.linalg import qr
 
 import saltus
-
-JOINTS = range(7)
-
-
-def slopes(model, names):
-    """Derivatives [parameters, names] of all inertial parameters, by central differences."""
-    columns = []
-    for name in names:
-        value, h = model.value(name), 1e-5
-        ends = [saltus.inertial_parameters(model.changed({name: value + s * h})).values for s in (1, -1)]
-        columns.append((ends[0] - ends[1]) / (2 * h))
-    return np.array(columns).T
-
-
-def telling_numbers(model, base):
-    """As many numbers of mass distributions as there are base parameters, by which these change independently."""
-    names = [f"body_pseudo_inertia[link{k}][{i}]" for k in JOINTS for i in range(10)]
-    sizes = abs(base.matrix) @ np.maximum(abs(saltus.inertial_parameters(model).values), 0.01)
-    order = qr(base.matrix @ slopes(model, names) / sizes[:, None], pivoting=True)[2]
-    return [names[i] for i in sorted(order[: len(base.values)])]
+from saltus.bench.identify_arm import command
+from saltus.bench.identify_arm.driven_arm import driven_arm, recorded
 
 
 @pytest.mark.slow  # 64 parameters
 def test_base_parameters_friction_and_delays_of_an_arm():
-    model, random = saltus.load(driven_arm()), np.random.default_rng(9)
+    model = saltus.load(driven_arm())
     base = saltus.base_parameters(model)
     assert len(base.values) == 43  # the minimal number for such an arm: Gautier & Khalil (1990)
-    inertial = telling_numbers(model, base)
-    motors = [f"{field}[joint{k}]" for field in ("dof_damping", "dof_frictionloss") for k in JOINTS]
-    delays = [f"actuator_delay[motor{k}]" for k in JOINTS]
-    true = {name: float(model.value(name)) for name in [*inertial, *motors, *delays]}
-    first, bounds = {}, {}
-    for name in inertial:
-        span = 0.15 if name[-2] in "789" else 1.5  # m, or of logarithms
-        first[name] = true[name] + span / 15 * random.uniform(-1, 1)
-        bounds[name] = true[name] - span, true[name] + span
-    first |= {name: 0.6 * true[name] for name in motors} | {name: 0.02 for name in delays}
-    bounds |= {name: (0.01, 6.0) for name in motors} | {name: (0.01, 0.04) for name in delays}
-    fit = saltus.identify(model.changed(first), recorded(model, 10), bounds)
+    inertial = command.telling_numbers(model, base)
+    fit = command.fitted(model, recorded(model, 10), inertial, holdout=0.2)
     assert fit.converged and fit.unidentified == () and fit.at_bound == ()
-    for name in [*motors, *delays]:
-        assert abs(fit.values[name] - true[name]) < 3 * fit.std[name], name
-    G, count = base.matrix @ slopes(fit.model, inertial), len(inertial)
-    deviations = np.sqrt(np.diag(G @ fit.covariance[:count, :count] @ G.T))
-    found = base.matrix @ saltus.inertial_parameters(fit.model).values
-    assert (abs(found - base.values) < 3 * deviations).all()
-    assert max(fit.std[name] for name in delays) < 0.001  # a tenth of a step
+    assert command.largest(fit, model, [*command.MOTORS, *command.DELAYS]) < 3
+    assert (abs(command.base_deviations(fit, base, inertial)) < 3).all()
+    assert max(fit.std[name] for name in command.DELAYS) < 0.001  # a tenth of a step
 
 
 def test_gear_armature_and_friction_of_a_motor():
