@@ -69,7 +69,7 @@ def smooth_abs(x: ArrayLike, width: float) -> Array:
     """|x| rounded within `width` of 0: sqrt(x² + width²) - width, which is x² / (2 width) near 0.
 
     Source: Tassa, Erez & Todorov, Synthesis and stabilization of complex behaviors through online trajectory
-    optimization (2012), section IV.
+    optimization (2012).
     """
     return np.sqrt(np.square(x) + width**2) - width
 
@@ -80,7 +80,7 @@ def capture_point(com: Array, velocity: Array, gravity: float) -> Array:
     `com` [..., 3] (m) and `velocity` [..., 3] (m/s) of the centre of mass; `gravity` (m/s²). An inverted pendulum of
     constant height z has ξ = x + x' sqrt(z / g).
 
-    Source: Pratt, Carff, Drakunov & Goswami, Capture point: a step toward humanoid push recovery (2006), equation 6.
+    Source: Pratt, Carff, Drakunov & Goswami, Capture point: a step toward humanoid push recovery (2006).
     """
     height = np.maximum(com[..., 2:], LOWEST)
     return com[..., :2] + velocity[..., :2] * np.sqrt(height / gravity)
@@ -121,23 +121,24 @@ class HumanoidCost:
 
     def terms(self, rollout: Rollout) -> dict[str, Array]:
         """Each term [samples, T] by its name in WEIGHTS, without its weight."""
-        place, forward = np.asarray(rollout.xpos, float), self.goal.direction
-        frames = np.asarray(rollout.xmat, float).reshape(*place.shape[:3], 3, 3)
-        com, q = np.asarray(rollout.subtree_com[:, :, 0], float), np.asarray(rollout.qpos, float)
+        forward, q = self.goal.direction, rollout.qpos
+        com = np.asarray(rollout.subtree_com[:, :, 0], float)
         velocity = np.gradient(com, self._timestep, axis=1) if com.shape[1] > 1 else np.zeros_like(com)
         velocity[..., :2] -= self.goal.speed * forward
-        soles = place[:, :, self._feet] + frames[:, :, self._feet] @ SOLE
+        frames = rollout.xmat.reshape(*com.shape[:2], -1, 3, 3)
+        feet = frames[:, :, self._feet]
+        soles = rollout.xpos[:, :, self._feet] + feet @ SOLE
         off = capture_point(com, velocity, self._gravity) - soles[..., :2].mean(axis=2)
         lifted = soles[..., 2] - (swing_heights(rollout.time) if self.goal.speed else 0.0)
-        head = place[:, :, self._head, 2]
-        up = np.clip((head - DOWN) / (UP - DOWN), 0.0, 1.0)
         apart = (soles[:, :, 0, :2] - soles[:, :, 1, :2]) @ [-forward[1], forward[0]]
+        head = rollout.xpos[:, :, self._head, 2].astype(float)
+        up = np.clip((head - DOWN) / (UP - DOWN), 0.0, 1.0)
         return {
             "head": smooth_abs(head - HEAD, WIDTHS["height"]),
-            "pelvis": smooth_abs(place[:, :, self._pelvis, 2] - PELVIS, WIDTHS["height"]),
+            "pelvis": smooth_abs(rollout.xpos[:, :, self._pelvis, 2] - PELVIS, WIDTHS["height"]),
             "balance": smooth_abs(np.linalg.norm(off, axis=-1), WIDTHS["balance"]),
             "upright": 1.0 - frames[:, :, self._chest, 2, 2],
-            "soles": (1.0 - frames[:, :, self._feet, 2, 2]).sum(axis=-1),
+            "soles": (1.0 - feet[..., 2, 2]).sum(axis=-1),
             "facing": 1.0 - frames[:, :, self._pelvis, :2, 0] @ forward,
             "velocity": (velocity[..., :2] ** 2).sum(axis=-1),
             "rates": np.minimum(np.square(rollout.qvel[..., 6:]), FASTEST**2).sum(axis=-1),

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from saltus.model.model import Model
     from saltus.simulate.simulation import Simulation
 
-TITLE = "Humanoid that catches itself, planned ahead"
+TITLE = "Humanoid, planned ahead"
 TIMESTEP = 0.01  # s, of the simulation and of the samples
 HORIZON, HELD, PERIOD = 0.8, 0.15, 0.04  # s: what is planned, between knots of a sample, between plans
 SAMPLES, TEMPERATURE = 96, 0.05  # number, and unit of the mean of their costs over the steps
@@ -44,7 +44,7 @@ STRENGTHS = {
 
 
 def strong_humanoid() -> Model:
-    """The bundled humanoid with servos whose torques stay within STRENGTHS."""
+    """The bundled humanoid, with torques bounded by STRENGTHS (N m), about those of a strong man's joints."""
     spec = mujoco.MjSpec.from_file(str(BUNDLED / "humanoid.xml"))
     for actuator in spec.actuators:
         most = STRENGTHS[actuator.name.removeprefix("left_").removeprefix("right_")]
@@ -52,8 +52,14 @@ def strong_humanoid() -> Model:
     return load(spec)
 
 
-def planner(sim: Simulation, goal: Goal, samples: int = SAMPLES, threads: int | None = 1) -> SamplingPlanner:
-    """The planner for a simulation of the humanoid; its goal may be changed between plans."""
+def humanoid_planner(sim: Simulation, goal: Goal, samples: int = SAMPLES, threads: int | None = 1) -> SamplingPlanner:
+    """The planner for a simulation of the humanoid, by `saltus.mppi`, with the cost of `HumanoidCost`.
+
+    `goal`: may be changed between plans. `samples`, `threads`: futures of each plan, and threads that simulate them.
+
+    Raises:
+        OptionError: the model has not the bodies or joints of the bundled humanoid, or `saltus.mppi` does not take it.
+    """
     steps, hold, every = (max(round(time / sim.timestep), 1) for time in (HORIZON, HELD, PERIOD))
     cost = HumanoidCost(sim.model, goal, sim.timestep)
     return mppi(
@@ -92,8 +98,9 @@ class HumanoidSession(PlannedSession):
 
     def __init__(self, setup: LabStart, downloads: Downloads):
         self.goal = Goal()
-        made = planner(setup.simulation(), self.goal)
+        made = humanoid_planner(setup.simulation(), self.goal)
         super().__init__(setup, downloads, made, plan=("head", "pelvis", "left_foot", "right_foot"))
+        self.follow = "pelvis"
 
     def make_handles(self) -> list[Handle]:
         speed = slider("walking speed", "walking speed", "input", 0.0, 1.0, "m/s")
@@ -128,5 +135,6 @@ class HumanoidSession(PlannedSession):
 
 def humanoid_mppi(downloads: Downloads, options: Mapping[str, Any]) -> HumanoidSession:
     """Open a session of the scene, with the humanoid standing."""
-    given = {"key": "standing", "timestep": TIMESTEP, "plots": ("qpos[root.z]", "qvel[root.x]")}
+    plots = ("qpos[root.z]", "qvel[root.x]", "qpos[left_knee]", "qpos[right_knee]")
+    given = {"key": "standing", "timestep": TIMESTEP, "phase": "left_knee", "plots": plots}
     return HumanoidSession(LabStart("humanoid_mppi", TITLE, strong_humanoid(), **{**given, **options}), downloads)

@@ -12,7 +12,7 @@ from helpers.lab import FRAME, assert_same_state, do, notices, opened, run
 import saltus
 from saltus.lab.data.recording import Downloads
 from saltus.lab.scene.humanoid_cost import Goal
-from saltus.lab.scene.humanoid_mppi import NOISE, STRENGTHS, TIMESTEP, WALK, planner, strong_humanoid
+from saltus.lab.scene.humanoid_mppi import NOISE, STRENGTHS, TIMESTEP, WALK, humanoid_planner, strong_humanoid
 from saltus.lab.scene.scenes import scenes
 
 PUSH, PUSHED = 60.0, 0.2  # N s, s
@@ -69,7 +69,7 @@ def test_it_catches_itself_where_its_servos_let_it_fall(model, direction):
     free = acting(start(model), lambda sim: 0.0, 3.0, push)
     assert free[-1, 0] < FALLEN
     sim = start(model)
-    caught = acting(sim, planner(sim, Goal()), 3.0, push)
+    caught = acting(sim, humanoid_planner(sim, Goal()), 3.0, push)
     assert caught[:, 0].min() > 1.1 and caught[-50:, 0].min() > 1.2
     mass = float(sim.model.body_mass.sum())
     last = np.gradient(caught[-100:, 1:], TIMESTEP, axis=0)[:, :2].mean(axis=0)
@@ -82,7 +82,7 @@ def test_it_gets_up_from_its_back(model):
     sim.step(50)
     lying = acting(start(model, "lying"), lambda sim: 0.0, 1.0)
     assert lying[-1, 0] < 0.3
-    up = acting(sim, planner(sim, Goal()), 6.0)
+    up = acting(sim, humanoid_planner(sim, Goal()), 6.0)
     assert (up[:, 0] > 1.3).any() and up[-50:, 0].min() > 1.1
 
 
@@ -90,7 +90,7 @@ def test_it_gets_up_from_its_back(model):
 def test_it_walks(model):
     sim = start(model)
     feet = [sim.model.names("body").index(f"{side}_foot") for side in ("left", "right")]
-    control, heights = planner(sim, Goal(speed=WALK)), []
+    control, heights = humanoid_planner(sim, Goal(speed=WALK)), []
 
     def recorded(now):
         heights.append(now.data.xpos[feet, 2])
@@ -108,6 +108,7 @@ def test_goals_by_sliders_and_keys():
     try:
         ids = [slider["id"] for slider in session.scene()["sliders"][:2]]
         assert ids == ["walking speed", "heading"] and session.status()["walking"] is False
+        assert session.status()["follow"] == "pelvis"
         session.do_keydown("w")
         assert session.goal.speed == WALK == session.slider_values()["walking speed"] and session.status()["walking"]
         session.do_keydown("q")
@@ -138,7 +139,7 @@ def test_the_scene_runs_as_the_planner_does_and_is_pulled():
     session = opened("humanoid_mppi")
     run(session, 0.3)
     other = session.setup.simulation()
-    other.run(session.sim.time, control=planner(other, Goal()), progress=False)
+    other.run(session.sim.time, control=humanoid_planner(other, Goal()), progress=False)
     assert_same_state(session.sim, other)
     assert session.drawings() and session.sim.time > 0.2
     chest = session.sim.model.names("body").index("chest")
