@@ -113,13 +113,13 @@ class HumanoidCost:
         """The weighted sum of all terms."""
         weights = WEIGHTS | WALKING if self.goal.speed else WEIGHTS
         found = self.terms(rollout)
-        total = np.zeros_like(found["head"])
+        total: Array = np.zeros(found["head"].shape)
         for name, weight in weights.items():
             if weight:
                 total += weight * found[name]
         return total
 
-    def terms(self, rollout: Rollout) -> dict[str, Array]:
+    def terms(self, rollout: Rollout) -> dict[str, NDArray[np.floating]]:
         """Each term [samples, T] by its name in WEIGHTS, without its weight."""
         forward, q = self.goal.direction, rollout.qpos
         com = np.asarray(rollout.subtree_com[:, :, 0], float)

@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import mujoco
+import numpy as np
+from numpy.typing import NDArray
 
 from saltus.control.mppi import SamplingPlanner, mppi
 from saltus.lab.controls.sliders import Handle, slider
@@ -24,6 +26,7 @@ from saltus.model.load import BUNDLED, load
 if TYPE_CHECKING:
     from saltus.lab.data.recording import Downloads
     from saltus.model.model import Model
+    from saltus.simulate.batches.rollout import Rollout
     from saltus.simulate.simulation import Simulation
 
 TITLE = "Humanoid, planned ahead"
@@ -62,9 +65,13 @@ def humanoid_planner(sim: Simulation, goal: Goal, samples: int = SAMPLES, thread
     """
     steps, hold, every = (max(round(time / sim.timestep), 1) for time in (HORIZON, HELD, PERIOD))
     cost = HumanoidCost(sim.model, goal, sim.timestep)
+
+    def mean_cost(rollout: Rollout) -> NDArray[np.float64]:
+        return cost(rollout).mean(axis=1)
+
     return mppi(
         sim,
-        lambda rollout: cost(rollout).mean(axis=1),
+        mean_cost,
         steps,
         noise=joint_noise(sim.model.names("actuator"), NOISE),
         temperature=TEMPERATURE,
