@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from saltus.arguments import function, numbers, positive, several, whole_number
 from saltus.control.horizon import steps_of
-from saltus.control.noise_spline import INTERPOLATIONS, spline_matrix
+from saltus.control.noise_spline import INTERPOLATIONS, NoiseSpline
 from saltus.control.tangent_states import check_simulation, control_ranges
 from saltus.errors import DivergenceError, OptionError
 from saltus.simulate.batch import Batch
@@ -59,7 +59,7 @@ class SamplingPlanner:
         sim: Simulation,
         costs: tuple[Callable[..., ArrayLike], BatchCost | None],
         controls: Array,
-        sampling: tuple[int, Array, Array, float | None, int],
+        sampling: tuple[int, Array, NoiseSpline, float | None, int],
         batch: Batch,
         record: Sequence[str] | str | None,
     ):
@@ -114,10 +114,10 @@ class SamplingPlanner:
 
     def _improve(self, sim: Simulation) -> None:
         """Sample about the plan and weigh what it costs; the first sample is the plan itself."""
-        knots, nu = self._spline.shape[1], self.controls.shape[1]
-        noise = self._rng.standard_normal((self._samples, knots, nu)) * self._noise
+        shape = self._samples, self._spline.knots, self.controls.shape[1]
+        noise = self._rng.standard_normal(shape) * self._noise
         noise[0] = 0.0
-        tried = np.matmul(self._spline, noise)
+        tried = self._spline(noise)
         tried += self.controls
         np.clip(tried, self._low, self._high, out=tried)
         self._batch.set_from(sim)
@@ -235,5 +235,5 @@ def mppi(
     if record is not None:
         for name in [record] if isinstance(record, str) else several("record", record):
             check_name(name)
-    sampling = (count, sigma, spline_matrix(steps, least[0], interpolation), weighing, least[1])
+    sampling = (count, sigma, NoiseSpline(steps, least[0], interpolation), weighing, least[1])
     return SamplingPlanner(sim, costs, first, sampling, batch, record)

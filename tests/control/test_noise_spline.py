@@ -9,7 +9,7 @@ import pytest
 from scipy.interpolate import CubicSpline
 
 import saltus
-from saltus.control.noise_spline import INTERPOLATIONS, spline_matrix
+from saltus.control.noise_spline import INTERPOLATIONS, NoiseSpline
 
 SLIDE = """
 <mujoco><option timestep="0.1" gravity="0 0 0"/><worldbody><body><joint name="a" type="slide"/>
@@ -20,21 +20,24 @@ SLIDE = """
 @pytest.mark.parametrize("interpolation", INTERPOLATIONS)
 @pytest.mark.parametrize(("steps", "hold"), [(1, 1), (1, 4), (7, 1), (12, 3), (13, 3), (11, 20)])
 def test_constants_stay_and_knots_are_met(interpolation, steps, hold):
-    W = spline_matrix(steps, hold, interpolation)
-    assert W.shape[0] == steps and (W.shape[1] - 2) * hold < steps  # no knot but the last is beyond the last step
-    np.testing.assert_allclose(W.sum(axis=1), 1.0, rtol=0, atol=1e-14)
-    y = np.random.default_rng(0).standard_normal(W.shape[1])
+    spline = NoiseSpline(steps, hold, interpolation)
+    assert (spline.knots - 2) * hold < steps  # no knot but the last is beyond the last step
+    np.testing.assert_allclose(spline(np.ones((4, spline.knots, 2))), np.ones((4, steps, 2)), rtol=0, atol=1e-14)
+    y = np.random.default_rng(0).standard_normal((3, spline.knots, 2))
     met = np.arange(0, steps, hold)
-    np.testing.assert_allclose((W @ y)[met], y[: len(met)], rtol=0, atol=1e-14)
+    np.testing.assert_allclose(spline(y)[:, met], y[:, : len(met)], rtol=0, atol=1e-14)
 
 
 def test_between_knots():
-    y = np.random.default_rng(1).standard_normal(5)
+    y = np.random.default_rng(1).standard_normal((5, 2))
     at, places = np.arange(13), 3 * np.arange(5)
-    np.testing.assert_array_equal(spline_matrix(13, 3, "zero") @ y, y[at // 3])
-    np.testing.assert_allclose(spline_matrix(13, 3, "linear") @ y, np.interp(at, places, y), rtol=0, atol=1e-15)
+    np.testing.assert_array_equal(NoiseSpline(13, 3, "zero")(y), y[at // 3])
+    lines = np.stack([np.interp(at, places, column) for column in y.T], axis=1)
+    np.testing.assert_allclose(NoiseSpline(13, 3, "linear")(y), lines, rtol=0, atol=1e-15)
     cubic = CubicSpline(places, y, bc_type="natural")(at)
-    np.testing.assert_allclose(spline_matrix(13, 3, "cubic") @ y, cubic, rtol=0, atol=1e-14)
+    np.testing.assert_allclose(NoiseSpline(13, 3, "cubic")(y), cubic, rtol=0, atol=1e-14)
+    for interpolation in INTERPOLATIONS:
+        np.testing.assert_array_equal(NoiseSpline(5, 1, interpolation)(y), y)  # a knot at each step
 
 
 @pytest.mark.parametrize("interpolation", INTERPOLATIONS)
@@ -50,8 +53,8 @@ def test_samples_are_splines(interpolation):
     how = dict(noise=2.0, samples=2000, threads=1, record="qpos", hold=4, interpolation=interpolation)
     saltus.mppi(sim, cost, 9, **how)(sim)
     (found,) = tried
-    W = spline_matrix(9, 4, interpolation)
-    np.testing.assert_allclose(found, found[:, ::4] @ W.T, rtol=0, atol=1e-12)
+    again = NoiseSpline(9, 4, interpolation)(found[:, ::4, None])[..., 0]
+    np.testing.assert_allclose(found, again, rtol=0, atol=1e-12)
     deviation = found[1:, ::4].std(axis=0)  # its standard error is σ / √(2 n)
     np.testing.assert_allclose(deviation, 2.0, rtol=5 / np.sqrt(2 * 1999))
 
