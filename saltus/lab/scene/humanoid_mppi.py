@@ -16,12 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from saltus.control.mppi import SamplingPlanner, mppi
+from saltus.errors import OptionError
 from saltus.lab.controls.sliders import Handle, slider
 from saltus.lab.making.setup import LabStart
 from saltus.lab.scene.humanoid_cost import RECORD, Goal, HumanoidCost, joint_noise
 from saltus.lab.scene.planned import PlannedSession
 from saltus.lab.scene.servo import action
 from saltus.model.load import BUNDLED, load
+from saltus.simulate.laws.contact import find_contact_law
 
 if TYPE_CHECKING:
     from saltus.lab.data.recording import Downloads
@@ -141,7 +143,11 @@ class HumanoidSession(PlannedSession):
 
 
 def humanoid_mppi(downloads: Downloads, options: Mapping[str, Any]) -> HumanoidSession:
-    """Open a session of the scene, with the humanoid standing."""
+    """Open a session of the scene, with the humanoid standing. OptionError: its contact is to be hard."""
+    if find_contact_law(options.get("contact", "soft")).name != "soft":
+        raise OptionError(
+            "humanoid_mppi plans with soft contact; the scene humanoid has hard contact, without a planner"
+        )
     plots = ("qpos[root.z]", "qvel[root.x]", "qpos[left_knee]", "qpos[right_knee]")
     given = {"key": "standing", "timestep": TIMESTEP, "phase": "left_knee", "plots": plots}
     return HumanoidSession(LabStart("humanoid_mppi", TITLE, strong_humanoid(), **{**given, **options}), downloads)

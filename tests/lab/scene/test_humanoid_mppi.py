@@ -134,6 +134,11 @@ def test_goals_by_sliders_and_keys():
         session.close()
 
 
+def test_hard_contact_is_refused_by_name():
+    with pytest.raises(saltus.OptionError, match="humanoid_mppi plans with soft contact"):
+        scenes()["humanoid_mppi"].open(Downloads(), {"contact": "hard"})
+
+
 @pytest.mark.slow
 def test_the_scene_runs_as_the_planner_does_and_is_pulled():
     session = opened("humanoid_mppi")
