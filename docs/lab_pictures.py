@@ -97,6 +97,22 @@ def humanoid(page):
     set_speed(page, 1.0)
 
 
+def humanoid_mppi(page):
+    """It walks, pulled back by an arm, with its plan drawn."""
+    turn(page, -130, 10)
+    key(page, "w")
+    run_to(page, 2.0)
+    page.tab.evaluate("document.getElementById('panel').scrollTop = 0")
+    hand = page.get("lab.project('right_forearm', [0, 0, -0.3])")
+    page.tab.mouse.move(hand["x"], hand["y"])
+    page.tab.mouse.down()
+    page.tab.mouse.move(hand["x"] - 60, hand["y"] - 20, steps=5)
+    key(page, "Space")
+    page.until("lab.frame.time > 2.3", 60)
+    key(page, "Space")
+    page.until("!lab.status.playing")
+
+
 def turn(page, right, down):
     """Turn the camera by dragging with the Ctrl key."""
     box = page.tab.locator("#canvas").bounding_box()
@@ -134,6 +150,7 @@ PICTURES = (
     Picture("ghosts", "pendulum_ghosts", ghosts),
     Picture("double-pendulum", "double_pendulum_ghosts", double_pendulum, dark=True),
     Picture("humanoid", "humanoid", humanoid),
+    Picture("humanoid-mppi", "humanoid_mppi", humanoid_mppi),
     Picture("policy", open_follow, follow),
 )
 

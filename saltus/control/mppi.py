@@ -7,7 +7,8 @@ From the plan u_k, samples u_k + ε_k with ε ~ N(0, σ²) run side by side; wit
 (Williams, Wagener, Goldfain, Drews, Rehg, Boots & Theodorou, Information theoretic MPC for model-based reinforcement
 learning (2017), algorithm 2, with γ = 0). As λ goes to zero the best sample is the plan: predictive sampling (Howell et
 al., Predictive sampling: real-time behaviour synthesis with MuJoCo (2022), algorithm 1). Each plan begins with the one
-before, moved by the time that has gone. Costs of recorded fields take one call for all samples and steps
+before, moved by the time that has gone. Noise is a spline through a few knots, held or smooth, so that samples are few
+numbers and differ over a long time. Costs of recorded fields take one call for all samples and steps
 (`Batch.rollout`), those of a batch a call at each step.
 """
 
@@ -21,6 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from saltus.arguments import function, numbers, positive, several, whole_number
 from saltus.control.horizon import steps_of
+from saltus.control.noise_spline import INTERPOLATIONS, NoiseSpline
 from saltus.control.tangent_states import check_simulation, control_ranges
 from saltus.errors import DivergenceError, OptionError
 from saltus.simulate.batch import Batch
@@ -57,13 +59,13 @@ class SamplingPlanner:
         sim: Simulation,
         costs: tuple[Callable[..., ArrayLike], BatchCost | None],
         controls: Array,
-        sampling: tuple[int, Array, int, float | None, int],
+        sampling: tuple[int, Array, NoiseSpline, float | None, int],
         batch: Batch,
         record: Sequence[str] | str | None,
     ):
         self._cost, self._final = costs
         self._record = record
-        self._samples, self._noise, self._hold, self._temperature, self._every = sampling
+        self._samples, self._noise, self._spline, self._temperature, self._every = sampling
         self._low, self._high = control_ranges(sim)
         self._batch, self._model, self._timestep = batch, sim.model, sim.timestep
         self._rng = np.random.default_rng(0)
@@ -112,11 +114,10 @@ class SamplingPlanner:
 
     def _improve(self, sim: Simulation) -> None:
         """Sample about the plan and weigh what it costs; the first sample is the plan itself."""
-        T, nu = self.controls.shape
-        knots = -(-T // self._hold)
-        noise = self._rng.standard_normal((self._samples, knots, nu)) * self._noise
+        shape = self._samples, self._spline.knots, self.controls.shape[1]
+        noise = self._rng.standard_normal(shape) * self._noise
         noise[0] = 0.0
-        tried = np.repeat(noise, self._hold, axis=1)[:, :T]
+        tried = self._spline(noise)
         tried += self.controls
         np.clip(tried, self._low, self._high, out=tried)
         self._batch.set_from(sim)
@@ -183,6 +184,7 @@ def mppi(
     samples: int = 64,
     temperature: float | None = None,
     hold: int = 1,
+    interpolation: str = "zero",
     every: int = 1,
     controls: ArrayLike | None = None,
     threads: int | None = None,
@@ -192,9 +194,10 @@ def mppi(
 
     `cost`, `final`: f(batch) -> [samples], costs of states and controls of a `saltus.Batch` at each step, and of states
     at the end (`batch.qpos` [samples, nq], `batch.ctrl`, `batch.read("site_xpos")`). `horizon`: steps (int) or s
-    (float). `noise`: standard deviation of the controls, a number or [nu], drawn anew each `hold` steps. `temperature`
-    λ, in the cost's unit: weights are exp(-cost / λ); None: the best sample alone (predictive sampling). `every`: steps
-    between plans. `controls` [T, nu]: of the first plan; by default the present ones, held. Controls stay in their
+    (float). `noise`: standard deviation of the controls, a number or [nu], drawn anew each `hold` steps, and between
+    these knots by `interpolation`: "zero" (held), "linear" or "cubic" (a natural spline). `temperature` λ, in the
+    cost's unit: weights are exp(-cost / λ); None: the best sample alone (predictive sampling). `every`: steps between
+    plans. `controls` [T, nu]: of the first plan; by default the present ones, held. Controls stay in their
     ranges. `threads`, `precision` as of `saltus.Batch`. The simulation is not changed.
 
     `record`: names of fields such as ("qpos", "site_xpos"), with which all steps are one compiled call, and costs too:
@@ -222,6 +225,8 @@ def mppi(
     if first.shape != (steps, nu) or not np.isfinite(first).all():
         raise OptionError(f"mppi: controls must have shape {(steps, nu)}, not {first.shape}")
     weighing = None if temperature is None else positive("temperature", temperature, "")
+    if interpolation not in INTERPOLATIONS:
+        raise OptionError(f"mppi: interpolation must be one of {', '.join(INTERPOLATIONS)}, not {interpolation!r}")
     count, least = whole_number("samples", samples, 2), (whole_number("hold", hold, 1), whole_number("every", every, 1))
     present = {"contact": sim.law, "integrator": sim.integrator, "control": sim.control, "timestep": sim.timestep}
     batch = Batch(
@@ -230,4 +235,5 @@ def mppi(
     if record is not None:
         for name in [record] if isinstance(record, str) else several("record", record):
             check_name(name)
-    return SamplingPlanner(sim, costs, first, (count, sigma, least[0], weighing, least[1]), batch, record)
+    sampling = (count, sigma, NoiseSpline(steps, least[0], interpolation), weighing, least[1])
+    return SamplingPlanner(sim, costs, first, sampling, batch, record)

@@ -14,6 +14,8 @@ from typing import Any
 from saltus.lab.base_session import Session
 from saltus.lab.data.recording import Downloads
 from saltus.lab.making.setup import LabStart
+from saltus.lab.scene.humanoid_mppi import TITLE as CATCHES_ITSELF
+from saltus.lab.scene.humanoid_mppi import humanoid_mppi
 from saltus.lab.scene.pendularm import GHOSTS, Pendularm
 from saltus.lab.scene.pendularm import setup as pendularm_setup
 from saltus.lab.scene.servo import Knob, Servo, ServoSession, pid_servo
@@ -197,6 +199,7 @@ SCENES = (
     Scene("cart_pole", "Cart and pole, balanced", SCENES_GROUP, _cart_pole),
     Scene("swing_up", SWUNG_UP, SCENES_GROUP, swing_up, standalone=False),
     Scene("free_body", FREE_BODY, SCENES_GROUP, lambda d, o: plain("free_body", FREE_BODY, d, o, plots=SPINS)),
+    Scene("humanoid_mppi", CATCHES_ITSELF, SCENES_GROUP, humanoid_mppi, standalone=False),
     Scene("humanoid", HUMANOID, SCENES_GROUP, lambda d, o: plain("humanoid", HUMANOID, d, o, plots=POSTURE)),
     Scene(
         "newtons_cradle",
