@@ -1,7 +1,7 @@
-"""Derivatives of accelerations and act_dot by the state, for Newton's matrix, by forward differences.
+"""Derivatives of accelerations and act_dot by the state, for Newton's matrix, by differences.
 
-A column is one evaluation of the accelerations with all forces in them, those of contact and constraints too: 2 nv +
-nact in all. Steps reuse the matrix while Newton's iteration converges quickly; its errors affect only that speed.
+A column is an evaluation of the accelerations with all forces in them, those of contact and constraints too, and of a
+position two: 3 nv + nact in all. Steps reuse the matrix while Newton's iteration converges quickly; its errors affect only that speed.
 """
 
 from saltus.integrate.radau.memory import COUNT_SLOPES, SLOPES
@@ -32,15 +32,32 @@ def find_slopes(m, d):
         if c >= m.nv:
             size = d.qvel_saved[c - m.nv] if c < 2 * m.nv else d.act_saved[c - 2 * m.nv]
         eps = DIFFERENCE * maximum(absolute(size), 1.0 + 0.0 * d.time)
-        d.newton_change[c] = eps
-        move_to(m, d, d.newton_change, 0)
-        status = max(status, acceleration(m, d))
-        d.newton_change[c] = 0.0 * d.time
-        # slopes there
+        status = max(status, slopes_at(m, d, c, eps))
         for r in range(n):
-            gain = d.qacc[r] - d.fsal_qacc[r] if r < m.nv else d.act_dot[r - m.nv] - d.fsal_act[r - m.nv]
-            d.slope_matrix[r * columns + c] = gain / eps
+            before = d.fsal_qacc[r] if r < m.nv else d.fsal_act[r - m.nv]
+            d.slope_matrix[r * columns + c] = (d.newton_side[r] - before) / eps
+        # positions: the mean of both sides, between which contact points may jump
+        if c < m.nv:
+            status = max(status, slopes_at(m, d, c, -eps))
+            for r in range(n):
+                before = d.fsal_qacc[r] if r < m.nv else d.fsal_act[r - m.nv]
+                other = (before - d.newton_side[r]) / eps
+                d.slope_matrix[r * columns + c] = 0.5 * (d.slope_matrix[r * columns + c] + other)
     to_start(m, d)
     d.memory[SLOPES] = 2.0 + 0.0 * d.time
     d.memory[COUNT_SLOPES] = d.memory[COUNT_SLOPES] + 1.0
+    return status
+
+
+@kernel
+def slopes_at(m, d, c, eps):
+    """newton_side ← qacc [nv] and act_dot [nact] at the saved state with coordinate c displaced; returns a status."""
+    d.newton_change[c] = eps
+    move_to(m, d, d.newton_change, 0)
+    status = acceleration(m, d)
+    d.newton_change[c] = 0.0 * d.time
+    for i in range(m.nv):
+        d.newton_side[i] = d.qacc[i]
+    for k in range(m.nact):
+        d.newton_side[m.nv + k] = d.act_dot[k]
     return status
