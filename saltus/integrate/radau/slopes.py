@@ -1,7 +1,8 @@
 """Derivatives of accelerations and act_dot by the state, for Newton's matrix, by differences.
 
 A column is an evaluation of the accelerations with all forces in them, those of contact and constraints too, and of a
-position two: 3 nv + nact in all. Steps reuse the matrix while Newton's iteration converges quickly; its errors affect only that speed.
+position two: 3 nv + nact in all. Steps reuse the matrix while Newton's iteration converges quickly; its errors affect
+only that speed.
 """
 
 from saltus.integrate.radau.memory import COUNT_SLOPES, SLOPES

@@ -291,14 +291,9 @@ def check_methods(engine: Engine) -> None:
         raise OptionError("linearize does not support prescribed motions; make the joints free, with servos on them")
     if "noslip" in engine.m.layout.features:
         raise OptionError("linearize does not support the noslip solver; leave noslip_iterations at 0")
-    if engine.integrator.plain:
-        raise OptionError(
-            f"linearize does not support {engine.integrator.name}; choose dopri5, or a fixed-step integrator such as "
-            "implicit_midpoint"
-        )
     solved = engine.integrator.needs.get("pcg", False)
-    if solved is True or (solved and "flex" in engine.m.layout.features):
-        of = "" if solved is True else " of deformable bodies"
+    if engine.integrator.plain or solved is True or (solved and "flex" in engine.m.layout.features):
+        of = "" if engine.integrator.plain or solved is True else " of deformable bodies"
         raise OptionError(f"linearize does not support {engine.integrator.name}{of}; choose euler or implicit_midpoint")
 
 
