@@ -109,17 +109,16 @@ def solve_stages(m, d, h, relative):
         solve_pair(m, d, h, d.newton_change, width(m))
         size = size_of(m, d, d.newton_change, STAGES)
         d.memory[COUNT_ITERATIONS] = d.memory[COUNT_ITERATIONS] + 1.0
-        # an end of iterations that do not converge, or not within MOST; also for NaN
-        if k > 0:
-            rate = size / before
-            if not (rate < 1.0 and power(rate, 1.0 * (MOST - k)) / (1.0 - rate) * size <= goal):
-                break
+        # an end of iterations that do not converge, or not within MOST; the second one may meet a contact that begins
+        rate = size / before if k > 0 else 0.0 * h
         if not size < 1e300:
+            break
+        if k > 1 and not (rate < 1.0 and power(rate, 1.0 * (MOST - k)) / (1.0 - rate) * size <= goal):
             break
         for j in range(STAGES * width(m)):
             d.newton_state[j] = d.newton_state[j] + d.newton_change[j]
         transform(m, d.newton_state, d.stage_change, TO_STAGES)
-        if size == 0.0 or (k > 0 and rate / (1.0 - rate) * size < goal):
+        if size == 0.0 or (k > 0 and rate < 1.0 and rate / (1.0 - rate) * size < goal):
             d.memory[ITERATIONS] = 1.0 * (k + 1) + 0.0 * h
             break
         before = size

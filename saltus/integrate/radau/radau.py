@@ -20,6 +20,7 @@ from saltus.integrate.integrator import Integrator
 from saltus.integrate.radau.dense import leave_dense_output
 from saltus.integrate.radau.memory import PLACES
 from saltus.integrate.radau.states import move_to, remember_slopes, width
+from saltus.integrate.radau.step_size import crossing
 from saltus.integrate.radau.tableau import STAGES, TABLEAU
 from saltus.integrate.radau.trial import UNSOLVED, accept, attempt, begin, forget, resume
 from saltus.integrate.status import bad_start, bad_state
@@ -51,6 +52,8 @@ def step(m, d, h, tableau, tolerance, bounds):
         status = max(status, max(result, arrived))
         if taken > 0.0 and size == left:
             d.time = end
+        if taken > 0.0:
+            land(m, d)
         if not large_enough(size, end):
             d.memory[STUCK] = 1.0 + 0.0 * h
     d.memory[GOING] = 0.0 * h
@@ -119,12 +122,19 @@ def free_steps(m, d, times, row, attempts, tolerance, bounds, out):
         status = max(status, arrived)
         if taken > 0.0 and size == end - start:
             d.time = end
-        if taken > 0.0 and d.memory[LANDING] > 0.5:
-            forget(m, d)
-            begin_contact(m, d)
+        if taken > 0.0:
+            land(m, d)
         if not large_enough(size, end):
             return row, STEP_TOO_SMALL
     return row, status
+
+
+@kernel
+def land(m, d):
+    """Begin anew if the step has ended where a contact begins, or has crossed a jump."""
+    if d.memory[LANDING] > 0.5:
+        forget(m, d)
+        begin_contact(m, d)
 
 
 @kernel
@@ -149,6 +159,10 @@ def trial(m, d, h, tolerance, bounds):
     if error == UNSOLVED:
         return status, error
     error, eased = relaxed(d, h, True, error, bounds)
+    # across a jump, as where a contact begins, no step is short enough for a tolerance below its change in this time
+    if error > 1.0 and h <= crossing(d):
+        d.memory[LANDING] = 1.0 + 0.0 * h
+        return max(status, NOT_CONVERGED), 1.0 + 0.0 * h
     return max(status, NOT_CONVERGED) if eased else status, error
 
 

@@ -14,7 +14,7 @@ from scipy.integrate import solve_ivp
 import saltus
 from saltus.integrate.adaptive.memory import REJECTED, TAKEN
 from saltus.integrate.radau.memory import COUNT_FACTORS, COUNT_ITERATIONS, COUNT_SLOPES
-from saltus.number.functions import maximum
+from saltus.number.functions import maximum, where
 
 STIFF = """<mujoco><worldbody><body pos="0 0 1"><joint name="slow" axis="0 1 0"/>
   <inertial pos="0 0 -.5" mass="1" diaginertia=".1 .1 .1"/>
@@ -38,7 +38,14 @@ def elastic(m, d, gap, velocity):
     return maximum(STIFFNESS * depth * (1.0 - LOSS * velocity[0]), 0.0 * gap), 0.0 * gap, 0.0 * gap
 
 
-def scipy_motion(xml, qpos, times):
+@saltus.controller
+def braked(m, d, z):
+    """A brake that is either on or off."""
+    v = d.qvel[0]
+    d.ctrl[0] = -2.0 * where(v > 0.0, 1.0 + 0.0 * v, -1.0 + 0.0 * v)
+
+
+def scipy_motion(xml, qpos, times, longest=np.inf):
     """States [T, 2 nv] of slides and hinges that start at rest, by SciPy's Radau on MuJoCo's accelerations."""
     m = mujoco.MjModel.from_xml_string(xml)
     m.opt.tolerance, m.opt.iterations = 1e-14, 200
@@ -50,7 +57,7 @@ def scipy_motion(xml, qpos, times):
         return np.concatenate([data.qvel, data.qacc])
 
     start = np.concatenate([qpos, np.zeros(m.nv)])
-    found = solve_ivp(slopes, (0.0, times[-1]), start, "Radau", times, rtol=1e-11, atol=1e-13)
+    found = solve_ivp(slopes, (0.0, times[-1]), start, "Radau", times, max_step=longest, rtol=1e-11, atol=1e-13)
     assert found.success
     return found.y.T
 
@@ -106,6 +113,31 @@ def test_stiff_soft_contact_beside_scipy():
     before = counts(sim, TAKEN)[0]
     sim.run(2.0, sample=2.0)
     assert counts(sim, TAKEN)[0] < before + 30
+
+
+def test_jumps_of_a_force_are_crossed_at_tight_tolerances():
+    """Where bodies meet, damping begins at once, by 1e3 m/s²: within 1e-12 s, said, and right to that times this."""
+    xml = BALLS.replace('"1e-3"', '"1e-3" tolerance="1e-14" iterations="200"').replace(".301", ".303")
+    sim = saltus.Simulation(xml.replace('pos="0 0 .1"', 'pos="0 0 .101"'), "radau", tolerance=1e-10)
+    with pytest.warns(saltus.SaltusWarning, match="tolerance was relaxed where a force jumps, as at the begin of a"):
+        run = sim.run(0.02, sample=0.002)
+    fall = np.sqrt(2e-3 / G)
+    flying = run.time < fall
+    assert_allclose(run.qvel[flying], np.repeat(-G * run.time[flying, None], 2, axis=1), rtol=0, atol=1e-9)
+    known = scipy_motion(xml.replace('pos="0 0 .1"', 'pos="0 0 .101"'), [0.0, 0.0], run.time, longest=1e-5)
+    assert_allclose(run.qpos, known[:, :2], rtol=0, atol=1e-10)
+    assert_allclose(run.qvel, known[:, 2:], rtol=0, atol=1e-7)
+
+
+def test_a_brake_of_signs_is_an_error_that_says_so():
+    """No step solves the equations where a force jumps with the velocity and holds it there."""
+    cart = """<mujoco><option gravity="0 0 0"/><worldbody><body><joint name="x" type="slide" axis="1 0 0"/>
+      <geom size=".1" mass="1"/></body></worldbody><actuator><motor joint="x"/></actuator></mujoco>"""
+    sim = saltus.Simulation(cart, "radau", control=braked, tolerance=1e-6)
+    sim.qvel[0] = 1.0
+    with pytest.raises(saltus.DivergenceError, match=r"t = 0\.5 .*too small steps"):
+        sim.run(1.0, sample=0.25)
+    assert_allclose(sim.qpos[0], 0.25, rtol=0, atol=1e-6)  # v² / (2 a) with a brake of 2 m/s²
 
 
 def test_a_stiff_compliant_law_beside_scipy():
