@@ -150,7 +150,7 @@ def scipy_run(scene: Scene, tolerance: float, longest: float = np.inf) -> tuple[
     import mujoco
     from scipy.integrate import Radau
 
-    m: Any = mujoco.MjModel.from_xml_string(scene.xml)
+    m: Any = mujoco.MjModel.from_xml_string(scene.xml)  # type: ignore
     d = mujoco.MjData(m)
     mujoco.mj_resetDataKeyframe(m, d, 0)
 
