@@ -37,6 +37,11 @@ def table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
 # ---------------------------------------------------------------- integrators and models
 
 
+def _room(integrator: Any) -> list[str]:
+    """The parts of the name of the module that an integrator's step is in."""
+    return integrator.step.py_func.__module__.split(".")
+
+
 def integrators() -> str:
     """Every integrator with its declared properties."""
     import saltus
@@ -44,7 +49,7 @@ def integrators() -> str:
     rows = []
     references = []
     for name, one in saltus.integrators().items():
-        implicit = one.kind in ("implicit", "time-stepping") or ".implicit." in one.step.py_func.__module__
+        implicit = one.kind in ("implicit", "time-stepping") or "implicit" in _room(one) or "radau" in _room(one)
         marks = ["✓" if is_it else "" for is_it in (one.adaptive, implicit, one.kind == "symplectic")]
         rows.append([f"`{name}`", str(one.order), one.kind, *marks])
         references.append([f"`{name}`", one.reference])

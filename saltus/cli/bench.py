@@ -214,6 +214,14 @@ def lanes(
 
 
 @bench_app.command()
+def radau(quick: Quick = False, json: Json = None) -> None:
+    """Error and time of radau on stiff motions by tolerance, beside dopri5 and SciPy's Radau."""
+    from saltus.bench.radau import bench_radau
+
+    bench_radau(quick=quick, json_path=json)
+
+
+@bench_app.command()
 def rollout(
     quick: Quick = False,
     threads: Threads = None,

@@ -2,6 +2,8 @@
 
 from typing import TypeAlias
 
+import numpy as np
+
 from saltus.arguments import numbers
 from saltus.errors import OptionError
 from saltus.integrate.adaptive.dopri5 import dopri5
@@ -20,6 +22,7 @@ from saltus.integrate.implicit.implicit_midpoint import IMPLICIT_MIDPOINT
 from saltus.integrate.implicit.implicit_runge_kutta import implicit_runge_kutta
 from saltus.integrate.implicit.implicitfast import IMPLICITFAST
 from saltus.integrate.integrator import Integrator
+from saltus.integrate.radau.radau import radau
 from saltus.integrate.tableau import ButcherTableau
 from saltus.terminal.display import notebook_html
 
@@ -34,13 +37,22 @@ _ALL = (
     MIDPOINT,
     RK4,
     dopri5(),
+    radau(),
     IMPLICIT_MIDPOINT,
     ENERGY_MOMENTUM,
     moreau_jean(),
 )
 
+# methods with error control, by name: functions of the relative and the absolute tolerance
+_CONTROLLED = {"dopri5": dopri5, "radau": radau}
+
 #: Choice of an integrator: a name in any case, an Integrator, a ButcherTableau, or None for the file's choice.
 IntegratorChoice: TypeAlias = str | Integrator | ButcherTableau | None
+#: Relative and absolute tolerance of a step's error; a number is the relative one, with a hundredth as absolute one.
+Tolerance: TypeAlias = float | tuple[float, float]
+
+
+SHARE = 0.01  # absolute tolerance that goes with a relative one
 
 
 class Integrators(dict[str, Integrator]):
@@ -54,13 +66,11 @@ def integrators() -> dict[str, Integrator]:
     return Integrators({i.name: i for i in _ALL})
 
 
-def find_integrator(
-    choice: IntegratorChoice, from_file: str, tolerance: tuple[float, float] | None = None
-) -> Integrator:
+def find_integrator(choice: IntegratorChoice, from_file: str, tolerance: Tolerance | None = None) -> Integrator:
     """The integrator selected by a user or a file.
 
     `choice`: a name in any case, an Integrator, a ButcherTableau, or None for `from_file`, the name in the model file.
-    `tolerance`: (relative, absolute), for adaptive integrators.
+    `tolerance`: (relative, absolute), or the relative one alone, for adaptive integrators.
 
     Raises:
         OptionError: there is no such integrator, or the tolerance is invalid or not applicable.
@@ -69,14 +79,16 @@ def find_integrator(
     if tolerance is None:
         return found
     if not found.adaptive:
-        raise OptionError(f"tolerance: {found.name} has fixed steps; only dopri5 takes a tolerance")
+        raise OptionError(f"tolerance: {found.name} has fixed steps; only {' and '.join(_CONTROLLED)} take a tolerance")
     given = numbers("tolerance", tolerance)
+    if given.shape == ():
+        given = np.array([float(given), SHARE * float(given)])
     if given.shape != (2,):
         raise OptionError(f"tolerance must be two numbers, relative and absolute, got {tolerance!r}")
     relative, absolute = map(float, given)
     if not (0 < relative < 1 and 0 < absolute < 1):
         raise OptionError(f"tolerance must be two numbers between 0 and 1, got {tolerance}")
-    return dopri5(relative, absolute)
+    return _CONTROLLED[found.name](relative, absolute)
 
 
 def _find(choice: IntegratorChoice, from_file: str) -> Integrator:

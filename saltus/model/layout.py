@@ -110,6 +110,7 @@ def data_sizes(
     nstage=0,
     implicit=False,
     newton=False,
+    collocates=False,
     pcg=False,
     fsal=False,
     searches=False,
@@ -123,14 +124,16 @@ def data_sizes(
     Without constraints (nblockmax 0) no memory is allocated for them.
 
     `nmemory`: values that the integrator keeps between steps; `nstage`: stages whose slopes it stores; `implicit`: it
-    uses velocity derivatives; `newton`: it solves for all stages by Newton iteration; `pcg`: it uses conjugate
-    gradients with the derivatives of forces, with "flex" only those of deformable bodies; `fsal`: its last slopes are
-    the first of the next step; `searches`: its steps are searched for contacts; `tangents`, `lanes`: the Data holds
-    duals, lanes. `control_states`, `control_prm`: numbers of states and parameters of a controller in the time loop.
+    uses velocity derivatives; `newton`: it solves for all stages by Newton iteration; `collocates`: by one
+    whose matrices are parted by eigenvalues; `pcg`: it uses conjugate gradients with the derivatives of forces, with
+    "flex" only those of deformable bodies; `fsal`: its last slopes are the first of the next step; `searches`: its
+    steps are searched for contacts; `tangents`, `lanes`: the Data holds duals, lanes. `control_states`, `control_prm`:
+    numbers of states and parameters of a controller in the time loop.
     """
     nv = model_sizes["nv"]
     nact = model_sizes["nact"] + control_states
     unknowns = nstage * (nv + nact) if newton else 0
+    rates, states = (nv + nact, 2 * nv + nact) if collocates else (0, 0)
     nv_constraint = nv if model_sizes["nblockmax"] or model_sizes["nevent_state"] else 0
     nv_hessian = nv_constraint if tangents else model_sizes["nv_hessian"]
     if lanes and model_sizes["nv_lanes_hessian"]:
@@ -158,6 +161,12 @@ def data_sizes(
         nv_newton=nv if newton else 0,
         nnewton=unknowns,
         nnewton_square=unknowns * unknowns,
+        nslope_matrix=rates * states,
+        nstate_collocation=states,
+        ncollocation=3 * states,
+        nnewton_real=rates * rates,
+        nnewton_pair=4 * rates * rates,
+        nnewton_side=2 * rates,
         nv_pcg=nv if pcg is True or (pcg and model_sizes["nflexvert"]) else 0,
         nflexedge_pcg=model_sizes["nflexedge"] if pcg else 0,
         nflexvert_pcg=model_sizes["nflexvert"] if pcg else 0,

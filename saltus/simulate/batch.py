@@ -17,7 +17,7 @@ from saltus.arguments import flag, positive, thread_count, whole_number, words
 from saltus.draw.scene.view import Camera, OtherViewOptions, View
 from saltus.errors import DivergenceError, EventError, OptionError, warn
 from saltus.integrate.integrator import Integrator
-from saltus.integrate.registry import IntegratorChoice, find_integrator
+from saltus.integrate.registry import IntegratorChoice, Tolerance, find_integrator
 from saltus.model.load import ModelSource, load
 from saltus.model.vary.fields import MAY_VARY, check_names
 from saltus.number.kinds import LANES
@@ -104,7 +104,7 @@ class Batch(BatchState, ModelsOfEach):
         integrator: IntegratorChoice = None,
         timestep: float | None = None,
         contact: ContactChoice = "soft",
-        tolerance: tuple[float, float] | None = None,
+        tolerance: Tolerance | None = None,
         control: Controller | None = None,
         dynamics: Dynamics | None = None,
         events: Sequence[Event] = (),
@@ -171,6 +171,11 @@ class Batch(BatchState, ModelsOfEach):
             check_sampling(self.shared, integrator)
             check_discrete(self.shared, integrator)
             hard_numbers(self.shared, law, integrator, UserEvents((), None), ())
+        if integrator.plain:
+            raise OptionError(
+                f"{integrator.name} does not step batches; choose another integrator, such as dopri5 or implicitfast, "
+                f"or make n simulations: saltus.Simulation(model, {integrator.name!r})"
+            )
         laws = user_laws(self.shared, setup.control, equations_key(setup.dynamics, self.shared))
         if isinstance(law, Compliant) and self.shared.struct().nconmax:
             laws = laws._replace(touch=law.feature_key)

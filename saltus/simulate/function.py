@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from saltus.arguments import positive
 from saltus.errors import OptionError
-from saltus.integrate.registry import IntegratorChoice
+from saltus.integrate.registry import IntegratorChoice, Tolerance
 from saltus.model.load import ModelSource
 from saltus.simulate.laws.contact import ContactChoice
 from saltus.simulate.laws.control import Controller
@@ -38,7 +38,7 @@ def simulate(
     contact: ContactChoice = "hard",
     integrator: IntegratorChoice = None,
     timestep: float | None = None,
-    tolerance: tuple[float, float] | None = None,
+    tolerance: Tolerance | None = None,
     control: RunControl = None,
     dynamics: Dynamics | None = None,
     motions: Motions | None = None,

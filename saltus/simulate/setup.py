@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from saltus.arguments import positive
 
 if TYPE_CHECKING:
-    from saltus.integrate.registry import IntegratorChoice
+    from saltus.integrate.registry import IntegratorChoice, Tolerance
     from saltus.model.load import ModelSource
     from saltus.simulate.laws.contact import ContactChoice
     from saltus.simulate.laws.control import Controller
@@ -30,7 +30,7 @@ class Setup:
     integrator: IntegratorChoice = None
     contact: ContactChoice = "soft"
     timestep: float | None = None
-    tolerance: tuple[float, float] | None = None
+    tolerance: Tolerance | None = None
     control: Controller | None = None
     dynamics: Dynamics | None = None
     events: Sequence[Event] = ()

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from saltus.arguments import positive, whole_number, words
 from saltus.integrate.integrator import Integrator
-from saltus.integrate.registry import IntegratorChoice
+from saltus.integrate.registry import IntegratorChoice, Tolerance
 from saltus.model.load import ModelSource
 from saltus.model.model import Model
 from saltus.offered import offered
@@ -52,8 +52,9 @@ class Simulation(StateAttributes, NamedParts, Quantities):
     `integrator`: a name (see `saltus.integrators`), an Integrator, a ButcherTableau, or None for the integrator of the
     model's file. `timestep` (s): None for the file's. `contact`: the contact law: "soft", "hard", saltus.Soft(),
     saltus.Hard(...), or a user-defined law, saltus.Compliant(force). `tolerance`: (relative, absolute) error per step
-    of adaptive integrators. `control`: a controller in the time loop (`saltus.PID`, `saltus.controller`). `dynamics`:
-    equations of motion in place of the engine's (see `saltus.Dynamics`). `events`: functions of the state whose sign
+    of adaptive integrators; a number is the relative one, with a hundredth of it as absolute one. `control`: a
+    controller in the time loop (`saltus.PID`, `saltus.controller`). `dynamics`: equations of motion in place of the
+    engine's (see `saltus.Dynamics`). `events`: functions of the state whose sign
     changes are located in time, with actions (`saltus.Event`), under hard contact or if nothing can touch.
     `actuation_states`: number of discrete states, or their initial values; `saltus.Actuation` as control has its own.
     `max_step` (s): the longest step of an adaptive integrator; None: the timestep if a user-defined law reads `d.time`,
@@ -78,7 +79,7 @@ class Simulation(StateAttributes, NamedParts, Quantities):
         contact: ContactChoice = "soft",
         timestep: float | None = None,
         *,
-        tolerance: tuple[float, float] | None = None,
+        tolerance: Tolerance | None = None,
         control: Controller | None = None,
         dynamics: Dynamics | None = None,
         events: Sequence[Event] = (),

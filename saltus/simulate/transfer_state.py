@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from saltus.integrate.adaptive.memory import GOING
 from saltus.simulate.engine.engine import Engine
 
 ALWAYS = (
@@ -42,6 +43,11 @@ def carry(source: Engine, target: Engine) -> list[str]:
     target.left = None
     if same and source.remembers and _untouched(source):
         there["memory"][:] = here["memory"]
+        if source.integrator.adaptive:  # slopes are not copied, and those of other values of the model would be wrong
+            there["memory"][GOING] = 0.0
+        for name in ("slope_matrix", "stage_past"):  # of which a step's result depends within its tolerance
+            if here[name].shape == there[name].shape:
+                there[name][:] = here[name]
         target.left = target.state.copy()
     target.computed = None
     return lost

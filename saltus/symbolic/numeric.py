@@ -26,7 +26,7 @@ from saltus.symbolic.export.routine import counts, write
 from saltus.symbolic.simplify import simplified
 
 if TYPE_CHECKING:
-    from saltus.integrate.registry import IntegratorChoice
+    from saltus.integrate.registry import IntegratorChoice, Tolerance
     from saltus.simulate.laws.contact import ContactChoice
     from saltus.simulate.laws.control import Controller
     from saltus.simulate.laws.dynamics import Dynamics
@@ -40,7 +40,7 @@ class SimulationOptions(TypedDict, total=False):
     integrator: IntegratorChoice
     contact: ContactChoice
     timestep: float | None
-    tolerance: tuple[float, float] | None
+    tolerance: Tolerance | None
     control: Controller | None
     events: Sequence[Event]
     actuation_states: int | Sequence[float] | None

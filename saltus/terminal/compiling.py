@@ -32,6 +32,7 @@ OTHERS = {
     ),
     "difference": "comparison of runs",
     "record": "integrator dopri5, dense output",
+    "record_radau": "integrator radau, dense output",
     "record_events": "integrator dopri5, located events",
     "settle": "contact modes",
     "gaps": "gaps of contacts",

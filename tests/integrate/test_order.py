@@ -17,6 +17,7 @@ from helpers import oracle
 
 import saltus
 from saltus.integrate.dense.dormand_prince import TABLEAU as DOPRI5
+from saltus.integrate.radau.tableau import TABLEAU as RADAU
 
 DURATION = 1.2
 MOTIONS = {
@@ -45,10 +46,11 @@ GAUSS2 = saltus.ButcherTableau(
 RADAU2 = saltus.ButcherTableau([["5/12", "-1/12"], ["3/4", "1/4"]], ["3/4", "1/4"], name="radau2", order=3)
 HEUN = saltus.ButcherTableau([[0, 0], [1, 0]], ["1/2", "1/2"], name="heun")
 RALSTON3 = saltus.ButcherTableau([[0, 0, 0], ["1/2", 0, 0], [0, "3/4", 0]], ["2/9", "1/3", "4/9"], name="ralston3")
+RADAU3 = saltus.ButcherTableau(RADAU.a, RADAU.b, RADAU.c, name="radau in fixed steps", order=5)
 DOPRI5_FIXED = saltus.ButcherTableau(DOPRI5.a, DOPRI5.b, name="dopri5 in fixed steps", order=5)
 
 FIXED = [i for i in saltus.integrators().values() if not i.adaptive]
-METHODS = [*FIXED, DOPRI5_FIXED, GAUSS2, RADAU2, HEUN, RALSTON3]
+METHODS = [*FIXED, DOPRI5_FIXED, GAUSS2, RADAU2, RADAU3, HEUN, RALSTON3]
 # numbers of steps, by order
 STEPS = {
     1: (1200, 2400, 4800, 9600),
@@ -92,12 +94,13 @@ def test_declared_order(method, name, damped):
     assert abs(fitted_order(method, name, damped, STEPS[method.order]) - method.order) < 0.2
 
 
-def test_dopri5_error_follows_the_tolerance():
-    """The adaptive method has no step: its error goes down with the tolerance, and is of its size."""
+@pytest.mark.parametrize("method", ["dopri5", "radau"])
+def test_adaptive_errors_follow_the_tolerance(method):
+    """An adaptive method has no step: its error goes down with the tolerance, and is of its size."""
     for tolerance in (1e-5, 1e-7, 1e-9, 1e-11):
         for name in MOTIONS:
             model, m, qpos, qvel = motion(name, True)
-            sim = saltus.Simulation(model, "dopri5", timestep=DURATION, tolerance=(tolerance, tolerance))
+            sim = saltus.Simulation(model, method, timestep=DURATION, tolerance=(tolerance, tolerance))
             sim.qpos[:], sim.qvel[:] = START[name]
             sim.step()
             worst = np.max(np.abs(np.concatenate([oracle.difference(m, qpos, sim.qpos), sim.qvel - qvel])))
@@ -112,5 +115,5 @@ def test_every_integrator_is_tested_and_says_what_it_is():
         assert integrator.kind in ("explicit", "semi-implicit", "implicit", "symplectic", "adaptive", "time-stepping")
     assert list(saltus.integrators()) == [
         "explicit_euler", "euler", "implicit", "implicitfast", "discrete", "verlet", "velocity_verlet", "midpoint",
-        "rk4", "dopri5", "implicit_midpoint", "energy_momentum", "moreau_jean",
+        "rk4", "dopri5", "radau", "implicit_midpoint", "energy_momentum", "moreau_jean",
     ]  # fmt: skip

@@ -27,3 +27,15 @@ def test_inputs_come_along_and_the_time():
         np.testing.assert_array_equal(getattr(second, name), getattr(first, name))
     second.step()
     assert first.qpos[0] == 0.1  # neither feels the other
+
+
+@pytest.mark.parametrize("integrator", ["dopri5", "radau"])
+def test_a_run_of_an_adaptive_integrator_goes_on_as_if_nothing_had_been(integrator):
+    """Its slopes are found anew, as they may be those of other values of the model: none would be an error."""
+    first, second = saltus.Simulation("pendulum", integrator), saltus.Simulation("pendulum", integrator)
+    first.qpos[0] = 1.0
+    first.run(0.2, sample=0.1)
+    carry(first.engine, second.engine)
+    one, other = first.run(0.2, sample=0.1), second.run(0.2, sample=0.1)
+    np.testing.assert_array_equal(one.qpos, other.qpos)
+    np.testing.assert_array_equal(one.qvel, other.qvel)

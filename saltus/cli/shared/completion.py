@@ -22,7 +22,7 @@ INTEGRATORS = (
         "midpoint",
         "rk4",
     ),
-    *("dopri5", "implicit_midpoint", "energy_momentum", "moreau_jean"),
+    *("dopri5", "radau", "implicit_midpoint", "energy_momentum", "moreau_jean"),
 )
 LAWS = ("soft", "hard")
 FIELDS = {  # paths of --set by the kind of their object

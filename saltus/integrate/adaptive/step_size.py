@@ -92,6 +92,6 @@ def control_step_size(m, d, h, live, good, error):
     d.memory[STEP] = where(live, proposal, step)
     d.memory[ERROR_BEFORE] = where(good, maximum(error, 1e-4 + 0.0 * error), before)
     # counts of accepted and rejected steps
-    d.memory[TAKEN] = d.memory[TAKEN] + where(good, 1.0 + 0.0 * error, 0.0 * error)
-    failed = where(good, 0.0 * error, 1.0 + 0.0 * error)
-    d.memory[REJECTED] = d.memory[REJECTED] + where(live, failed, 0.0 * error)
+    none = 0.0 * step  # a number also where the error is none
+    d.memory[TAKEN] = d.memory[TAKEN] + where(good, 1.0 + none, none)
+    d.memory[REJECTED] = d.memory[REJECTED] + where(live, where(good, none, 1.0 + none), none)

@@ -7,6 +7,9 @@ STATE = {  # state: kept from step to step
     # slopes at the state, from which an adaptive method continues (first same as last)
     **reals("fsal_qacc", shape=("nv_fsal",)),
     **reals("fsal_act", shape=("nact_fsal",)),
+    # collocation methods: derivatives of qacc, act_dot by the state, row by row; stages of the last step
+    **reals("slope_matrix", shape=("nslope_matrix",)),
+    **reals("stage_past", shape=("ncollocation",)),
 }
 
 SCRATCH = {  # scratch
@@ -25,6 +28,15 @@ SCRATCH = {  # scratch
     **reals("momentum", "momentum_rate", "momentum_saved", shape=("nv_newton",)),  # N m s, N s; N m, N
     **reals("stage_unknown", "stage_residual", "stage_trial", shape=("nnewton",)),
     **reals("jacobian", shape=("nnewton_square",)),
+    # collocation methods: stages of a step, in coordinates that part them, and their changes; error scale of a state
+    **reals("stage_change", "newton_state", "newton_change", shape=("ncollocation",)),
+    **reals("error_scale", shape=("nstate_collocation",)),
+    # factors of their Newton matrices for steps of newton_length s, with the rows exchanged; right sides
+    **reals("newton_length"),  # s
+    **reals("newton_real", shape=("nnewton_real",)),
+    **reals("newton_pair", shape=("nnewton_pair",)),
+    **reals("newton_side", shape=("nnewton_side",)),
+    **ints("newton_real_pivot", "newton_pair_pivot", shape=("nnewton_side",)),
     # start of a step of fixed length
     **ints("nmemory"),
 }

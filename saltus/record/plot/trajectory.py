@@ -36,7 +36,7 @@ STACKED = 4  # panels of positions and velocities stacked in one column
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
 # as many as there are integrators: these, and for dashed lines those that colour-blind readers tell apart best among
 # themselves, and others from the first ones too
-DISTINCT = (*COLOURS, "#3300FF", "#660099", "#990000", "#006666", "#CC33FF", "#CC9966")
+DISTINCT = (*COLOURS, "#3300FF", "#660099", "#990000", "#006666", "#CC33FF", "#CC9966", "#889900")
 STYLES = ("-", "--", ":")
 GREY = "#BBBBBB"
 

@@ -33,6 +33,15 @@ RELAXED = (
     "they were about a twentieth of the timestep or of 2 ms (choose a smaller timestep, or an integrator with fixed "
     "steps, where that is too rough),"
 )
+CROSSED = (
+    "the tolerance was relaxed where a force jumps, as at the begin of a contact: no step across it is short enough "
+    "(choose a larger tolerance)"
+)
+
+
+def _relaxed(engine: Engine) -> str:
+    """Why the tolerance of an adaptive integrator was relaxed."""
+    return CROSSED if engine.integrator.plain else RELAXED
 
 
 def handle(engine: Engine, before: np.ndarray, taken: int, status: int, logged: int | None = None) -> None:
@@ -57,7 +66,7 @@ def handle(engine: Engine, before: np.ndarray, taken: int, status: int, logged: 
         _warn_once(engine, f"the constraint solver did not reach its tolerance{most}")
         engine.unconverged += failed
     if status == NOT_CONVERGED:
-        _warn_once(engine, RELAXED if engine.integrator.adaptive else "Newton's method did not converge")
+        _warn_once(engine, _relaxed(engine) if engine.integrator.adaptive else "Newton's method did not converge")
         engine.unconverged += 1
     elif status == CONTACTS_FULL:
         raise _overflow(engine, before, taken)

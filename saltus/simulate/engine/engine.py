@@ -29,7 +29,14 @@ from saltus.simulate.engine.events.passed import PassedReader
 from saltus.simulate.engine.events.start import check_start
 from saltus.simulate.engine.events.stepped import StepEventReader
 from saltus.simulate.engine.guidance import Guidance
-from saltus.simulate.engine.initial_state import check_discrete, check_sampling, check_sleep, start_asleep, start_state
+from saltus.simulate.engine.initial_state import (
+    check_discrete,
+    check_sampling,
+    check_size,
+    check_sleep,
+    start_asleep,
+    start_state,
+)
 from saltus.simulate.engine.poison import poison
 from saltus.simulate.engine.sensing import BODY_FIELDS, compute_bodies
 from saltus.simulate.engine.switches import check_actions, check_switches
@@ -73,6 +80,7 @@ class Engine:
             integrator = "dopri5"  # locates events
         self.integrator = find_integrator(integrator, self.model.opt.integrator, setup.tolerance)
         check_sampling(self.model, self.integrator)
+        check_size(self.model, self.integrator, 0 if control is None else control.states_of(self.model))
         check_discrete(self.model, self.integrator, self.law.name == "hard")
         self.step_bounds = check_bounds(setup.max_step, setup.breaks, self.integrator)
         self._timestep = positive("timestep", self.model.opt.timestep if setup.timestep is None else setup.timestep)

@@ -105,6 +105,19 @@ def check_sampling(model: Model, integrator: Integrator) -> None:
         )
 
 
+LARGEST = 500  # degrees of freedom and actuator states of dense Newton matrices
+
+
+def check_size(model: Model, integrator: Integrator, states: int) -> None:
+    """Raise OptionError if a model, with its controller's `states`, is too large for dense Newton matrices."""
+    size = model.nv + model.struct().sizes["nact"] + states
+    if integrator.needs.get("collocates") and size > LARGEST:
+        raise OptionError(
+            f"{integrator.name} solves with dense matrices, for up to {LARGEST} degrees of freedom and actuator "
+            f"states; {model.name!r} has {size}; choose another integrator, such as implicitfast or dopri5"
+        )
+
+
 def check_discrete(model: Model, integrator: Integrator, hard: bool = False) -> None:
     """Raise OptionError for features that the integrator `discrete` lacks; `hard`: the contact law is hard."""
     if integrator.name == "discrete":

@@ -23,6 +23,7 @@ from saltus.integrate.fixed.euler_jacobian import WORK
 from saltus.integrate.implicit import discrete
 from saltus.integrate.integrator import Integrator
 from saltus.integrate.passing import may_pass, note_passing
+from saltus.integrate.radau import radau
 from saltus.integrate.status import bad_start, bad_state
 from saltus.integrate.tangents import seed_state, store_parameter_tangents, store_tangents
 from saltus.number.components import lane_get
@@ -284,6 +285,12 @@ def _advance_batch(step, label: str, parameters: int) -> Entry:
 
 
 record = entry(dopri5.record)
+record_radau = entry(radau.record, name="record_radau")
+
+
+def recorder(integrator: Integrator) -> Entry:
+    """Loop of one simulation in steps of free size with samples, without events: see `dopri5.record`."""
+    return record if integrator.step is dopri5.step else record_radau
 
 
 @entry

@@ -45,9 +45,9 @@ def check_bounds(max_step: Any, breaks: Any, integrator: Integrator) -> StepBoun
     found = StepBounds(longest_of(max_step), breaks_of(breaks))
     fixed = f"every step of {integrator.name} is a timestep"
     if found.max_step is not None and not integrator.adaptive:
-        raise OptionError(f"max_step: {fixed}; give timestep, or choose dopri5")
+        raise OptionError(f"max_step: {fixed}; give timestep, or choose dopri5 or radau")
     if found.breaks and not integrator.adaptive:
-        raise OptionError(f"breaks: {fixed}; choose dopri5, whose steps can end anywhere")
+        raise OptionError(f"breaks: {fixed}; choose dopri5 or radau, whose steps can end anywhere")
     return found
 
 

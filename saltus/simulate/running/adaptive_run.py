@@ -115,7 +115,7 @@ class AdaptiveRun(Run):
         rows = np.zeros((len(times), numbers))
         engine.prepare(self.plan.h)
         engine.computed = None
-        loop = loops.record_events if engine.locates_events else loops.record
+        loop = loops.record_events if engine.locates_events else loops.recorder(engine.integrator)
         with engine.helping():
             reached, status = loop(engine.step_m, engine.d, times, 0, attempts, *engine.integrator.parameters, rows)
         engine.read_events()

@@ -74,7 +74,7 @@ def failed_steps(run: "TrajectoryTable") -> tuple[list[str], list[str]]:
     attrs: Any = run.attrs
     unsolved, unproved = attrs.get("unconverged", 0), attrs.get("unproved", 0)
     solves = [f"in {_steps(unsolved)} a solver did not reach its tolerance"] if unsolved else []
-    if solves and run.attrs.get("integrator") == "dopri5":
+    if solves and run.attrs.get("integrator") in ("dopri5", "radau"):
         solves = [solves[0] + ", or that of the step was relaxed where a force jumps back and forth"]
     text = f"in {_steps(unproved)} not all pairs of geoms were proved apart: a contact may have been missed"
     passed = [str(run.attrs["passed"])] if "passed" in run.attrs else []

@@ -41,7 +41,7 @@ def _timed(sim: Simulation, start: np.ndarray, duration: float) -> float:
         rows = np.zeros((1, 1 + sim.model.nq + sim.model.nv))
         ends = np.array([sim.time + duration])
         begin = clock.perf_counter()
-        loops.record(sim.engine.m, sim.engine.d, ends, 0, ATTEMPTS, *sim.integrator.parameters, rows)
+        loops.recorder(sim.integrator)(sim.engine.m, sim.engine.d, ends, 0, ATTEMPTS, *sim.integrator.parameters, rows)
     else:
         steps = max(1, round(duration / sim.timestep))
         begin = clock.perf_counter()

@@ -80,7 +80,7 @@ def test_as_many_colours_as_integrators_can_be_told_apart():
 
 @pytest.mark.parametrize("kind", BLIND)
 def test_colour_blind_readers_tell_all_methods_apart(kind):
-    """Two of 13 lines with one dash pattern differ by at least seven times what a trained eye just tells apart."""
+    """Two of 14 lines with one dash pattern differ by at least seven times what a trained eye just tells apart."""
     from matplotlib.figure import Figure
 
     count = len(saltus.integrators())
