@@ -201,6 +201,18 @@ def test_simulations_of_a_batch_equal_single_ones_and_may_have_other_springs():
         assert np.array_equal(batch.qpos[k], sim.qpos)
 
 
+@pytest.mark.slow
+def test_stiffness_and_inertia_of_the_motor_are_identified_from_a_motion():
+    """Of the joint, its motor and the torque, without noise: both to the fit's rounding."""
+    model = saltus.drive(LINK, "x", saltus.Gear(RATIO, stiffness=STIFFNESS, damping=0.2, rotor_inertia=ROTOR))
+    torques = lambda sim: [np.sin(12.0 * sim.time) + 0.5 * np.sin(31.0 * sim.time)]  # noqa: E731
+    sim = saltus.Simulation(model.changed({"tendon_stiffness[x_gear]": 95.0, "dof_armature[x_rotor]": 3e-3}))
+    run = sim.run(1.0, sample=0.001, control=torques, progress=False)
+    bounds = {"tendon_stiffness[x_gear]": (20.0, 300.0), "dof_armature[x_rotor]": (1e-3, 5e-3)}
+    found = saltus.identify(model, run, bounds).values
+    assert np.allclose([found[name] for name in bounds], [95.0, 3e-3], rtol=1e-6)
+
+
 def test_recordings_keep_rotors(tmp_path):
     sim = saltus.Simulation(saltus.drive(LINK, "x", ELASTIC))
     sim.run(0.01).save(tmp_path / "run.nc")
