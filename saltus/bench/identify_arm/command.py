@@ -12,6 +12,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -161,7 +162,8 @@ def telling_numbers(model: Model, base: BaseParameters) -> list[str]:
     """As many numbers of mass distributions as there are base parameters, by which these change independently."""
     names = [f"body_pseudo_inertia[link{k}][{i}]" for k in JOINTS for i in range(10)]
     sizes = abs(base.matrix) @ np.maximum(abs(inertial_parameters(model).values), 0.01)
-    order = qr(base.matrix @ slopes(model, names) / sizes[:, None], pivoting=True)[2]
+    factors: tuple[Any, ...] = qr(base.matrix @ slopes(model, names) / sizes[:, None], pivoting=True)
+    order = factors[-1]
     return [names[i] for i in sorted(order[: len(base.values)])]
 
 

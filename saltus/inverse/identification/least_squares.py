@@ -92,7 +92,7 @@ class Problem:
         except DivergenceError:
             return None
         residuals = [one.residual for one in begun]
-        sigma = self._sigma(sum((r * r).sum(axis=0) for r in residuals))
+        sigma = self._sigma(np.sum([(r * r).sum(axis=0) for r in residuals], axis=0))
         return Fit(values, starts, residuals, sigma, self._objective(sigma), begun)
 
     def _sigma(self, squares: Array) -> Array:
