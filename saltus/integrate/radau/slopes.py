@@ -20,8 +20,8 @@ DIFFERENCE = 1e-7
 def find_slopes(m, d):
     """slope_matrix ← the derivatives at the saved state, whose slopes are fsal_qacc, fsal_act; returns a status.
 
-    Rows are those of qacc [nv] and act_dot [nact], columns those of a state [2 nv + nact]. Writes newton_change, leaves
-    the saved state in qpos, qvel, act.
+    Rows are those of qacc [nv] and act_dot [nact], columns those of a state [2 nv + nact]. Leaves the
+    saved state in qpos, qvel, act.
     """
     n, columns = m.nv + m.nact, width(m)
     status = 0
