@@ -1,6 +1,6 @@
 """The humanoid under model predictive control by sampling: it keeps its balance, gets up when it has fallen, and walks.
 
-Each plan simulates 96 futures of 0.8 s, whose joint targets differ from the plan before along lines between a few
+Each plan simulates 96 futures of 0.6 s, whose joint targets differ from the plan before along lines between a few
 knots. The body is the bundled humanoid with joints as strong as a strong man's; its servos alone let it fall when it is
 pushed with 20 N s. The goal is moved by sliders or keys while it acts; bodies are pulled with the mouse.
 """
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 TITLE = "Humanoid, planned ahead"
 TIMESTEP = 0.01  # s, of the simulation and of the samples
-HORIZON, HELD, PERIOD = 0.8, 0.15, 0.04  # s: what is planned, between knots of a sample, between plans
+HORIZON, HELD, PERIOD = 0.6, 0.15, 0.04  # s: what is planned, between knots of a sample, between plans
 SAMPLES, TEMPERATURE = 96, 0.05  # number, and unit of the mean of their costs over the steps
 NOISE = {"neck": 0.02, "waist": 0.12, "shoulder": 0.24, "elbow": 0.24, "hip": 0.2, "knee": 0.2, "ankle": 0.2}  # rad
 WALK = 0.7  # m/s, of the key
