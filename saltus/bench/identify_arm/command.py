@@ -129,7 +129,7 @@ def covered(model: Model, repeats: int, duration: float = SHORT) -> Coverage:
         converged += fit.converged
         held.append([abs(x - float(model.value(n))) <= INTERVAL * fit.std[n] for n, x in fit.values.items()])
     shares = np.mean(held, axis=0)
-    worst = fit.names[int(shares.argmin())]
+    worst = [*LOAD, *MOTORS, *DELAYS][int(shares.argmin())]
     seconds = time.process_time() - began
     least, most = float(shares.min()), float(shares.max())
     return Coverage(repeats, converged, float(shares.mean()), least, worst, most, seconds)
