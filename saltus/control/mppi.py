@@ -59,16 +59,16 @@ class SamplingPlanner:
         sim: Simulation,
         costs: tuple[Callable[..., ArrayLike], BatchCost | None],
         controls: Array,
-        sampling: tuple[int, Array, NoiseSpline, float | None, int],
+        sampling: tuple[int, Array, NoiseSpline, float | None, int, int],
         batch: Batch,
         record: Sequence[str] | str | None,
     ):
         self._cost, self._final = costs
         self._record = record
-        self._samples, self._noise, self._spline, self._temperature, self._every = sampling
+        self._samples, self._noise, self._spline, self._temperature, self._every, self._seed = sampling
         self._low, self._high = control_ranges(sim)
         self._batch, self._model, self._timestep = batch, sim.model, sim.timestep
-        self._rng = np.random.default_rng(0)
+        self._rng = np.random.default_rng(self._seed)
         self._time: float | None = None
         self._age = 0
         self._first = controls
@@ -81,7 +81,7 @@ class SamplingPlanner:
 
     def reset(self) -> None:
         """Forget the plan and what the samples were drawn with: a run from the same state is the same again."""
-        self._rng = np.random.default_rng(0)
+        self._rng = np.random.default_rng(self._seed)
         self._time, self._age = None, 0
         self.controls = np.clip(self._first, self._low, self._high)
 
@@ -189,6 +189,7 @@ def mppi(
     controls: ArrayLike | None = None,
     threads: int | None = None,
     precision: str = "float64",
+    seed: int = 0,
 ) -> SamplingPlanner:
     """Model predictive control by sampling: a control function that plans anew from each state it is called with.
 
@@ -198,7 +199,7 @@ def mppi(
     these knots by `interpolation`: "zero" (held), "linear" or "cubic" (a natural spline). `temperature` λ, in the
     cost's unit: weights are exp(-cost / λ); None: the best sample alone (predictive sampling). `every`: steps between
     plans. `controls` [T, nu]: of the first plan; by default the present ones, held. Controls stay in their
-    ranges. `threads`, `precision` as of `saltus.Batch`. The simulation is not changed.
+    ranges. `threads`, `precision` as of `saltus.Batch`. `seed`: of the noise. The simulation is not changed.
 
     `record`: names of fields such as ("qpos", "site_xpos"), with which all steps are one compiled call, and costs too:
     `cost` is then f(rollout) -> [samples, T] or [samples], of a `Rollout`, whose `rollout.qpos` [samples, T, nq] and
@@ -235,5 +236,12 @@ def mppi(
     if record is not None:
         for name in [record] if isinstance(record, str) else several("record", record):
             check_name(name)
-    sampling = (count, sigma, NoiseSpline(steps, least[0], interpolation), weighing, least[1])
+    sampling = (
+        count,
+        sigma,
+        NoiseSpline(steps, least[0], interpolation),
+        weighing,
+        least[1],
+        whole_number("seed", seed),
+    )
     return SamplingPlanner(sim, costs, first, sampling, batch, record)

@@ -121,6 +121,15 @@ def test_after_a_reset_the_same_plans_are_made():
     assert (made[0] != plan[1:4]).all()
 
 
+def test_a_seed_draws_its_own_noise_and_the_same_again():
+    sim = displaced()
+    plans = [saltus.mppi(sim, cost, 5, noise=0.5, samples=8, seed=seed, threads=1) for seed in (0, 1, 1)]
+    first, other, again = (planner(sim)[0] for planner in plans)
+    assert first != other == again
+    plans[1].reset()
+    assert plans[1](sim)[0] == other
+
+
 def test_another_state_at_the_same_time_is_planned_for():
     """Plans are those of a planner that has not seen the first state: noise is too small to leave any trace of it."""
     planner = saltus.mppi(displaced(), cost, 6, noise=1e-9, samples=4, every=3, threads=1)

@@ -38,9 +38,7 @@ SAMPLES, TEMPERATURE = 96, 0.05  # number, and unit of the mean of their costs o
 NOISE = {"neck": 0.02, "waist": 0.12, "shoulder": 0.24, "elbow": 0.24, "hip": 0.2, "knee": 0.2, "ankle": 0.2}  # rad
 WALK = 0.7  # m/s, of the key
 TURN = 0.2  # rad, of a key
-#: Largest torque of a joint's servo (N m); at hips, knees and ankles of the order that was measured by D. E. Anderson,
-#: M. L. Madigan & M. A. Nussbaum, Maximum voluntary joint torque as a function of joint angle and angular velocity,
-#: J. Biomechanics 40 (2007).
+#: Largest torque of a joint's servo (N m): round numbers, an estimate for a strong man.
 STRENGTHS = {
     **{"waist_turn": 100.0, "waist_bend": 250.0, "waist_lean": 200.0, "neck_nod": 40.0, "neck_turn": 20.0},
     **{"shoulder_out": 80.0, "shoulder": 90.0, "elbow": 70.0},
@@ -49,7 +47,7 @@ STRENGTHS = {
 
 
 def strong_humanoid() -> Model:
-    """The bundled humanoid, with torques bounded by STRENGTHS (N m), about those of a strong man's joints."""
+    """The bundled humanoid, with torques bounded by STRENGTHS (N m), an estimate for a strong man's joints."""
     spec = mujoco.MjSpec.from_file(str(BUNDLED / "humanoid.xml"))
     for actuator in spec.actuators:
         most = STRENGTHS[actuator.name.removeprefix("left_").removeprefix("right_")]
@@ -57,10 +55,13 @@ def strong_humanoid() -> Model:
     return load(spec)
 
 
-def humanoid_planner(sim: Simulation, goal: Goal, samples: int = SAMPLES, threads: int | None = 1) -> SamplingPlanner:
+def humanoid_planner(
+    sim: Simulation, goal: Goal, samples: int = SAMPLES, threads: int | None = 1, seed: int = 0
+) -> SamplingPlanner:
     """The planner for a simulation of the humanoid, by `saltus.mppi`, with the cost of `HumanoidCost`.
 
     `goal`: may be changed between plans. `samples`, `threads`: futures of each plan, and threads that simulate them.
+    `seed`: of the planner's noise.
 
     Raises:
         OptionError: the model has not the bodies or joints of the bundled humanoid, or `saltus.mppi` does not take it.
@@ -84,6 +85,7 @@ def humanoid_planner(sim: Simulation, goal: Goal, samples: int = SAMPLES, thread
         record=RECORD,
         threads=threads,
         precision="float32",
+        seed=seed,
     )
 
 
