@@ -17,10 +17,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from saltus.errors import OptionError
+from saltus.simulate.batches.rollout import Rollout
 
 if TYPE_CHECKING:
     from saltus.model.model import Model
-    from saltus.simulate.batches.rollout import Rollout
 
 Array = NDArray[np.float64]
 
