@@ -213,6 +213,19 @@ def test_stiffness_and_inertia_of_the_motor_are_identified_from_a_motion():
     assert np.allclose([found[name] for name in bounds], [95.0, 3e-3], rtol=1e-6)
 
 
+@pytest.mark.slow
+def test_backlash_is_identified_from_a_motion():
+    """Both ends of the gap, two and a half times as wide as assumed, and the stiffness: to the fit's rounding."""
+    gear = dict(ratio=RATIO, damping=0.2, rotor_inertia=ROTOR)
+    model = saltus.drive(LINK, "x", saltus.Gear(stiffness=STIFFNESS, backlash=PLAY, **gear))
+    worn = saltus.drive(LINK, "x", saltus.Gear(stiffness=95.0, backlash=0.05, **gear))
+    torques = lambda sim: [2.0 * np.sin(12.0 * sim.time) + np.sin(31.0 * sim.time)]  # noqa: E731
+    run = saltus.Simulation(worn).run(1.0, sample=0.001, control=torques, progress=False)
+    gap = {"tendon_lengthspring[x_gear][0]": (-0.06, -0.002), "tendon_lengthspring[x_gear][1]": (0.002, 0.06)}
+    fit = saltus.identify(model, run, {"tendon_stiffness[x_gear]": (20.0, 300.0), **gap})
+    assert np.allclose([*fit.values.values()], [95.0, -0.025, 0.025], rtol=1e-6) and not fit.unidentified
+
+
 def test_recordings_keep_rotors(tmp_path):
     sim = saltus.Simulation(saltus.drive(LINK, "x", ELASTIC))
     sim.run(0.01).save(tmp_path / "run.nc")
