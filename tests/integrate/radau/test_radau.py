@@ -154,6 +154,18 @@ def test_a_stiff_compliant_law_beside_scipy():
     assert_allclose(run.qvel[:, 0], known[:, 1], rtol=0, atol=2e-5)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("law", [saltus.HuntCrossley, saltus.KelvinVoigt])
+def test_laws_by_name_give_back_the_share_that_they_were_fitted_for(law):
+    """Without gravity a ball that comes in at 1 m/s leaves at e: the closed forms to which the laws were fitted."""
+    text = DROP.replace("<worldbody>", '<option gravity="0 0 0"/><worldbody>')
+    sim = saltus.Simulation(text, "radau", contact=law.fitted(0.8, 1e-3, mass=1.0, speed=1.0), tolerance=1e-8)
+    sim.qvel[0] = -1.0
+    sim.run(0.02)
+    assert sim.qpos[0] > 0.0
+    assert_allclose(sim.qvel[0], 0.8, rtol=0, atol=1e-6)
+
+
 def test_a_free_body_keeps_its_momenta():
     """Momentum, angular momentum and energy of a spinning body; its quaternion stays one."""
     sim = saltus.Simulation(FREE, "radau", tolerance=1e-9)
