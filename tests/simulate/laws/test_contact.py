@@ -55,7 +55,7 @@ def test_kernels_get_the_numbers_of_each_pair():
     [
         ({"restitution": 1.2}, "restitution must be between 0 and 1"),
         ({"restitution": "much"}, "restitution must be a number"),
-        ({"friction": -1}, "friction must be not negative and finite"),
+        ({"friction": -1}, "friction must be finite and not negative"),
         ({"limits": float("nan")}, "limits must be between 0 and 1"),
         ({"restitution": [0.5, 1.2]}, r"restitution\[1\] must be between 0 and 1"),
         ({"restitution": [[0.5]]}, "restitution must be a number, or one for each simulation"),
