@@ -227,9 +227,7 @@ class Entry:
         """Call with the structs, then the arguments."""
         if len(self._short) == 2:  # as `_flat` does, at a third of the cost
             m, d, *rest = arguments
-            dispatcher = self._compiled.get((m.layout.name, d.layout.name))
-            if dispatcher is not None:
-                return dispatcher(m.real, m.ints, d.real, d.ints, *rest)
+            return self.compiled(m.layout.name, d.layout.name)(m.real, m.ints, d.real, d.ints, *rest)
         dispatcher, flat = self._flat(arguments)
         return dispatcher(*flat)
 

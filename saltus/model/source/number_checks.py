@@ -41,7 +41,7 @@ ATTRIBUTES = {  # attributes with another name in files
 }
 # fields in which infinity, or a huge number, means that there is no limit
 LIMITS = re.compile(r"range$|cutoff$")
-OWN = re.compile(r"_user$|^numeric_|^tuple_|^sensor_noise$")  # user data, never read
+OWN = re.compile(r"_user$|^numeric_|^tuple_|^sensor_noise$")  # user data; what is read of it is checked there
 # fields that MuJoCo computes from others
 DERIVED = re.compile(
     r"(pos|com|dir|mat|node|vert|weight|acc|length|_M)0$|lengthrange$|subtreemass$|^dof_length$|^(bvh|oct|efm0|flexedge)_"

@@ -274,16 +274,6 @@ class Engine:
             self.passed += self.passed_reader.read(h)
         return taken
 
-    def advance_plainly(self, n: int, h: float) -> tuple[int, int]:
-        """`prepare` and `advance` where `is_plain`: nothing but compiled code moves, remembers or checks anything."""
-        d, self.computed = self.d, None
-        d.ints[_HAS_XFRC] = self.xfrc_applied.tobytes() != self._no_forces
-        d.views["timestep"][...] = h
-        taken = self.loop(self.step_m, d, n, h, *self.integrator.parameters)
-        if self.passed_reader is not None:
-            self.passed += self.passed_reader.read(h)
-        return taken
-
     def stepping(self, h: float) -> Callable[[], int]:
         """A function that takes a step of h seconds and returns a status, at less cost a step than `advance`."""
         if self.other_loop is not None or self.event_reader is not None or self.sleeps or self.team or CHECKED:

@@ -88,7 +88,7 @@ OBJECT_FIELDS = (
         UNUSED,
         NAMED,
     ),
-    _model("numeric_", "adr data size", UNUSED, NAMED),
+    _model("numeric_", "adr data size", READ, f"torques of motors by speed; else {NAMED}"),
     _model("text_", "adr data size", UNUSED, f"{NAMED}; texts hold settings of the lab"),
     _model("tuple_", "adr objid objprm objtype size", READ, f"losses of drives; else {NAMED}"),
 )
