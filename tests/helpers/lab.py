@@ -193,7 +193,7 @@ class Page:
         ids = [signal["id"] for signal in self.boards["signals"]["signals"]]
         return self.samples["values"][self.samples["places"].index(ids.index(id))]
 
-    def until(self, condition, patience=60.0):
+    def until(self, condition, patience=300.0):
         """Receive until something holds."""
         end = time.monotonic() + patience
         while not condition():
