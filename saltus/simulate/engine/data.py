@@ -96,8 +96,10 @@ class Data(DataFields):
                 view = np.zeros(self._engine.model.nv)
             if name in ("M", "qLD") and not np.array_equal(self._engine.model.M_colind, self._engine.m.M_colind):
                 return ReadOnly.of(view[sparse_rows(self._engine.model, self._engine.m)], why_computed(name))
-            self._shown[name] = ReadOnly.of(view, why_computed(name))
-            return self._shown[name]
+            shown = ReadOnly.of(view, why_computed(name))
+            if name != "act_dot":  # another controller has other states
+                self._shown[name] = shown
+            return shown
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name[0] == "_":
