@@ -134,7 +134,12 @@ def _write_curve(root: ElementTree.Element, joint: str, curve: TorqueCurve, give
         raise OptionError(f"{given}: no actuator acts on the joint, so that curve has nothing to limit")
     name = f"{joint}_curve"
     data = " ".join(f"{v!r} {t!r}" for v, t in zip(curve.speeds, curve.torques, strict=True))
+    elements = [e for t in root.iter("tuple") if (t.get("name") or "").endswith(TITLE) for e in t]
     for old in [e for section in root.iter("custom") for e in section.iter("numeric") if e.get("name") == name]:
+        if ("numeric", name) not in [(e.get("objtype"), e.get("objname")) for e in elements]:
+            raise OptionError(
+                f"{given}: the model has a numeric {name!r} of its own, which the curve's name is; rename it"
+            )
         old.set("data", data)
         old.set("size", str(2 * len(curve.speeds)))
         return

@@ -72,6 +72,14 @@ def test_recordings_keep_drives(tmp_path):
         (lambda: saltus.drive(ARM, "root", saltus.Gear()), "hinge or slide"),
         (lambda: saltus.drive(ARM, "hip", saltus.Gear(5)), "no actuator acts on the joint"),
         (lambda: saltus.drive(ARM, "hip", curve=saltus.TorqueCurve([0, 1], [1, 0])), "curve has nothing to limit"),
+        (
+            lambda: saltus.drive(
+                ARM.replace("<actuator>", '<custom><numeric name="knee_curve" data="1 2"/></custom><actuator>'),
+                "knee",
+                curve=saltus.TorqueCurve([0, 1], [1, 0]),
+            ),
+            "a numeric 'knee_curve' of its own",
+        ),
         (lambda: saltus.drive(ARM, "hip", FRICTION), "gear must be a Gear"),
         (lambda: saltus.drive(CHANGED, "knee", friction=FRICTION), "its frictionloss cannot be written"),
         (lambda: saltus.drive(GEARED, "knee", saltus.Gear(5.0)), "its gear of actuators cannot be written"),
