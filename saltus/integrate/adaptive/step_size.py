@@ -27,6 +27,20 @@ def trial_step_size(longest, left):
     return where(size > 0.999999 * left, left, size)
 
 
+@kernel(inline=True)
+def magnitudes(m, d, i):
+    """Magnitudes of position and velocity of degree of freedom i over a step, from the saved state to the present one.
+
+    Angles of ball and free joints count as 1.
+    """
+    j = m.dof_jntid[i]
+    size = 1.0 + 0.0 * d.time
+    if m.jnt_type[j] >= SLIDE:
+        a = m.jnt_qposadr[j]
+        size = maximum(absolute(d.qpos[a]), absolute(d.qpos_saved[a]))
+    return size, maximum(absolute(d.qvel[i]), absolute(d.qvel_saved[i]))
+
+
 @kernel
 def error_norm(m, d, h, tolerance):
     """Root mean square of the error estimates, each divided by absolute + relative * magnitude."""
@@ -38,13 +52,7 @@ def error_norm(m, d, h, tolerance):
         for s in range(STAGES):
             position = position + ERROR[s] * d.stage_qvel[s * m.nv + i]
             speed = speed + ERROR[s] * d.stage_qacc[s * m.nv + i]
-        # magnitudes over the step; 1 for ball and free joints
-        j = m.dof_jntid[i]
-        size = 1.0 + 0.0 * d.time
-        if m.jnt_type[j] >= SLIDE:
-            a = m.jnt_qposadr[j]
-            size = maximum(absolute(d.qpos[a]), absolute(d.qpos_saved[a]))
-        fast = maximum(absolute(d.qvel[i]), absolute(d.qvel_saved[i]))
+        size, fast = magnitudes(m, d, i)
         # weighted norm
         position = h * position / (tolerance[1] + tolerance[0] * size)
         speed = h * speed / (tolerance[1] + tolerance[0] * fast)

@@ -4,11 +4,11 @@ Hairer & Wanner, Solving Ordinary Differential Equations II (1996), eqs. IV.8.18
 order, so that the method, of fifth, is more accurate than it says.
 """
 
+from saltus.integrate.adaptive.step_size import magnitudes
 from saltus.integrate.radau.matrices import solve_real
 from saltus.integrate.radau.newton import size_of
 from saltus.integrate.radau.states import move_to, width
 from saltus.integrate.radau.tableau import ERROR
-from saltus.model.enums import SLIDE
 from saltus.number.functions import absolute, maximum
 from saltus.number.kernels import kernel
 from saltus.solve.acceleration import acceleration
@@ -16,17 +16,9 @@ from saltus.solve.acceleration import acceleration
 
 @kernel
 def set_scale(m, d, tolerance):
-    """error_scale ← absolute + relative tolerance times the larger magnitude of the saved state and the present one.
-
-    Angles of ball and free joints count as 1.
-    """
+    """error_scale ← absolute + relative tolerance times magnitudes over the step (see `magnitudes`)."""
     for i in range(m.nv):
-        j = m.dof_jntid[i]
-        size = 1.0 + 0.0 * d.time
-        if m.jnt_type[j] >= SLIDE:
-            a = m.jnt_qposadr[j]
-            size = maximum(absolute(d.qpos[a]), absolute(d.qpos_saved[a]))
-        fast = maximum(absolute(d.qvel[i]), absolute(d.qvel_saved[i]))
+        size, fast = magnitudes(m, d, i)
         d.error_scale[i] = tolerance[1] + tolerance[0] * size
         d.error_scale[m.nv + i] = tolerance[1] + tolerance[0] * fast
     for k in range(m.nact):
