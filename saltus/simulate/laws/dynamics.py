@@ -76,11 +76,14 @@ def _check_positive(law: Any, model: "Model", M: "_Written") -> None:
         raise OptionError(f"Dynamics: {law.py_func.__name__} on the model {model.name!r}: the inertia matrix {fault}")
 
 
-def full_inertia(m: Any, M: np.ndarray) -> np.ndarray:
-    """The full inertia matrix [nv, nv] from its entries M [nC] in the kernels' Model m."""
+def full_inertia(m: Any, M: np.ndarray, places: tuple[np.ndarray, np.ndarray] | None = None) -> np.ndarray:
+    """The full inertia matrix [nv, nv] from its entries M [nC] in the kernels' Model m.
+
+    `places`: `inertia_places` of m, found here where they are not given.
+    """
     nv = m.nv
     full = np.zeros(nv * nv)
-    for place in inertia_places(m):
+    for place in places or inertia_places(m):
         full[place] = M
     return full.reshape(nv, nv)
 
