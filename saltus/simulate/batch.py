@@ -171,7 +171,7 @@ class Batch(BatchState, ModelsOfEach):
             check_sampling(self.shared, integrator)
             check_discrete(self.shared, integrator)
             hard_numbers(self.shared, law, integrator, UserEvents((), None), ())
-        if integrator.plain:
+        if integrator.floats_only:
             raise OptionError(
                 f"{integrator.name} does not step batches; choose another integrator, such as dopri5 or implicitfast, "
                 f"or make n simulations: saltus.Simulation(model, {integrator.name!r})"

@@ -26,7 +26,7 @@ def take_steps(engine: Engine, n: int, h: float) -> bool:
     DivergenceError, with the state left at the last good one, if a velocity is not a number or beyond 1e10.
     """
     refuse_in_control(engine, "step")
-    if engine.is_plain:  # nothing but compiled code moves, remembers or checks anything
+    if engine.unattended:
         engine.note_forces()
         before = engine.state.copy()
         taken, status = engine.advance(n, h)

@@ -177,5 +177,5 @@ def radau(relative: float = 1e-8, absolute_: float = 1e-10) -> Integrator:
         parameters=(TABLEAU.table, np.array([relative, absolute_]), step_bounds()),
         needs={"nstage": DENSE_STAGES, "memory": (PLACES, 0), "fsal": True, "searches": True, "collocates": True},
         adaptive=True,
-        plain=True,
+        floats_only=True,
     )

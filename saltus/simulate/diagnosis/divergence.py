@@ -34,14 +34,14 @@ RELAXED = (
     "steps, where that is too rough),"
 )
 CROSSED = (
-    "the tolerance was relaxed where a force jumps, as at the begin of a contact: no step across it is short enough "
+    "the tolerance was relaxed where a force jumps, as where a contact begins: no step across it is short enough "
     "(choose a larger tolerance)"
 )
 
 
 def _relaxed(engine: Engine) -> str:
     """Why the tolerance of an adaptive integrator was relaxed."""
-    return CROSSED if engine.integrator.plain else RELAXED
+    return CROSSED if engine.integrator.floats_only else RELAXED
 
 
 def handle(engine: Engine, before: np.ndarray, taken: int, status: int, logged: int | None = None) -> None:

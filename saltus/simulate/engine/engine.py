@@ -43,7 +43,7 @@ from saltus.simulate.engine.switches import check_actions, check_switches
 from saltus.simulate.engine.threads.team import Team, room, threads_for
 from saltus.simulate.laws.contact import Compliant, find_contact_law, hard_numbers
 from saltus.simulate.laws.control import Controller, check_control, fits, room_of, user_laws
-from saltus.simulate.laws.dynamics import equations_key, inertia_places
+from saltus.simulate.laws.dynamics import equations_key, full_inertia, inertia_places
 from saltus.simulate.laws.events import Actuation, UserEvents, start_values
 from saltus.simulate.laws.motions import MotionLaws, check_bases, check_motions
 from saltus.simulate.laws.step_bounds import check_bounds, laws_of_time
@@ -179,7 +179,7 @@ class Engine:
         guided = bool(self.motions.laws) or self.guidance.has_movers
         checked = CHECKED or self.dynamics is not None or self.model.inertia_may_be_singular or self.model.neq
         others = located or guided or checked or self.remembers or self.sleeps or self.team is not None
-        self.is_plain = not others
+        self.unattended = not others  # between steps nothing but compiled code moves, remembers or checks anything
 
     def laws_of_time(self, control: Any = None) -> list[str]:
         """Names of the user's laws that read the time; `control`: a Controller to consider instead of the engine's."""
@@ -398,7 +398,7 @@ class Engine:
     def forward(self) -> int:
         """Compute everything from the present state and inputs; returns a status. The solver's warm start is kept."""
         self.note_forces()
-        if not self.is_plain:
+        if not self.unattended:
             self.guidance.prescribe(by_users=True)
             self.place_if_new()
         before = self.state.copy()
@@ -440,8 +440,4 @@ class Engine:
         """The joint-space inertia matrix [nv, nv] of the last computed state."""
         if "inertia_places" not in self.memo:
             self.memo["inertia_places"] = inertia_places(self.m)
-        nv = self.model.nv
-        full = np.zeros(nv * nv)
-        for place in self.memo["inertia_places"]:
-            full[place] = self.d.views["M"]
-        return full.reshape(nv, nv)
+        return full_inertia(self.m, self.d.views["M"], self.memo["inertia_places"])

@@ -22,7 +22,9 @@ from saltus.model.vary.columns import columns
 from saltus.model.vary.fields import MAY_VARY
 
 EXACT, ROUNDING, STEP = 1e-9, 1e-10, 4e-3
-WITHOUT = {name for name, i in saltus.integrators().items() if i.plain or i.needs.get("pcg") is True}  # refused by name
+WITHOUT = {
+    name for name, i in saltus.integrators().items() if i.floats_only or i.needs.get("pcg") is True
+}  # refused by name
 ADAPTIVE = {name for name, i in saltus.integrators().items() if i.adaptive}
 OF_CONTACT = {"moreau_jean"}  # demands the hard law where there are constraints
 #: Fields that change no step: gaps list contacts, and fields of magnets are for sensors.
