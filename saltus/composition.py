@@ -15,6 +15,14 @@ def make_page() -> Callable[..., Any]:
 
 
 @offer
+def declare_semantics() -> Callable[..., Any]:
+    """Loader of models that declare a release of MuJoCo in their file."""
+    from saltus.model.xml_overrides import declare_semantics
+
+    return declare_semantics
+
+
+@offer
 def html_of() -> Callable[..., Any]:
     """Maker of the displays of objects in notebooks."""
     from saltus.notebook.displays import html_of

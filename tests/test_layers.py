@@ -54,7 +54,7 @@ def test_what_is_offered_is_what_lower_rooms_ask_for():
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "offered":
                 asked.add(ast.literal_eval(node.args[0]))
     made = {node.name for node in ast.parse(Path(composition.__file__).read_text()).body if hasattr(node, "name")}
-    assert asked == made == {"make_page", "html_of", "batch"}
+    assert asked == made == {"make_page", "html_of", "batch", "declare_semantics"}
     for name in asked:
         assert callable(offered.offered(name))
     with pytest.raises(KeyError):

@@ -58,6 +58,10 @@ FEATURES = {
         "actuators beyond motors and affine servos on hinges and slides, or a controller", ("dynamics", "integrate")
     ),
     "transmission": Feature("actuators on other objects than hinges and slides", ("dynamics", "integrate")),
+    "half_plane_sides": Feature("side sites of tendons as in MuJoCo before 4.0", ("dynamics",)),
+    "uncorrected_rotations": Feature(
+        "Runge-Kutta methods of order 2 on orientations, as in MuJoCo before 4.0", ("integrate",)
+    ),
     "act": Feature("actuators or controllers with states", ("dynamics", "integrate")),
     "delay": Feature("controls with a delay", ("dynamics",)),
     "muscle": Feature("MuJoCo's muscles", ("dynamics",)),

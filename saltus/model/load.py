@@ -9,12 +9,14 @@ from typing import Literal, TypeAlias, Unpack
 
 import mujoco
 
-from saltus.arguments import mapping
+from saltus.arguments import mapping, text_of
 from saltus.errors import ModelError, OptionError, proposal, warn
 from saltus.model import features
 from saltus.model.compile.hill import HillMuscle
 from saltus.model.contact.clamped import warn_of_clamped
 from saltus.model.model import Model
+from saltus.model.semantics.changes import followed
+from saltus.model.semantics.releases import NEWEST, declared, name_of
 from saltus.model.source.bundled_names import BUNDLED, models
 from saltus.model.source.compiler import compile_spec, elastic_explicitly
 from saltus.model.source.encoding import check_names
@@ -31,6 +33,7 @@ from saltus.model.source.urdf.remarks import UrdfWarning
 from saltus.model.source.urdf.tree import Element, NotXml, parse
 from saltus.model.tree.singular_inertia import check_inertia
 from saltus.model.written import use
+from saltus.offered import offered
 from saltus.surroundings import check_mujoco_version
 
 __all__ = ["BUNDLED", "ModelSource", "load", "models", "n_link"]
@@ -63,6 +66,7 @@ def load(
     *,
     ignore: Iterable[str] = (),
     muscles: Mapping[str, HillMuscle] | None = None,
+    semantics: str | None = None,
     apart: bool | float = False,
     actuators: urdf.Actuators | None = None,
     base: Literal["fixed", "floating"] = "fixed",
@@ -76,6 +80,9 @@ def load(
     to leave out, such as "contact" or "limit", or "constraint" for all constraints; they are listed in `Model.ignored`
     and in recordings. `muscles`: muscle laws that replace those of actuators, by actuator name (see `HillMuscle`). If
     `source` is a Model, its own ignored features and muscles are kept.
+
+    `semantics`: MuJoCo's release from "mujoco-3.8" to "mujoco-4.0", the default, whose meaning an MJCF source has: see
+    `saltus.model.semantics`. The model's text then declares it, and so may a file.
 
     `apart`: compile text or a file in a separate process, for untrusted sources: some files make MuJoCo's compiler
     abort or run forever. A number is the time limit in seconds, True means 30 s. Without effect on compiled models, on
@@ -107,6 +114,8 @@ def load(
     affect the motion and are not simulated, and for joints that together can move without moving any mass; OptionError
     for an argument that is none of its choices, or for URDF only.
     """
+    if semantics is not None:
+        source, ignore = offered("declare_semantics")(source, text_of("semantics", semantics), ignore), ()
     chosen = urdf.choices(actuators, base, self_collision, package_path)
     if muscles is not None and mapping("muscles", muscles):
         return _with_muscles(_load(source, ignore, apart, chosen), muscles)
@@ -200,7 +209,13 @@ def _load_file(path: Path, ignore, apart: bool | float, chosen: urdf.Choices) ->
     content = _content(path)
     check_format(content.decode(errors="replace"), str(path))
     compiled, name, xml = _compiled(path, content, apart, chosen)
-    return _finish(compiled, name or path.stem, xml, ignore, str(path))
+    if declared(compiled) < NEWEST and b"<include" in content:
+        raise ModelError(
+            "a file that declares older semantics and has <include> is read whole by "
+            f"saltus.load(path, semantics={name_of(declared(compiled))!r})",
+            file=str(path),
+        )
+    return _finish(compiled, name or path.stem, xml, ignore, str(path), content.decode())
 
 
 def _content(path: Path) -> bytes:
@@ -297,7 +312,8 @@ def _embedded_name(m: mujoco.MjModel) -> str:
     return m.names[: m.names.index(b"\0")].decode(errors="backslashreplace") or "model"
 
 
-def _finish(m: mujoco.MjModel, name: str, xml: str | None, ignore, file: str | None) -> Model:
+def _finish(m: mujoco.MjModel, name: str, xml: str | None, ignore, file: str | None, text: str | None = None) -> Model:
+    """The Model of a compiled model, checked. `text`: of its file, where `xml` is not it."""
     check_names(m, file)
     check_numbers(m, file)
     check_inertia(m, file)
@@ -308,5 +324,7 @@ def _finish(m: mujoco.MjModel, name: str, xml: str | None, ignore, file: str | N
             "integrator 'discrete' is implicit in them"
         )
     model = Model(m, name=name, xml=xml, ignored=features.check(m, ignore, file))
+    if told := followed(m, text or xml or "", model.left_out):
+        warn(f"{name}: with semantics {model.semantics}, {told}, and are those of {name_of(NEWEST)}")
     warn_of_clamped(m, name, model.left_out)
     return model

@@ -26,6 +26,7 @@ from saltus.model.enums import BALL, FREE
 from saltus.model.field_overrides import can_change, changed, value_of
 from saltus.model.layout import model_layout
 from saltus.model.model_fields import ModelFields
+from saltus.model.semantics.releases import declared, name_of
 from saltus.model.tree.singular_inertia import check_inertia, may_be_singular
 from saltus.model.tree.sleeping import is_flagged
 from saltus.model.written import Copies
@@ -35,7 +36,6 @@ from saltus.read_only import ReadOnly
 from saltus.terminal.display import count, notebook_html
 from saltus.terminal.inline_page import Page
 
-SEMANTICS = "mujoco-4.0"
 # data fields of MuJoCo's model, without its methods
 _FIELDS = [name for name, value in vars(mujoco.MjModel).items() if isinstance(value, property) and name[0] != "_"]
 INTEGRATORS = {0: "euler", 1: "RK4", 2: "implicit", 3: "implicitfast", 4: "discrete"}
@@ -96,10 +96,10 @@ class Model(ModelFields):
     """An immutable mechanism. Fields have MuJoCo's names, `nq`, `body_mass`, `jnt_axis`, ..., and are read-only.
 
     `opt`: the options. `ignored`: the features that the user has chosen to leave out. `xml`: the model as MJCF text
-    (None if the source was an MjModel). `mj_model`: the compiled MuJoCo model itself, which must not be written to
-    (`mujoco` gives copies). `initial_key`: the keyframe that simulations start from (None: qpos0 at rest).
-    `muscles`: the muscle laws that replace those of actuators. `changes`: the values that differ from `xml` (see
-    `changed`). Models are made by `saltus.load`.
+    (None if the source was an MjModel). `semantics`: MuJoCo's release whose meaning it has (see `load`). `mj_model`:
+    the compiled MuJoCo model itself, which must not be written to (`mujoco` gives copies). `initial_key`: the keyframe
+    that simulations start from (None: qpos0 at rest). `muscles`: the muscle laws that replace those of actuators.
+    `changes`: the values that differ from `xml` (see `changed`). Models are made by `saltus.load`.
     """
 
     def __init__(
@@ -124,7 +124,7 @@ class Model(ModelFields):
         self._sensing: dict[Any, Struct] = {}
         self._copies = Copies(mj_model)
         self.name, self.xml, self.ignored = name, xml, tuple(ignored or ())
-        self.semantics, self.initial_key = SEMANTICS, initial_key
+        self.semantics, self.initial_key = name_of(declared(mj_model)), initial_key
         self.opt = _options(mj_model)
 
     def __getattr__(self, field: str) -> Any:

@@ -23,6 +23,8 @@ import numpy as np
 from saltus.errors import ModelError, OptionError
 from saltus.model.load import BUNDLED, load, made_text, models
 from saltus.model.model import Model
+from saltus.model.semantics.changes import followed
+from saltus.model.semantics.releases import TITLE, expected, release_of
 from saltus.model.source.encoding import check_utf8
 from saltus.model.source.format_strings import check_text
 from saltus.model.source.isolated_compiler import CompilerMessage, compile_apart
@@ -83,6 +85,33 @@ def rewritten(
         return _compiled(written(root), found, ignore)
     except ModelError as error:
         raise OptionError(f"{given}: {error}") from error
+
+
+def declare_semantics(source: Any, semantics: str, ignore: Iterable[str] = ()) -> Model:
+    """The model of a file that means what it means in a release of MuJoCo, which its text then declares.
+
+    `semantics`: "mujoco-3.17", for instance; see `saltus.model.semantics`.
+
+    Raises:
+        OptionError: there is no such release or no MJCF text, or the model has a part with another meaning now, which
+            is not undone; the message names it and the remedy.
+    """
+    if release_of(semantics) is None:
+        raise OptionError(expected(semantics))
+
+    def declare(root: ElementTree.Element) -> None:
+        for custom in root.iter("custom"):
+            for text in [e for e in custom.iter("text") if e.get("name") == TITLE]:
+                custom.remove(text)
+        ElementTree.SubElement(ElementTree.SubElement(root, "custom"), "text", name=TITLE, data=semantics)
+
+    given = f"semantics={semantics!r}"
+    model = rewritten(source, declare, given, ignore)
+    try:
+        followed(model.mj_model, model.xml or "", model.left_out)  # with attributes that a compiled model has lost
+    except ModelError as error:
+        raise OptionError(f"{given}: {error}") from None
+    return model
 
 
 def source_of(source: Any) -> Source | None:

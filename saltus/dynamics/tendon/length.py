@@ -7,9 +7,10 @@ are those of MuJoCo 4.0 (documentation, Computation, "Actuation model: Transmiss
 
 from saltus.dynamics.applied import add_power
 from saltus.dynamics.awake.walks import awake_tendons
-from saltus.dynamics.tendon.wrap import sphere_frame, wrap
+from saltus.dynamics.tendon.wrap import sphere_frame, wrap, wrap_by_half_plane
 from saltus.dynamics.tree.kinematics import geom_position, site_position
 from saltus.model.enums import WRAP_JOINT, WRAP_SITE, WRAP_SPHERE
+from saltus.number.conditions import has
 from saltus.number.functions import where
 from saltus.number.kernels import kernel, only_with
 from saltus.spatial.vectors import add3, cross, distance_direction, matrix_times_matrix, scale3, sub3, where3
@@ -131,7 +132,12 @@ def wrapped_path(m, d, e):
     side = from_p
     if s >= 0:
         side = sub3(site_position(m, d, s), centre)
-    touches, length, ahead, away, arrival, departure = wrap(from_p, from_q, side, s >= 0, frame, m.geom_size[g, 0])
+    radius = m.geom_size[g, 0]
+    if has(m, "half_plane_sides"):
+        path = wrap_by_half_plane(from_p, from_q, side, s >= 0, frame, radius)
+    else:
+        path = wrap(from_p, from_q, side, s >= 0, frame, radius)
+    touches, length, ahead, away, arrival, departure = path
     return p, q, centre, touches, length, ahead, away, arrival, departure
 
 

@@ -13,6 +13,7 @@ from saltus.number.kernels import kernel
 from saltus.spatial.vectors import cross, dot3, scale3
 
 TWO_PI, HALF_PI = 6.283185307179586, 1.5707963267948966
+FAR = 1e300
 LAST_STEP, STEPS = 1e-6, 40  # tolerance of Newton's method on the step (rad), most iterations
 
 
@@ -27,8 +28,26 @@ def wrap(p, q, side, has_side, frame, radius):
     points of arrival and departure (m, relative to the same point). If it does not touch, these are finite but
     meaningless.
     """
+    p2, q2, side2, inside = projected(p, q, side, has_side, frame, radius)
+    bend = winding(p2, q2, (where(inside, p2[0], side2[0]), where(inside, p2[1], side2[1])))
+    return wound(p, q, bend, inside, frame, radius)
+
+
+@kernel
+def wrap_by_half_plane(p, q, side, has_side, frame, radius):
+    """The path of `wrap` with the side that MuJoCo chose before its release 4.0 (see `half_plane_winding`)."""
+    p2, q2, side2, inside = projected(p, q, side, has_side, frame, radius)
+    bend = winding(p2, q2, p2)
+    if has_side:
+        outside = half_plane_winding(p2, q2, side2, radius)
+        bend = where(inside, bend, outside)
+    return wound(p, q, bend, inside, frame, radius)
+
+
+@kernel(inline=True)
+def projected(p, q, side, has_side, frame, radius):
+    """The ends and the side site on the plane of the circle (m), and whether the side site is inside the geom."""
     zero = 0.0 * p[0]
-    # project the ends and the side site on the plane of the circle
     p2, q2 = _in_plane(frame, p), _in_plane(frame, q)
     side2 = p2
     inside = zero > 1.0
@@ -37,8 +56,15 @@ def wrap(p, q, side, has_side, frame, radius):
         somewhere = _dot(side2, side2) > MINVAL * MINVAL
         side2 = (where(somewhere, side2[0], zero + 1.0), where(somewhere, side2[1], zero))
         inside = dot3(side, side) < radius * radius
+    return p2, q2, side2, inside
+
+
+@kernel
+def wound(p, q, bend, inside, frame, radius):
+    """The path of `wrap` with a winding angle (rad), around the circle, or through it if `inside`."""
+    zero = 0.0 * p[0]
     # path in the plane, and its rise along the axis
-    touches, lengths, points, directions = taut(p2, q2, side2, inside, radius)
+    touches, lengths, points, directions = taut(_in_plane(frame, p), _in_plane(frame, q), bend, inside, radius)
     to, arc, on = lengths
     flat = where(touches, to + arc + on, zero + 1.0)
     height = dot3(frame[2], p)
@@ -118,10 +144,61 @@ def winding(p, q, side):
 
 
 @kernel
-def taut(p, q, side, inside, radius):
+def half_plane_winding(p, q, side, radius):
+    """Winding angle (rad) of the path that has its points of contact towards the side site; 0 where it is straight.
+
+    Straight is a segment that clears the circle in the half-plane of the side site. Otherwise, of both ways round, the
+    one is taken whose points of contact have their mean nearest to the side site's direction.
+    """
+    zero = 0.0 * p[0]
+    # nearest point of the segment to the axis
+    along = q[0] - p[0], q[1] - p[1]
+    share = -_dot(along, p) / maximum(_dot(along, along), MINVAL)
+    share = minimum(maximum(share, zero), zero + 1.0)
+    near = p[0] + share * along[0], p[1] + share * along[1]
+    clear = (_dot(near, near) > radius * radius) & (_dot(side, near) >= 0.0)
+    # winding of both ways round
+    direct = atan2(_cross(p, q), _dot(p, q))
+    left = where(direct < 0.0, direct + TWO_PI, direct)
+    right = left - TWO_PI
+    # angles from p and q to the points of contact
+    square = zero + radius * radius
+    to, on = sqrt(maximum(_dot(p, p) - square, zero)), sqrt(maximum(_dot(q, q) - square, zero))
+    first, last = atan2(to, zero + radius), atan2(on, zero + radius)
+    shorter = minimum(to, on)
+    of_left = _towards(p, side, 0.5 * (left + first - last), 0.5 * (left - first - last))
+    of_right = _towards(p, side, 0.5 * (right - first + last), 0.5 * (right + first + last))
+    # straight parts that cross make no path
+    by_left, by_right = left - first - last, -right - first - last
+    no_left, no_right = _cross_each_other(by_left, shorter, radius), _cross_each_other(by_right, shorter, radius)
+    of_left, of_right = where(no_left, zero - FAR, of_left), where(no_right, zero - FAR, of_right)
+    # where they overlap and do not cross, the arc is the rest of the circle
+    left = where(by_left < 0.0, left + TWO_PI, left)
+    right = where(by_right < 0.0, right - TWO_PI, right)
+    return where(clear | (no_left & no_right), zero, where(of_right > of_left, right, left))
+
+
+@kernel(inline=True)
+def _cross_each_other(arc, shorter, radius):
+    """Whether the straight parts at the ends of an arc (rad), the shorter one of so many m, cross each other."""
+    s, c = sincos(0.5 * arc)
+    return (s * c <= 0.0) & (radius * absolute(s) <= absolute(c) * shorter)
+
+
+@kernel(inline=True)
+def _towards(p, side, middle, half):
+    """Component along the side site of the direction of e(middle - half) + e(middle + half), e: p turned (rad)."""
+    s, c = sincos(middle)
+    x, y = c * p[0] - s * p[1], s * p[0] + c * p[1]
+    _, across = sincos(half)
+    return where(across < 0.0, 0.0 * c - 1.0, 0.0 * c + 1.0) * (x * side[0] + y * side[1])
+
+
+@kernel
+def taut(p, q, bend, inside, radius):
     """Shortest path in the plane from p to q that touches the circle of the given radius (m) about the origin.
 
-    Around the circle, with the winding angle w of p, side, q: the straight parts are tangents, which take the angles
+    Around the circle, with the winding angle `bend` = w (rad): the straight parts are tangents, which take the angles
     acos(radius/|p|) and acos(radius/|q|) of w, and the arc takes the rest, if any is left. If `inside`, through the
     circle: the straight segment suffices if it meets the circle, else the path is reflected at one point of it.
 
@@ -136,7 +213,6 @@ def taut(p, q, side, inside, radius):
     # squares of the tangents' lengths
     ep, eq = pp - square, qq - square
     reach = atan2(sqrt(ep), zero + radius) + atan2(sqrt(eq), zero + radius)
-    bend = winding(p, q, (where(inside, p[0], side[0]), where(inside, p[1], side[1])))
     rest = absolute(bend) - reach
     # as in MuJoCo, there is no path around between coincident ends, and none through from an end on the surface
     apart = (p[0] - q[0]) * (p[0] - q[0]) + (p[1] - q[1]) * (p[1] - q[1])

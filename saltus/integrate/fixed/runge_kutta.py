@@ -4,9 +4,10 @@
 
 Orientations are advanced in the rotation vector from the step's start, whose rate is the image of the angular velocity
 under the inverse differential of the exponential (Munthe-Kaas, High order Runge-Kutta methods on manifolds (1999)).
-The order of a tableau therefore holds on ball and free joints too. Actuator states are integrated along: all of them
-are ordinary differential equations here, including the filter that MuJoCo calls exact; their limits are applied at the
-step's end.
+The order of a tableau therefore holds on ball and free joints too. MuJoCo combined angular velocities themselves before
+its release 4.0, so that orientations had order 2, which a model may ask for (`saltus.model.semantics`). Actuator states
+are integrated along: all of them are ordinary differential equations here, including the filter that MuJoCo calls
+exact; their limits are applied at the step's end.
 """
 
 from saltus.dynamics.actuator.activation import settle_activations
@@ -18,6 +19,7 @@ from saltus.integrate.integrator import Integrator
 from saltus.integrate.manifold import save_state
 from saltus.integrate.tableau import ButcherTableau
 from saltus.model.enums import BALL, FREE
+from saltus.number.conditions import has
 from saltus.number.kernels import kernel, only_with
 from saltus.solve.acceleration import acceleration
 from saltus.solve.sleep.calls import place_everything
@@ -127,7 +129,13 @@ def store_slopes(m, d, s):
     for i in awake_dofs(m, d):
         d.stage_qvel[at + i] = d.qvel[i]
         d.stage_qacc[at + i] = d.qacc[i]
-    # rotations: dexp⁻¹(Θ) ω
+    if not has(m, "uncorrected_rotations"):
+        correct_rotations(m, d, at)
+
+
+@kernel
+def correct_rotations(m, d, at):
+    """Slopes of rotations of the stage whose slopes begin at number `at`: dexp⁻¹(Θ) ω, in place of ω."""
     for j in awake_joints(m, d):
         kind = m.jnt_type[j]
         if kind == FREE or kind == BALL:

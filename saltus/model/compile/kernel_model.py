@@ -23,6 +23,7 @@ from saltus.model.fields.constraint.cone import cone_sizes
 from saltus.model.fields.constraint.event import sizes_without_events
 from saltus.model.flex.flexes import flexes
 from saltus.model.layout import MODEL, model_layout
+from saltus.model.semantics.releases import older_features
 from saltus.model.tree.particles import uncoupled
 from saltus.number.structs import Struct
 
@@ -196,6 +197,7 @@ def _features(m, parts) -> frozenset[str]:
     if "sensor_delay" in parts["sight"].features:  # steps read delayed sensors
         read += ["sensors", "sight"]
     words = set().union(*[parts[name].features for name in read])
+    words |= older_features(m)
     words |= {"mocap"} if m.nmocap else set()
     return frozenset(words | {"threads"} if words & {"broad", "many_trees"} else words)
 

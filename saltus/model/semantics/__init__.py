@@ -1,0 +1,1 @@
+"""Releases of MuJoCo whose meaning of a model can be asked for."""
