@@ -3,6 +3,8 @@
 References: numbers of MuJoCo 3.17.0 (3.8.0 gives the same), and the order 2 that its changelog states for orientations.
 """
 
+from importlib import resources
+
 import mujoco
 import numpy as np
 import pytest
@@ -16,6 +18,8 @@ from saltus.model.semantics.releases import declared, expected, name_of, older_f
 SPIN = """<mujoco><option integrator="RK4" timestep="0.02" gravity="0 0 0"/><worldbody>
   <body><freejoint/><inertial pos="0 0 0" mass="1" diaginertia="0.01 0.02 0.025"/></body></worldbody></mujoco>"""
 AFTER_A_SECOND = (-0.3155186710907918, -0.7722245679926588, 0.5314839354639688, -0.1471122398897705)
+ANT = (-0.22593676231643703, 0.06924458381038472, 0.653916671553093)  # m, with controls of `default_rng(0)`
+ANT += (0.9970823081894965, -0.05482164287767036, -0.04684777197298436, 0.025034864266971588)
 SIDES = """<mujoco><worldbody>
   <body name="p" mocap="true"><site name="p"/></body><body name="q" mocap="true"><site name="q"/></body>
   <body name="side" mocap="true"><site name="side"/></body>
@@ -98,3 +102,14 @@ def test_sides_of_tendons_are_as_before():
         sim.data.mocap_pos[:] = places
         sim.forward()
         assert_allclose(sim.data.ten_length, lengths, rtol=1e-13)
+
+
+@pytest.mark.slow
+def test_gymnasiums_ant_walks_as_before():
+    """A tenth of MuJoCo's own tolerance of non-chaotic runs; 4.0 is 2e-3 away after these 100 steps with contacts."""
+    path = resources.files("gymnasium") / "envs/mujoco/assets/ant.xml"
+    sim = saltus.Simulation(saltus.load(str(path), semantics="mujoco-3.17"))
+    for controls in np.random.default_rng(0).uniform(-1, 1, (100, 8)):
+        sim.ctrl = controls
+        sim.step()
+    assert_allclose(sim.qpos[:7], ANT, rtol=0, atol=1e-7)
