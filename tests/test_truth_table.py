@@ -15,6 +15,8 @@ from saltus.errors import OptionError
 
 #: Rows whose kernels are compiled anew under laws that do not refuse them: lanes and duals.
 SLOW = ("`linearize()`", "`Batch`", "`Batch`, float32", "environment", "lab")
+#: Laws whose every cell waits for the slow tests: their integrator is tried with another law in every run.
+SELDOM = ("soft, radau",)
 PAGE = Path(__file__).resolve().parents[1] / "docs/reference/truth.md"
 
 
@@ -28,6 +30,7 @@ def cells(scenes, small):
                 fault = truth.wrong(law, scene.name, shape)
                 strict = fault not in truth.BY_CHANCE
                 marks = [pytest.mark.xfail(reason=fault, strict=strict)] if fault else []
+                marks += [pytest.mark.slow] if law.name in SELDOM else []
                 yield pytest.param(law, scene, shape, marks=marks, id=f"{law.name}-{scene.name}-{shape}")
 
 
@@ -55,7 +58,7 @@ def readings():
         for row in [*READERS, *CARRIERS]:
             fault = truth.wrong(law, row.name, "")
             marks = [pytest.mark.xfail(reason=fault, strict=True)] if fault else []
-            if row.name in SLOW and (law.name, row.name) not in REFUSED:
+            if law.name in SELDOM or (row.name in SLOW and (law.name, row.name) not in REFUSED):
                 marks.append(pytest.mark.slow)
             yield pytest.param(law, row, marks=marks, id=f"{law.name}-{row.name}")
 
@@ -79,7 +82,8 @@ def others():
     for law in LAWS:
         for scene in [*PAIRS, *MOVERS]:
             if scene.shapes == ("",) and scene not in CORE:
-                slow = [] if (law.name, scene.name) in REFUSED else [pytest.mark.slow]
+                refused = (law.name, scene.name) in REFUSED and law.name not in SELDOM
+                slow = [] if refused else [pytest.mark.slow]
                 yield pytest.param(law, scene, marks=slow, id=f"{law.name}-{scene.name}")
 
 

@@ -83,6 +83,8 @@ LAWS = [
     Law("soft, euler", "euler", "soft", G * TAU**2),
     Law("soft, dopri5", "dopri5", "soft", G * TAU**2),
     Law("compliant, dopri5", "dopri5", "compliant", 1.1 * MASS * G / STIFFNESS),
+    Law("soft, radau", "radau", "soft", G * TAU**2),
+    Law("compliant, radau", "radau", "compliant", 1.1 * MASS * G / STIFFNESS),
     Law("hard, dopri5", "dopri5", "located", 1e-6),
     Law("hard, rk4", "rk4", "located", 1e-6),
     Law("hard, moreau_jean", "moreau_jean", "stepped", 2 * G * H**2),
@@ -820,14 +822,18 @@ for law in LAWS:
     elif law.integrator == "dopri5":
         words = "soft contacts and limits begin and end inside the steps of dopri5"
         REFUSED |= {(law.name, row): words for row in DIFFERENTIATED}
+    elif law.integrator == "radau":
+        REFUSED |= {(law.name, row): "linearize does not support radau" for row in DIFFERENTIATED}
+        batches = ("`Batch`", "`Batch`, float32", "`Batch.rollout`")
+        REFUSED |= {(law.name, row): "radau does not step batches" for row in batches}
     if law.kind != "located":
         REFUSED[law.name, "`events.sensitivity`"] = "only located events have derivatives"
     if law.kind != "soft":
         words = f"environments have soft contact, not {'hard' if law.hard else 'compliant'} contact; use saltus.Batch"
         REFUSED[law.name, "environment"] = words
-REFUSED["soft, dopri5", "environment"] = (
-    "environments take steps of equal length with soft contact, which dopri5 does not"
-)
+for method in ("dopri5", "radau"):
+    words = f"environments take steps of equal length with soft contact, which {method} does not"
+    REFUSED[f"soft, {method}", "environment"] = words
 
 JITTER = "boxes and meshes jitter on the field by millimetres, capsules and cylinders by less, as in MuJoCo"
 MEANS = "the solver's tolerance is missed in some steps, with a warning; forces are right to 1e-4"
