@@ -46,6 +46,7 @@ FEATURES = {
     "noslip": Feature("iterations of the noslip solver", ("solve",)),
     "sleep": Feature("trees that may fall asleep", ("contact", "dynamics", "integrate", "solve")),
     "adhesive": Feature("geoms that stick", ("contact", "dynamics", *ALL_STEPS)),
+    "cam": Feature("equalities of joints or tendons along a curve through points", ("contact",)),
     # forces
     "flex": Feature("deformable bodies", ("dynamics", "integrate", "solve")),
     "flexcell": Feature("deformable bodies interpolated between nodes", ("contact", "dynamics")),

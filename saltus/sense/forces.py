@@ -11,6 +11,7 @@ from saltus.contact.pairs import pair_geom1, pair_geom2
 from saltus.contact.rows.acting import may_push
 from saltus.contact.rows.adhesive_contacts import adhesion_of, has_rows
 from saltus.contact.rows.blocks import EQUALITY, FRICTION, UNILATERAL
+from saltus.contact.rows.coupling import coupling
 from saltus.contact.rows.equality import anchors, orientations, turned
 from saltus.contact.rows.user_compliance import GIVEN
 from saltus.dynamics.tendon.force import spring_and_damper
@@ -239,10 +240,9 @@ def tendon_row_forces(m, d, t):
 
 @kernel
 def equality_slope(m, d, k):
-    """Slope of the polynomial that couples the first tendon of equality k to the second."""
-    c, t2 = m.eq_data[k], m.eq_obj2[k]
-    x = d.ten_length[t2] - m.tendon_length0[t2]
-    return c[1] + x * (2.0 * c[2] + x * (3.0 * c[3] + x * 4.0 * c[4]))
+    """Slope of the coupling of the first tendon of equality k to the second."""
+    t2 = m.eq_obj2[k]
+    return coupling(m, k, d.ten_length[t2] - m.tendon_length0[t2])[1]
 
 
 @kernel(inline=True)

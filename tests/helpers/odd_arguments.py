@@ -67,6 +67,7 @@ def equations():
 
 LAW = saltus.contact_law()
 MUSCLE = dict(max_isometric_force=100.0, optimal_fiber_length=0.1, tendon_slack_length=0.2)
+CAM = saltus.CamCurve([0.0, 1.0], [0.0, 1.0])
 SHORT = dict(duration=0.1, progress=False)
 GOOD = {  # what a call needs to be one, by name
     "load": dict(source="pendulum"),
@@ -74,6 +75,8 @@ GOOD = {  # what a call needs to be one, by name
     "HillMuscle": MUSCLE,
     "Gear": {},
     "TorqueCurve": dict(speeds=[0.0, 1.0], torques=[1.0, 0.0]),
+    "CamCurve": dict(angles=[0.0, 1.0], lifts=[0.0, 1.0]),
+    "cam": dict(model="double_pendulum", follower="theta2", cam="theta1", curve=CAM),
     "Stribeck": dict(coulomb=1.0, static=2.0, velocity=0.1),
     "drive": dict(model="pendulum", joint="theta"),
     "Simulation": dict(model="pendulum"),

@@ -1,6 +1,7 @@
 """Constraint rows of tendons: length limits, dry friction and equalities."""
 
 from saltus.contact.rows.blocks import FRICTION, add_block
+from saltus.contact.rows.coupling import coupling
 from saltus.contact.rows.equality import equality_acts, equality_block, equality_law
 from saltus.contact.rows.joints import unilateral
 from saltus.contact.rows.soft_law import impedance, regularisation
@@ -71,21 +72,18 @@ def tendon_equality_rows(m, d):
 
 @kernel
 def tendon_equality(m, d, k):
-    """L₁ - L₁⁰ = polynomial of degree four in L₂ - L₂⁰, or a constant for a single tendon."""
+    """L₁ - L₁⁰ = c₀ + `coupling` of L₂ - L₂⁰, or c₀ for a single tendon."""
     b = equality_block(m, d, k, 1)
     row = d.block_row[b]
-    c = m.eq_data[k]
     t1, t2 = m.eq_obj1[k], m.eq_obj2[k]
     place = d.block_J[b]
     for e in range(d.block_num[b]):
         d.row_J[place + e] = 0.0 * d.time
-    d.row_pos[row] = d.ten_length[t1] - m.tendon_length0[t1] - c[0]
+    d.row_pos[row] = d.ten_length[t1] - m.tendon_length0[t1] - m.eq_data[k, 0]
     add_tendon_jacobian(m, d, b, t1, 1.0 + 0.0 * d.time)
     if t2 >= 0:
-        # Horner form of the polynomial, and its derivative
-        x = d.ten_length[t2] - m.tendon_length0[t2]
-        d.row_pos[row] = d.row_pos[row] - x * (c[1] + x * (c[2] + x * (c[3] + x * c[4])))
-        slope = c[1] + x * (2.0 * c[2] + x * (3.0 * c[3] + x * 4.0 * c[4]))
+        rise, slope = coupling(m, k, d.ten_length[t2] - m.tendon_length0[t2])
+        d.row_pos[row] = d.row_pos[row] - rise
         add_tendon_jacobian(m, d, b, t2, -slope)
     equality_law(m, d, k, b)
 
