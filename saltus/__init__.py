@@ -18,6 +18,7 @@ _HOME = {
     "HillMuscle": "saltus.model.compile.hill",
     "cam": "saltus.model.drives.cam",
     "CamCurve": "saltus.model.drives.cam",
+    "capstan": "saltus.model.drives.capstan",
     "drive": "saltus.model.drives.drive",
     "Gear": "saltus.model.drives.parts",
     "Stribeck": "saltus.model.drives.parts",
@@ -141,6 +142,7 @@ __all__ = [
     "base_parameters",
     "bode",
     "cam",
+    "capstan",
     "casadi",
     "compare",
     "computed_torque",
@@ -229,6 +231,7 @@ if TYPE_CHECKING:
     from saltus.lab.standalone.page import page
     from saltus.model.compile.hill import HillMuscle
     from saltus.model.drives.cam import CamCurve, cam
+    from saltus.model.drives.capstan import capstan
     from saltus.model.drives.drive import drive
     from saltus.model.drives.parts import Gear, Stribeck, TorqueCurve
     from saltus.model.load import load, models, n_link

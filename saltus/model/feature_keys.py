@@ -53,6 +53,7 @@ FEATURES = {
     "flexrod": Feature("rods that bend", ("dynamics",)),
     "tendon": Feature("tendons", ("contact", "dynamics", "integrate", "sense", "solve")),
     "wrap": Feature("tendons that wrap around geoms", ("dynamics", "integrate", "sense")),
+    "capstan": Feature("tendons with friction on the geoms that they wrap", ("contact", "dynamics", "sense")),
     "tendon_force": Feature("tendons with springs or dampers", ("contact", "dynamics", "integrate", "sense")),
     "tendon_armature": Feature("tendons with inertia", ("dynamics", "integrate", "sense")),
     "actuation": Feature(
