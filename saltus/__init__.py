@@ -16,6 +16,9 @@ _HOME = {
     "n_link": "saltus.model.load",
     "Model": "saltus.model.model",
     "HillMuscle": "saltus.model.compile.hill",
+    "cam": "saltus.model.drives.cam",
+    "CamCurve": "saltus.model.drives.cam",
+    "capstan": "saltus.model.drives.capstan",
     "drive": "saltus.model.drives.drive",
     "Gear": "saltus.model.drives.parts",
     "Stribeck": "saltus.model.drives.parts",
@@ -101,6 +104,7 @@ __all__ = [
     "Actuation",
     "Batch",
     "ButcherTableau",
+    "CamCurve",
     "Certificate",
     "Comparison",
     "Compliant",
@@ -137,6 +141,8 @@ __all__ = [
     "__version__",
     "base_parameters",
     "bode",
+    "cam",
+    "capstan",
     "casadi",
     "compare",
     "computed_torque",
@@ -224,6 +230,8 @@ if TYPE_CHECKING:
     from saltus.inverse.kinematics.targets import Pose
     from saltus.lab.standalone.page import page
     from saltus.model.compile.hill import HillMuscle
+    from saltus.model.drives.cam import CamCurve, cam
+    from saltus.model.drives.capstan import capstan
     from saltus.model.drives.drive import drive
     from saltus.model.drives.parts import Gear, Stribeck, TorqueCurve
     from saltus.model.load import load, models, n_link

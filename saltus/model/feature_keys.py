@@ -46,12 +46,14 @@ FEATURES = {
     "noslip": Feature("iterations of the noslip solver", ("solve",)),
     "sleep": Feature("trees that may fall asleep", ("contact", "dynamics", "integrate", "solve")),
     "adhesive": Feature("geoms that stick", ("contact", "dynamics", *ALL_STEPS)),
+    "cam": Feature("equalities of joints or tendons along a curve through points", ("contact",)),
     # forces
     "flex": Feature("deformable bodies", ("dynamics", "integrate", "solve")),
     "flexcell": Feature("deformable bodies interpolated between nodes", ("contact", "dynamics")),
     "flexrod": Feature("rods that bend", ("dynamics",)),
     "tendon": Feature("tendons", ("contact", "dynamics", "integrate", "sense", "solve")),
     "wrap": Feature("tendons that wrap around geoms", ("dynamics", "integrate", "sense")),
+    "capstan": Feature("tendons with friction on the geoms that they wrap", ("contact", "dynamics", "sense")),
     "tendon_force": Feature("tendons with springs or dampers", ("contact", "dynamics", "integrate", "sense")),
     "tendon_armature": Feature("tendons with inertia", ("dynamics", "integrate", "sense")),
     "actuation": Feature(

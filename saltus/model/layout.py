@@ -87,7 +87,7 @@ def model_layout(features: frozenset[str]) -> Layout:
         raise ValueError(f"no such feature: {', '.join(unknown)}")
     if not features:
         return MODEL
-    of_fields = features & {"drive", "hill", "torque_curve"}  # features that add fields
+    of_fields = features & {"cam", "capstan", "drive", "hill", "torque_curve"}  # features that add fields
     varied = varied_fields(features)
     if varied:
         of_fields |= features & {"vary", *KEEP_SHARED}
@@ -95,6 +95,8 @@ def model_layout(features: frozenset[str]) -> Layout:
     narrowed = functools.partial(_with_features, of_fields)
     fields |= actuator.CURVES if "torque_curve" in features else {}
     fields |= rows.DRIVE if "drive" in features else {}
+    fields |= tendon.CAPSTAN if "capstan" in features else {}
+    fields |= rows.CAM if "cam" in features else {}
     name = "_".join(["Model", *sorted(features)])
     return Layout(name, fields, frozen=True, features=features, narrowed=narrowed, varied=varied)
 

@@ -17,7 +17,9 @@ from saltus.arguments import text_of
 from saltus.errors import OptionError, UnknownAttribute, UnknownName, proposal
 from saltus.model import features
 from saltus.model.compile.cameras_rays import sight
+from saltus.model.compile.capstans import capstan_friction
 from saltus.model.compile.constraints.broad import check_listable, is_broad
+from saltus.model.compile.constraints.cams import cam_curves
 from saltus.model.compile.drive_losses import check_losses
 from saltus.model.compile.hill import HillMuscle, count_states, find_muscles
 from saltus.model.compile.kernel_model import NO_LAWS, UserLaws, kernel_model, why_all_pairs, with_laws
@@ -114,7 +116,10 @@ class Model(ModelFields):
         changes: Mapping[str, ArrayLike] | None = None,
     ):
         self.mj_model = mj_model
+        # declarations in <custom>; a ModelError for what is none
         check_losses(mj_model)
+        cam_curves(mj_model)
+        capstan_friction(mj_model)
         self._muscles = find_muscles(mj_model, muscles or {})
         self.muscles = MappingProxyType(dict(muscles or {}))
         self.changes = MappingProxyType(dict(changes or {}))

@@ -11,10 +11,12 @@ from saltus.contact.pairs import pair_geom1, pair_geom2
 from saltus.contact.rows.acting import may_push
 from saltus.contact.rows.adhesive_contacts import adhesion_of, has_rows
 from saltus.contact.rows.blocks import EQUALITY, FRICTION, UNILATERAL
+from saltus.contact.rows.coupling import coupling
 from saltus.contact.rows.equality import anchors, orientations, turned
 from saltus.contact.rows.user_compliance import GIVEN
+from saltus.dynamics.tendon.capstan import around
 from saltus.dynamics.tendon.force import spring_and_damper
-from saltus.dynamics.tendon.length import way_around
+from saltus.dynamics.tendon.path import way_around
 from saltus.dynamics.tree.kinematics import site_position
 from saltus.dynamics.tree.rnea import newton_euler_forward
 from saltus.dynamics.tree.tendon_inertia import is_fixed, path_acceleration
@@ -196,6 +198,56 @@ def add_tendon_tensions(m, d):
             # on the bodies of each path element
             for e in range(m.tendon_adr[t], m.tendon_adr[t] + m.tendon_num[t]):
                 add_path_forces(m, d, e, m.path_factor[e] * force)
+            add_slip_forces(m, d, t)
+
+
+@only_with("capstan")
+@kernel
+def add_slip_forces(m, d, t):
+    """Add to cfrc_ext the friction of tendon t on the geoms that it wraps: tensions before and after them differ."""
+    if m.capstan_first[t] < 0:
+        return
+    force = slip_force(m, d, t)
+    for e in range(m.tendon_adr[t], m.tendon_adr[t] + m.tendon_num[t]):
+        before = 0.5 * force if e <= m.capstan_first[t] else 0.0 * force
+        after = -0.5 * force if e >= m.capstan_last[t] else 0.0 * force
+        body1, body2 = m.site_bodyid[m.path_obj1[e]], m.site_bodyid[m.path_obj2[e]]
+        if m.path_type[e] == WRAP_SITE:
+            p, q = site_position(m, d, m.path_obj1[e]), site_position(m, d, m.path_obj2[e])
+            _, ahead = distance_direction(p, q)
+            add_pair(m, d, body1, p, body2, q, scale3(before + after, ahead))
+        else:
+            body = m.geom_bodyid[m.path_geom[e]]
+            p, q, arrival, departure, ahead, away, _ = around(m, d, e)
+            add_pair(m, d, body1, p, body, arrival, scale3(before, ahead))
+            add_pair(m, d, body, departure, body2, q, scale3(after, away))
+
+
+@kernel
+def add_pair(m, d, body1, p, body2, q, force):
+    """Add to cfrc_ext a force (N) on point q of one body, and its opposite on point p of another."""
+    none = (0.0 * force[0], 0.0 * force[0], 0.0 * force[0])
+    add_force(m, d, body1, p, none, force, -1.0)
+    add_force(m, d, body2, q, none, force, 1.0)
+
+
+@only_with("constraint", otherwise="0.0 * d.time")
+@kernel
+def slip_force(m, d, t):
+    """Force (N) of dry friction along the slip of tendon t."""
+    total = 0.0 * d.time
+    for b in range(d.count[NBLOCK]):
+        k = d.block_id[b]
+        if d.block_kind[b] == FRICTION and k >= m.ndoffriction and m.friction_obj[k] == t:
+            total = total + d.row_force[d.block_row[b]]
+    return total
+
+
+@only_with("capstan", otherwise="False")
+@kernel
+def slips(m, t):
+    """Whether dry friction of tendon t acts along its slip over geoms, not along its length."""
+    return m.capstan_first[t] >= 0
 
 
 @only_with("tendon_force", otherwise="0.0 * d.time")
@@ -224,7 +276,7 @@ def tendon_row_forces(m, d, t):
     for b in range(d.count[NBLOCK]):
         kind, k, force = d.block_kind[b], d.block_id[b], d.row_force[d.block_row[b]]
         if kind == FRICTION:
-            if k >= m.ndoffriction and m.friction_obj[k] == t:
+            if k >= m.ndoffriction and m.friction_obj[k] == t and not slips(m, t):
                 total = total + force
         elif kind == EQUALITY:
             if m.eq_type[k] == TENDON:
@@ -239,10 +291,9 @@ def tendon_row_forces(m, d, t):
 
 @kernel
 def equality_slope(m, d, k):
-    """Slope of the polynomial that couples the first tendon of equality k to the second."""
-    c, t2 = m.eq_data[k], m.eq_obj2[k]
-    x = d.ten_length[t2] - m.tendon_length0[t2]
-    return c[1] + x * (2.0 * c[2] + x * (3.0 * c[3] + x * 4.0 * c[4]))
+    """Slope of the coupling of the first tendon of equality k to the second."""
+    t2 = m.eq_obj2[k]
+    return coupling(m, k, d.ten_length[t2] - m.tendon_length0[t2])[1]
 
 
 @kernel(inline=True)

@@ -19,6 +19,7 @@ from saltus.verify.families import (
     oscillator,
     servo,
     smooth,
+    transmissions,
 )
 from saltus.verify.families.contact_hard import belt, billiard, bouncing, impacts, sliding
 from saltus.verify.families.rolling import bicycle, discs, rimless, tops, walkers
@@ -31,6 +32,7 @@ FAMILIES: dict[str, tuple[str, *tuple[ModuleType, ...]]] = {
     "loops": ("Closed loops", loops, bennett),
     "servo": ("Servos", servo),
     "drives": ("Drives", drives),
+    "transmissions": ("Transmissions", transmissions),
     "contact_soft": ("Soft contact", contact_soft),
     "contact_hard": ("Hard contact", bouncing, sliding, impacts, billiard, belt),
     "rolling": ("Rolling and walking", bicycle, discs, tops, rimless, walkers),

@@ -67,6 +67,10 @@ def equations():
 
 LAW = saltus.contact_law()
 MUSCLE = dict(max_isometric_force=100.0, optimal_fiber_length=0.1, tendon_slack_length=0.2)
+ROPE = """<mujoco><worldbody><geom name="post" type="cylinder" size=".1 .2"/><site name="b" pos="-1 0 0"/>
+  <body pos="1 0 0"><joint axis="0 0 1"/><geom size=".1"/><site name="a"/></body></worldbody>
+  <tendon><spatial name="rope"><site site="a"/><geom geom="post"/><site site="b"/></spatial></tendon></mujoco>"""
+CAM = saltus.CamCurve([0.0, 1.0], [0.0, 1.0])
 SHORT = dict(duration=0.1, progress=False)
 GOOD = {  # what a call needs to be one, by name
     "load": dict(source="pendulum"),
@@ -74,6 +78,9 @@ GOOD = {  # what a call needs to be one, by name
     "HillMuscle": MUSCLE,
     "Gear": {},
     "TorqueCurve": dict(speeds=[0.0, 1.0], torques=[1.0, 0.0]),
+    "CamCurve": dict(angles=[0.0, 1.0], lifts=[0.0, 1.0]),
+    "cam": dict(model="double_pendulum", follower="theta2", cam="theta1", curve=CAM),
+    "capstan": dict(model=ROPE, tendon="rope", friction=0.3),
     "Stribeck": dict(coulomb=1.0, static=2.0, velocity=0.1),
     "drive": dict(model="pendulum", joint="theta"),
     "Simulation": dict(model="pendulum"),

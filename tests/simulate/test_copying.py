@@ -230,6 +230,7 @@ def public_things():
         saltus.Gear(50.0, 0.8),
         saltus.Stribeck(1.0, 2.0, 0.1),
         saltus.TorqueCurve([0.0, 1.0], [1.0, 0.0]),
+        saltus.CamCurve([0.0, 1.0], [0.0, 1.0]),
         saltus.PID(1.0, target=[0.2]),
         saltus.Pose([0.1, 0.2, 0.3], [1.0, 0.0, 0.0, 0.0]),
         saltus.controller(law_of_a_closure(1.5), parameters=[1.0]),

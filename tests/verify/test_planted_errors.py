@@ -33,6 +33,18 @@ class Plant:
 
 
 PLANTS = {
+    "slope of a cam": Plant(
+        "contact/rows/coupling.py",
+        "b + h * (2.0 * c + h * 3.0 * e)",
+        "b + h * (2.0 * c - h * 3.0 * e)",
+        "cam-acceleration",
+    ),
+    "slip over a capstan": Plant(
+        "dynamics/tendon/capstan.py",
+        "after = -0.5 if e >= m.capstan_last[t]",
+        "after = 0.5 if e >= m.capstan_last[t]",
+        "capstan",
+    ),
     "coriolis": Plant(
         "dynamics/tree/rnea.py",
         "a = add_scaled6(a, d.qvel[i], rate)",

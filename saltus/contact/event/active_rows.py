@@ -11,7 +11,7 @@ from saltus.contact.rows.contacts import add_surface_velocity, contact_jacobian
 from saltus.contact.rows.equality import equality_rows
 from saltus.contact.rows.joints import friction_bound
 from saltus.contact.rows.movers import add_carried_contact, add_carried_equality
-from saltus.contact.rows.tendons import tendon_equality_rows, tendon_jacobian
+from saltus.contact.rows.tendons import friction_jacobian, tendon_equality_rows, tendon_jacobian
 from saltus.model.enums import BALL
 from saltus.model.event_enums import OPEN
 from saltus.number.functions import sqrt
@@ -101,8 +101,7 @@ def tendon_friction(m, d):
     """Rows of dry friction in tendons."""
     for k in range(m.ndoffriction, m.nfriction):
         b = single_row(m, d, FRICTION, m.friction_chain[k], m.friction_law[k], k, friction_item(m, k))
-        d.row_loss[d.block_row[b]] = 0.0 * d.time + m.friction_loss[k]
-        tendon_jacobian(m, d, b, m.friction_obj[k], 1.0)
+        friction_jacobian(m, d, b, k)
 
 
 @kernel

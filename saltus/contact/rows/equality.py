@@ -2,6 +2,7 @@
 
 from saltus.contact.counts import NBLOCK, NEDGE
 from saltus.contact.rows.blocks import EQUALITY, add_block, times_block
+from saltus.contact.rows.coupling import coupling
 from saltus.contact.rows.soft_law import impedance, reference, regularisation
 from saltus.dynamics.awake.walks import awake_equalities
 from saltus.model.enums import CONNECT, JOINT, WELD
@@ -67,20 +68,17 @@ def equality_law(m, d, k, b):
 
 @kernel
 def joint_equality(m, d, k):
-    """q₁ - q₁⁰ = polynomial of degree four in q₂ - q₂⁰, or a constant for a single joint."""
+    """q₁ - q₁⁰ = c₀ + `coupling` of q₂ - q₂⁰, or c₀ for a single joint."""
     b = equality_block(m, d, k, 1)
     row = d.block_row[b]
     place = d.block_J[b]
-    c = m.eq_data[k]
     a1 = m.jnt_qposadr[m.eq_obj1[k]]
-    d.row_pos[row] = d.qpos[a1] - m.qpos0[a1] - c[0]
+    d.row_pos[row] = d.qpos[a1] - m.qpos0[a1] - m.eq_data[k, 0]
     one = 1.0 + 0.0 * d.time
     if m.eq_obj2[k] >= 0:
-        # Horner form of the polynomial, and its derivative
         a2 = m.jnt_qposadr[m.eq_obj2[k]]
-        x = d.qpos[a2] - m.qpos0[a2]
-        d.row_pos[row] = d.row_pos[row] - x * (c[1] + x * (c[2] + x * (c[3] + x * c[4])))
-        slope = c[1] + x * (2.0 * c[2] + x * (3.0 * c[3] + x * 4.0 * c[4]))
+        rise, slope = coupling(m, k, d.qpos[a2] - m.qpos0[a2])
+        d.row_pos[row] = d.row_pos[row] - rise
         # the chain is in ascending order
         second = 1 if m.jnt_dofadr[m.eq_obj2[k]] > m.jnt_dofadr[m.eq_obj1[k]] else 0
         d.row_J[place + second] = -slope

@@ -100,6 +100,10 @@ def keep_tendons(m, p, d):
         d.ten_length[t] = p.ten_length[t]
     for k in range(m.ntenJ):
         d.ten_J[k] = p.ten_J[k]
+    for t in range(m.nslip):
+        d.slip_angle[t] = p.slip_angle[t]
+    for k in range(m.nslipJ):
+        d.slip_J[k] = p.slip_J[k]
 
 
 # ---------------------------------------------------------------- with constraints

@@ -8,6 +8,8 @@ import numpy as np
 
 from saltus.model.compile.actuators import actuators
 from saltus.model.compile.cameras_rays import sight
+from saltus.model.compile.capstans import FEATURE as CAPSTAN
+from saltus.model.compile.capstans import capstan_values
 from saltus.model.compile.constraints.constraints import constraints
 from saltus.model.compile.constraints.hard import HardLaw, with_hard
 from saltus.model.compile.constraints.passing import passing
@@ -80,14 +82,16 @@ def kernel_model(
     values |= _coupled(uncoupled(m, inertia_parents(m, left_out)))
     values["opt_gravity"] = (np.zeros(3) if off(m, FLAGS.mjDSBL_GRAVITY) else m.opt.gravity)[None]
     sizes = {name: int(getattr(m, name)) for name in COUNTS} | sizes_without_events() | cone_sizes(0, 0) | NO_SLEEP
-    sizes |= NO_MOTIONS
+    sizes |= NO_MOTIONS | {"nslip": 0, "nslipJ": 0}
     for part in parts.values():
         values |= part.values
         sizes |= part.sizes
+    capstans, slips = capstan_values(m)
+    values, sizes = values | capstans, sizes | slips
     counted = {"ntree_body": "tree_body", "nparticle": "particle_body", "ncoupled": "M_coupled", "nC": "M_colind"}
     sizes |= {size: len(values[name]) for size, name in counted.items()}
     sizes |= _options(m) | _switches(m, values) | {"keep_bodies": _keeps_bodies(parts)}
-    features = _features(m, parts)
+    features = _features(m, parts) | ({CAPSTAN} if capstans else set())
     if sleeps:
         trees = sleep(m, values, sizes)
         values, sizes, features = values | trees.values, sizes | trees.sizes, features | trees.features

@@ -11,6 +11,7 @@ from saltus.errors import OptionError
 from saltus.model.actuator_enums import TRN_JOINT, TRN_JOINTINPARENT
 from saltus.model.compile.drive_losses import PREFIX, declared_losses
 from saltus.model.compile.torque_curves import TITLE
+from saltus.model.drives.custom import custom_tuple, put_curve
 from saltus.model.drives.parts import NO_FRICTION, Gear, Stribeck, TorqueCurve
 from saltus.model.drives.rotor import actuators_on, check_free, check_rotor, gear_name, insert_rotor, rotor_name
 from saltus.model.enums import HINGE, SLIDE
@@ -133,19 +134,9 @@ def _write_curve(root: ElementTree.Element, joint: str, curve: TorqueCurve, give
     if not actuators:
         raise OptionError(f"{given}: no actuator acts on the joint, so that curve has nothing to limit")
     name = f"{joint}_curve"
-    data = " ".join(f"{v!r} {t!r}" for v, t in zip(curve.speeds, curve.torques, strict=True))
-    elements = [e for t in root.iter("tuple") if (t.get("name") or "").endswith(TITLE) for e in t]
-    for old in [e for section in root.iter("custom") for e in section.iter("numeric") if e.get("name") == name]:
-        if ("numeric", name) not in [(e.get("objtype"), e.get("objname")) for e in elements]:
-            raise OptionError(
-                f"{given}: the model has a numeric {name!r} of its own, which the curve's name is; rename it"
-            )
-        old.set("data", data)
-        old.set("size", str(2 * len(curve.speeds)))
+    if put_curve(root, TITLE, name, list(zip(curve.speeds, curve.torques, strict=True)), given):
         return
-    custom = _custom(root)
-    ElementTree.SubElement(custom, "numeric", name=name, data=data)
-    found = _tuple(root, TITLE)
+    found = custom_tuple(root, TITLE)
     for k, actuator in enumerate(actuators):
         if actuator.get("name") is None:
             actuator.set("name", f"{joint}_motor{k or ''}")
@@ -191,16 +182,4 @@ def _declare(root: ElementTree.Element, title: str, owner: str, value: float) ->
         if (element.get("objtype"), element.get("objname")) == (kind, name):
             element.set("prm", repr(float(value)))
             return
-    ElementTree.SubElement(_tuple(root, title), "element", objtype=kind, objname=name, prm=repr(float(value)))
-
-
-def _tuple(root: ElementTree.Element, title: str) -> ElementTree.Element:
-    """The tuple of a name, made if there is none."""
-    found = next((t for t in root.iter("tuple") if t.get("name") == title), None)
-    return ElementTree.SubElement(_custom(root), "tuple", name=title) if found is None else found
-
-
-def _custom(root: ElementTree.Element) -> ElementTree.Element:
-    """The section of custom data, made if there is none."""
-    found = root.find("custom")
-    return ElementTree.SubElement(root, "custom") if found is None else found
+    ElementTree.SubElement(custom_tuple(root, title), "element", objtype=kind, objname=name, prm=repr(float(value)))

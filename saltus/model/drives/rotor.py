@@ -70,7 +70,7 @@ def insert_rotor(root: ElementTree.Element, model: Model, joint: str, gear: Gear
         joint: name of a hinge or slide.
         gear: an elastic one.
     """
-    ratio = gear.ratio or 1.0
+    ratio = float(gear.ratio or 1.0)
     _add_body(root, model, joint, gear)
     tendon = {"name": gear_name(joint)} | _spring(gear)
     fixed = ElementTree.SubElement(ElementTree.SubElement(root, "tendon"), "fixed", tendon)
@@ -111,7 +111,7 @@ def _add_body(root: ElementTree.Element, model: Model, joint: str, gear: Gear) -
     ElementTree.SubElement(
         body, "inertial", pos="0 0 0", mass=repr(BODY_MASS), diaginertia=_numbers([BODY_INERTIA] * 3)
     )
-    ratio = gear.ratio or 1.0
+    ratio = float(gear.ratio or 1.0)
     start = ratio * float(model.qpos0[model.jnt_qposadr[j]])
     limited = bool(model.jnt_actfrclimited[j])
     given = {
@@ -120,7 +120,7 @@ def _add_body(root: ElementTree.Element, model: Model, joint: str, gear: Gear) -
         "axis": "0 0 1",
         "pos": "0 0 0",
         "ref": repr(start if _radians(root) else math.degrees(start)),
-        "armature": repr(rotor_inertia(model, joint, gear) - BODY_INERTIA),
+        "armature": repr(float(rotor_inertia(model, joint, gear) - BODY_INERTIA)),
         "damping": "0",
         "frictionloss": repr(NO_FRICTION if gear.rubs else 0.0),
         "stiffness": "0",

@@ -6,7 +6,7 @@ from saltus.number.structs import ints, reals
 MODEL = {  # fixed
     # tendons: path elements, and addresses of their degrees of freedom in tendon_dof, MuJoCo's order of ten_J;
     # tendon_common: the last degree of freedom that moves the tendon as a whole, -1 for none
-    **ints("ntendon", "npath", "ntenJ"),
+    **ints("ntendon", "npath", "ntenJ", "nslip", "nslipJ"),
     **ints("tendon_adr", "tendon_num", "tendon_Jadr", "tendon_Jnum", "tendon_common", shape=("ntendon",)),
     **ints("tendon_dof", shape=("ntenJ",)),
     **reals("tendon_length0", shape=("ntendon",)),
@@ -22,10 +22,18 @@ MODEL = {  # fixed
     **reals("path_factor", shape=("npath",)),
 }
 
+CAPSTAN = {  # fields of the Model for friction on wrapped geoms: first and last path element around one, or -1; μ
+    **ints("capstan_first", "capstan_last", shape=("ntendon",)),
+    **reals("capstan_friction", shape=("ntendon",)),
+}
+
 POSITION = {  # depends on positions
     # tendons: length and velocity (m, m/s; rad, rad/s), and dL/dq along tendon_dof
     **reals("ten_length", "ten_velocity", shape=("ntendon",)),
     **reals("ten_J", shape=("ntenJ",)),
+    # friction on wrapped geoms: gradient of the slip over them, along tendon_dof; coefficient times angle of wrap
+    **reals("slip_J", shape=("nslipJ",)),
+    **reals("slip_angle", shape=("nslip",)),
 }
 
 #: Fields of MODEL that may differ from simulation to simulation of a batch.
@@ -47,6 +55,7 @@ VARIES = (
 READ_BY = {
     "MODEL": ("contact", "dynamics", "integrate", "sense"),
     "POSITION": ("contact", "dynamics", "integrate", "sense", "solve"),
+    "CAPSTAN": ("contact", "dynamics", "sense"),
 }
 WRITTEN_BY = {
     "POSITION": ("dynamics", "integrate"),

@@ -10,7 +10,7 @@ from saltus.contact.rigid.plane_box_corner import corner
 from saltus.dynamics import smooth
 from saltus.dynamics.joint_space import joint_inertia
 from saltus.dynamics.smooth import position_stage
-from saltus.dynamics.tendon.length import wrapped_path
+from saltus.dynamics.tendon.path import wrapped_path
 from saltus.dynamics.tree.factor import factor, solve
 from saltus.dynamics.tree.jacobian import point_jacobian
 from saltus.dynamics.tree.kinematics import attached_frames, site_position

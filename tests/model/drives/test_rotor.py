@@ -250,3 +250,8 @@ HEAVY = LINK.replace("<worldbody>", '<compiler boundinertia="1e-3"/><worldbody>'
 def test_errors_name_the_joint_and_the_remedy(call, words):
     with pytest.raises(saltus.OptionError, match=words):
         call()
+
+
+def test_numbers_may_be_numpys():
+    gear = saltus.Gear(np.float64(10.0), stiffness=np.float64(5.0), rotor_inertia=np.float64(1e-3))
+    assert saltus.drive(LINK, "x", gear).names("joint") == ["x", "x_rotor"]

@@ -3,6 +3,7 @@
 The kernels write as those of `saltus.inverse.kinematics.rows.targets`.
 """
 
+from saltus.contact.rows.coupling import coupling
 from saltus.contact.rows.equality import anchors, orientations
 from saltus.inverse.kinematics.rows.targets import combined, put_residual, rotation_error
 from saltus.model.enums import CONNECT
@@ -79,14 +80,13 @@ def alignment_rows(m, d, k, weight, J, r, row):
 
 @kernel
 def coupling_row(m, d, k, weight, J, r, row):
-    """q₁ - q₁⁰ less a polynomial of degree four in q₂ - q₂⁰, or a constant, of joint constraint k (rad, m)."""
-    c = m.eq_data[k]
+    """q₁ - q₁⁰ less its coupling to q₂ - q₂⁰, or a constant, of joint constraint k (rad, m)."""
     one, two = m.eq_obj1[k], m.eq_obj2[k]
-    error = d.qpos[m.jnt_qposadr[one]] - m.qpos0[m.jnt_qposadr[one]] - c[0]
+    error = d.qpos[m.jnt_qposadr[one]] - m.qpos0[m.jnt_qposadr[one]] - m.eq_data[k, 0]
     J[row, m.jnt_dofadr[one]] = weight
     if two >= 0:
-        x = d.qpos[m.jnt_qposadr[two]] - m.qpos0[m.jnt_qposadr[two]]
-        error = error - x * (c[1] + x * (c[2] + x * (c[3] + x * c[4])))
-        J[row, m.jnt_dofadr[two]] = -weight * (c[1] + x * (2.0 * c[2] + x * (3.0 * c[3] + x * 4.0 * c[4])))
+        rise, slope = coupling(m, k, d.qpos[m.jnt_qposadr[two]] - m.qpos0[m.jnt_qposadr[two]])
+        error = error - rise
+        J[row, m.jnt_dofadr[two]] = -weight * slope
     r[row] = weight * error
     return absolute(error)

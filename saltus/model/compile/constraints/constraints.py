@@ -52,7 +52,7 @@ def constraints(
     laws, chains, out = LawTable(own_laws), ChainTable(m), Constraints()
     rows = 0
     if have("equality", flags.mjDSBL_EQUALITY):
-        rows += equalities(m, laws, chains, safe, out.values, switched=not is_flagged(m, left_out))
+        rows += equalities(m, laws, chains, safe, out, switched=not is_flagged(m, left_out))
         rows += edges(m, chains, out)
     if have("frictionloss", flags.mjDSBL_FRICTIONLOSS):
         rows += friction(m, laws, chains, safe, out.values)
@@ -75,6 +75,7 @@ def constraints(
         out.features |= {"constraint", *solver_features(m, left_out), *trees.features}
         out.features |= {"adhesive"} if tethers else set()
         out.features |= {"drive"} if "friction_static" in out.values else set()
+        out.features |= {"cam"} if "cam_num" in out.values else set()
     remembered = LAST_PAIRS if "convex" in out.features else 0
     out.sizes = {
         **{"nlastpair": remembered, "nlastaxis": LAST_LANES * remembered},

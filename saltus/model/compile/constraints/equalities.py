@@ -6,6 +6,7 @@ from typing import Any
 import mujoco
 import numpy as np
 
+from saltus.model.compile.constraints.cams import cam_values
 from saltus.model.compile.tendons import tendon_dofs
 from saltus.model.contact.contact_parameters import soft_laws
 from saltus.model.enums import CONNECT, FLEX, JOINT, TENDON, WELD
@@ -16,10 +17,12 @@ from saltus.model.tree.particles import particles
 EQUALITY_ROWS = {CONNECT: 3, WELD: 6, JOINT: 1, TENDON: 1, FLEX: 0}  # a flex has one for each edge
 
 
-def equalities(m, laws, chains, safe, values, *, switched: bool) -> int:
+def equalities(m, laws, chains, safe, out, *, switched: bool) -> int:
     """Equality constraints; `switched`: those that are inactive at first may become active."""
     active = simulated_equalities(m, switched=switched)
-    values |= {
+    curves, segments = cam_values(m, active)
+    out.sizes |= segments
+    out.values |= {
         "eq_id": active,
         "eq_active0": m.eq_active0[active],
         "eq_type": m.eq_type[active],
@@ -29,6 +32,7 @@ def equalities(m, laws, chains, safe, values, *, switched: bool) -> int:
         "eq_law": laws.indices(soft_laws(m.eq_solref[active], m.eq_solimp[active], safe)),
         "eq_chain": [_equality_chain(m, i, chains) for i in active],
         **equality_values(m, active),
+        **curves,
     }
     return sum(EQUALITY_ROWS[int(m.eq_type[i])] for i in active)
 

@@ -29,6 +29,13 @@ DRIVE = {  # fields of the Model for drives with losses: friction at rest, its f
     **reals("friction_of_twist", "friction_shift", shape=("nfriction",)),
 }
 
+CAM = {  # fields of the Model for equalities along curves: segments of each one, 0 for none; 0 without a period
+    **ints("cam_num", "cam_adr", shape=("neq",)),
+    **reals("cam_period", "cam_advance", shape=("neq",)),  # rad, m: period, and change of the first joint in it
+    **reals("cam_begin", shape=("ncamsegment",)),  # rad, m: where a segment begins
+    **reals("cam_coef", shape=("ncamsegment", 4)),  # coefficients of powers of the distance from there
+}
+
 STATE = {  # state: kept from step to step
     **reals("eq_active", shape=("nequality",)),  # 1 for equality constraints that act, 0 for others
 }
@@ -71,6 +78,7 @@ VARIES = (
 READ_BY = {
     "MODEL": ("contact", "dynamics", "integrate", "sense", "solve"),
     "DRIVE": ("contact", "dynamics"),
+    "CAM": ("contact",),
     "STATE": ("contact", "integrate"),
     "VELOCITY": ("contact", "integrate", "sense", "solve"),
 }
