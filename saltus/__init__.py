@@ -17,7 +17,9 @@ _HOME = {
     "Model": "saltus.model.model",
     "HillMuscle": "saltus.model.compile.hill",
     "drive": "saltus.model.drives.drive",
+    "Dahl": "saltus.model.drives.parts",
     "Gear": "saltus.model.drives.parts",
+    "LuGre": "saltus.model.drives.parts",
     "Stribeck": "saltus.model.drives.parts",
     "TorqueCurve": "saltus.model.drives.parts",
     "Simulation": "saltus.simulate.simulation",
@@ -107,6 +109,7 @@ __all__ = [
     "ConcurrencyError",
     "ContactLaw",
     "Controller",
+    "Dahl",
     "DivergenceError",
     "Dynamics",
     "Equations",
@@ -119,6 +122,7 @@ __all__ = [
     "HuntCrossley",
     "Integrator",
     "KelvinVoigt",
+    "LuGre",
     "Model",
     "ModelError",
     "OdeSolution",
@@ -225,7 +229,7 @@ if TYPE_CHECKING:
     from saltus.lab.standalone.page import page
     from saltus.model.compile.hill import HillMuscle
     from saltus.model.drives.drive import drive
-    from saltus.model.drives.parts import Gear, Stribeck, TorqueCurve
+    from saltus.model.drives.parts import Dahl, Gear, LuGre, Stribeck, TorqueCurve
     from saltus.model.load import load, models, n_link
     from saltus.model.model import Model
     from saltus.record.comparison import Comparison

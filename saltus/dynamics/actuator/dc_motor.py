@@ -25,6 +25,9 @@ from saltus.model.actuator_enums import (
 from saltus.number.functions import MINVAL, absolute, clip, exp, maximum, sincos, where
 from saltus.number.kernels import kernel, only_with
 
+NAN = float("nan")
+OVERBENT = 1.1  # deflection relative to that of static friction: more is no error of a step that resolves it
+
 
 @kernel(inline=True)
 def resistance(m, d, k):
@@ -160,6 +163,23 @@ def next_motor_state(m, d, k, a, rate, h):
     if a == m.actuator_slot[k, INTEGRAL] and prm[8] > 0.0:
         act = clip(act, -prm[8], prm[8])
     return act
+
+
+@only_with("dcmotor")
+@kernel
+def reject_overbent_bristles(m, d, k):
+    """act ← NaN where a step has bent the bristles of motor k further than static friction does.
+
+    By dz/dt = ω - σ₀ |ω| / g z, |z| falls wherever it exceeds Fs/σ₀ ≥ g/σ₀: a method that lets it grow there is
+    unstable with this step, although friction may stay bounded. Compares with act_saved, at the step's start.
+    """
+    place = m.actuator_slot[k, BRISTLE]
+    if place >= 0:
+        prm = m.actuator_biasprm[k]
+        most = OVERBENT * maximum(prm[3], prm[4]) / m.actuator_dynprm[k, 5]
+        bent = absolute(d.act[place])
+        grown = (bent > most) & (bent > absolute(d.act_saved[place]))
+        d.act[place] = where(grown, 0.0 * d.act[place] + NAN, d.act[place])
 
 
 @only_with("dcmotor", otherwise="0.0 * d.time")
