@@ -45,7 +45,7 @@ def drive(
     that is not twisted. Friction of the motor is a further drive, `saltus.drive(model, "elbow_rotor", ...)`.
 
     Friction by bristles, LuGre's or Dahl's, is an actuator `elbow_friction` of MuJoCo behind all others, without
-    controls: its state, the bristles' deflection, is the last of `act`, and `qfrc_actuator` contains its force. It takes
+    controls: its state, the deflection, is the last of `act`, and `qfrc_actuator` contains its force. It takes
     the place of the joint's dry friction.
 
     Args:
