@@ -97,7 +97,7 @@ def breakaway(data: Data) -> Result:
         late = track.time > 0.97 * time
         speed = CubicSpline(track.time[late], track.qvel[late, 0] - LUGRE.velocity)
         wanted.append(growth * time)
-        found.append(growth * float(speed.roots(extrapolate=False)[0]))
+        found.append(growth * float(np.append(speed.roots(extrapolate=False), np.nan)[0]))
     compared = checks([f"force at {x:g} N/s" for x in growths], found, wanted, 1e-6, "N")
     curves = [Curve("SciPy", growths, wanted, "dashed"), Curve("reached", growths, found, "marks")]
     return Result(compared, Figure("rate of the force (N/s)", "break-away force (N)", curves))
