@@ -44,7 +44,7 @@ def resistance(m, d, k):
 @kernel
 def voltage(m, d, k, length, velocity):
     """Voltage (V) at the winding: controller voltage within its limit, plus the raw voltage input."""
-    most = m.actuator_gainprm[k, 7]
+    most = m.actuator_gainprm[k, 7] + 0.0 * length
     volts = controller_voltage(m, d, k, length, velocity)
     volts = where(most > 0.0, clip(volts, -most, most), volts)
     if m.actuator_ctrlspec[k] & INPUT_VOLTAGE:
@@ -110,7 +110,8 @@ def motor_rates(m, d, k):
     # current: ((V - K ω)/R - i) / te within the rate limit
     if winding >= 0:
         rate = ((volts - gain[1] * velocity) / resistance(m, d, k) - d.act[winding]) / prm[0]
-        d.act_dot[winding] = where(prm[1] > 0.0, clip(rate, -prm[1], prm[1]), rate)
+        most = prm[1] + 0.0 * rate
+        d.act_dot[winding] = where(most > 0.0, clip(rate, -most, most), rate)
 
 
 @only_with("dcmotor", otherwise="0.0 * length")
@@ -159,7 +160,8 @@ def next_motor_state(m, d, k, a, rate, h):
         return growth * act + reach * velocity
     act = act + h * rate
     if a == m.actuator_slot[k, INTEGRAL]:
-        act = where(prm[8] > 0.0, clip(act, -prm[8], prm[8]), act)
+        most = prm[8] + 0.0 * act
+        act = where(most > 0.0, clip(act, -most, most), act)
     return act
 
 
@@ -196,7 +198,8 @@ def motor_slope(m, d, k):
     if m.actuator_ctrlspec[k] & (INPUT_POS | INPUT_VEL | INPUT_FF):
         by_controller = by_controller + (prm[1] - prm[6] * prm[0] / prm[1])
         asked = absolute(controller_voltage(m, d, k, length, velocity))
-        by_controller = where((prm[7] > 0.0) & (asked >= prm[7]), zero, by_controller)
+        most = prm[7] + zero
+        by_controller = where((most > 0.0) & (asked >= most), zero, by_controller)
     # slope of K i at the stationary current i = (V - K ω)/R
     ohm = resistance(m, d, k)
     ohm = maximum(ohm, 0.0 * ohm + MINVAL)
@@ -207,7 +210,8 @@ def motor_slope(m, d, k):
     if place >= 0:
         slope = slope * (1.0 - exp(zero - d.timestep / dyn[0]))
         current = next_motor_state(m, d, k, place, d.act_dot[place], d.timestep)
-        slope = where((dyn[1] > 0.0) & (absolute(d.act_dot[place]) >= dyn[1]), zero, slope)
+        most = dyn[1] + zero
+        slope = where((most > 0.0) & (absolute(d.act_dot[place]) >= most), zero, slope)
     # zero at the force limit
     if m.actuator_forcelimited[k]:
         torque = motor_torque(m, d, k, length, velocity, current)

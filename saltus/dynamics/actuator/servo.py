@@ -62,8 +62,9 @@ def limited_integrand(error, integral, limit):
     """The error, without the part that drives the integral beyond its limit (0: none)."""
     zero = 0.0 * error
     down, up = minimum(error, zero), maximum(error, zero)
-    error = where((limit > 0.0) & (integral <= -limit), up, error)
-    return where((limit > 0.0) & (integral >= limit), down, error)
+    most = limit + zero
+    error = where((most > 0.0) & (integral <= -most), up, error)
+    return where((most > 0.0) & (integral >= most), down, error)
 
 
 @only_with("servo")
