@@ -20,7 +20,9 @@ _HOME = {
     "CamCurve": "saltus.model.drives.cam",
     "capstan": "saltus.model.drives.capstan",
     "drive": "saltus.model.drives.drive",
+    "Dahl": "saltus.model.drives.parts",
     "Gear": "saltus.model.drives.parts",
+    "LuGre": "saltus.model.drives.parts",
     "Stribeck": "saltus.model.drives.parts",
     "TorqueCurve": "saltus.model.drives.parts",
     "Simulation": "saltus.simulate.simulation",
@@ -111,6 +113,7 @@ __all__ = [
     "ConcurrencyError",
     "ContactLaw",
     "Controller",
+    "Dahl",
     "DivergenceError",
     "Dynamics",
     "Equations",
@@ -123,6 +126,7 @@ __all__ = [
     "HuntCrossley",
     "Integrator",
     "KelvinVoigt",
+    "LuGre",
     "Model",
     "ModelError",
     "OdeSolution",
@@ -233,7 +237,7 @@ if TYPE_CHECKING:
     from saltus.model.drives.cam import CamCurve, cam
     from saltus.model.drives.capstan import capstan
     from saltus.model.drives.drive import drive
-    from saltus.model.drives.parts import Gear, Stribeck, TorqueCurve
+    from saltus.model.drives.parts import Dahl, Gear, LuGre, Stribeck, TorqueCurve
     from saltus.model.load import load, models, n_link
     from saltus.model.model import Model
     from saltus.record.comparison import Comparison

@@ -26,7 +26,7 @@ from saltus.arguments import mapping
 from saltus.errors import OptionError
 from saltus.model.contact import bounds
 from saltus.model.features import name_of
-from saltus.model.fixed_numbers import fixed_numbers
+from saltus.model.fixed_numbers import BELONGS, fixed_numbers, states_lost
 from saltus.model.source.number_checks import check_numbers
 from saltus.model.tree.body_inertia import INERTIAL, PSEUDO, SCALE_MASS, STORED_IN, distribution, set_distribution
 
@@ -83,6 +83,7 @@ def changed(original: mujoco.MjModel, values: Mapping[str, Any], labels: Labels)
     _check_frames(m, original)
     _check_lengths(m, original)
     _check_sizes(m, original)
+    _check_states(m, original)
     check_numbers(m)
     if any((getattr(m, name) != getattr(original, name)).any() for name in bounds.SOURCES):
         bounds.set_bounds(m)
@@ -223,6 +224,13 @@ def _check_sizes(m: mujoco.MjModel, original: mujoco.MjModel) -> None:
     for g, k in np.argwhere(different & ~(own & (m.geom_size > 0.0))):
         there = "must be positive" if own[g, k] else f"has no effect: the shape has {own[g].sum()} sizes"
         raise OptionError(f"geom_size[{name_of(m, 'GEOM', g)}][{k}] {there}")
+
+
+def _check_states(m: mujoco.MjModel, original: mujoco.MjModel) -> None:
+    """Raise OptionError for numbers by which a motor or servo would gain or lose a state."""
+    for field in ("actuator_dynprm", "actuator_gainprm"):
+        for k, place in np.argwhere(states_lost(original, field, getattr(m, field))):
+            raise OptionError(f"{field}[{name_of(m, 'ACTUATOR', k)}][{place}]: {BELONGS}")
 
 
 def _check_delays(m: mujoco.MjModel) -> None:

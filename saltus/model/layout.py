@@ -68,7 +68,6 @@ DATA = Layout("Data", {name: field for fields in (*_STATE, *_COMPUTED) for name,
 VARIED = frozenset(name for part in PARTS for name in getattr(part, "VARIES", ()))
 # features whose kernels branch on numbers of these fields
 KEEP_SHARED = {
-    "dcmotor": {"actuator_dynprm", "actuator_gainprm", "actuator_biasprm"},
     "servo": {"actuator_dynprm", "actuator_gainprm", "actuator_biasprm"},
 }
 

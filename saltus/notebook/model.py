@@ -24,6 +24,7 @@ from saltus.model.actuator_enums import (
     TRN_SLIDERCRANK,
     TRN_TENDON,
 )
+from saltus.model.compile.bristle_friction import bristle_actuators
 from saltus.model.enums import HINGE, JOINT_NAMES, SLIDE
 from saltus.model.model import Model
 from saltus.notebook.html import Html, display, facts, folded_table, title, with_picture
@@ -149,6 +150,8 @@ def _kind(model: Model, k: int) -> str:
         return "Hill-type muscle"
     if model.actuator_trntype[k] == TRN_BODY:
         return "adhesion"
+    if k in bristle_actuators(model.mj_model):
+        return "friction by bristles"
     if dynamics in (DYN_MUSCLE, DYN_DCMOTOR, DYN_PID):
         return {DYN_MUSCLE: "muscle", DYN_DCMOTOR: "DC motor", DYN_PID: "PID"}[dynamics]
     slope, rate = model.actuator_biasprm[k, 1:3]

@@ -9,12 +9,14 @@ from saltus.errors import OptionError
 from saltus.verify.case import Benchmark
 from saltus.verify.families import (
     bennett,
+    bristles,
     contact_soft,
     drives,
     flex,
     friction,
     joints,
     loops,
+    motors,
     muscle,
     oscillator,
     servo,
@@ -31,7 +33,7 @@ FAMILIES: dict[str, tuple[str, *tuple[ModuleType, ...]]] = {
     "joints": ("Joints and reactions", joints),
     "loops": ("Closed loops", loops, bennett),
     "servo": ("Servos", servo),
-    "drives": ("Drives", drives),
+    "drives": ("Drives", drives, bristles, motors),
     "transmissions": ("Transmissions", transmissions),
     "contact_soft": ("Soft contact", contact_soft),
     "contact_hard": ("Hard contact", bouncing, sliding, impacts, billiard, belt),

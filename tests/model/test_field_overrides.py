@@ -263,6 +263,21 @@ def test_errors_name_what_is_wrong(key, value, message):
         saltus.load(text()).changed({key: value})
 
 
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [("actuator_dynprm[dc][5]", 0.0), ("actuator_dynprm[dc][0]", 0.01), ("actuator_gainprm[pid][0]", 0.0)],
+)
+def test_states_of_motors_neither_begin_nor_cease(key, value):
+    """MuJoCo's compiler counts them: `na` is that of the file."""
+    text = """<mujoco><worldbody><body><joint name="j"/><geom size=".1"/></body></worldbody><actuator>
+      <dcmotor name="dc" joint="j" resistance="1" motorconst=".1" lugre="9 0 1 1 1"/>
+      <pid name="pid" joint="j" kp="1" ki="2"/></actuator></mujoco>"""
+    model = saltus.load(text)
+    assert model.na == 2 and model.changed({"actuator_dynprm[dc][5]": 7.0}).actuator_dynprm[0, 5] == 7.0
+    with pytest.raises(OptionError, match=r"cannot begin or cease"):
+        model.changed({key: value})
+
+
 def test_mass_distributions():
     """exp(2 α) is the mass, with which all moments scale."""
     model = saltus.load(text())

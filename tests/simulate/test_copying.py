@@ -229,6 +229,8 @@ def public_things():
         saltus.HillMuscle(624.3, 0.1157, 0.2723),
         saltus.Gear(50.0, 0.8),
         saltus.Stribeck(1.0, 2.0, 0.1),
+        saltus.LuGre(1e4, 10.0, 1.0, 2.0, 0.1),
+        saltus.Dahl(1e4, 1.0),
         saltus.TorqueCurve([0.0, 1.0], [1.0, 0.0]),
         saltus.CamCurve([0.0, 1.0], [0.0, 1.0]),
         saltus.PID(1.0, target=[0.2]),

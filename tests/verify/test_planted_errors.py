@@ -109,6 +109,18 @@ PLANTS = {
         "bound = kinetic - excess * exp(-decay)",
         "stribeck-breakaway",
     ),
+    "bristles": Plant(
+        "dynamics/actuator/dc_motor.py",
+        "torque = torque - m.actuator_dynprm[k, 5] * d.act[place]",
+        "torque = torque + m.actuator_dynprm[k, 5] * d.act[place]",
+        "bristles-breakaway",
+    ),
+    "cogging": Plant(
+        "dynamics/actuator/dc_motor.py",
+        "torque = torque + prm[0] * sine",
+        "torque = torque - prm[0] * sine",
+        "dcmotor-cogging",
+    ),
     "quaternion": Plant(
         "spatial/quaternions.py",
         "a[0] * b[3] + a[1] * b[2] - a[2] * b[1] + a[3] * b[0]",

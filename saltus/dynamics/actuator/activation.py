@@ -3,7 +3,7 @@
 Rules are those of MuJoCo 4.0 (documentation, Computation, "Stateful actuators").
 """
 
-from saltus.dynamics.actuator.dc_motor import motor_rates, next_motor_state
+from saltus.dynamics.actuator.dc_motor import motor_rates, next_motor_state, reject_overbent_bristles
 from saltus.dynamics.actuator.hill_muscle import advance_fibre, hill_rates, limit_fibre
 from saltus.dynamics.actuator.muscle import activation_rate
 from saltus.dynamics.actuator.servo import anchor_orientation, nearest, servo_rates
@@ -100,11 +100,13 @@ def advance_activations(m, d, h):
 @only_with("act")
 @kernel
 def settle_activations(m, d):
-    """Clip the states to their limits at the end of a step of a multi-stage method."""
+    """Clip the states to their limits at the end of a step of a multi-stage method, which began with act_saved."""
     for k in awake_actuators(m, d):
         a = m.actuator_actadr[k]
         if a >= 0 and m.has_actuation:
-            if m.actuator_dyntype[k] != DYN_DCMOTOR:
+            if m.actuator_dyntype[k] == DYN_DCMOTOR:
+                reject_overbent_bristles(m, d, k)
+            else:
                 for i in range(a, a + m.actuator_actnum[k]):
                     d.act[i] = in_range(m, k, d.act[i])
             limit_fibre(m, d, k)

@@ -22,8 +22,12 @@ from saltus.model.actuator_enums import (
     SLEW,
     TEMPERATURE,
 )
-from saltus.number.functions import MINVAL, absolute, clip, exp, maximum, sincos, where
+from saltus.number.conditions import has_tangents
+from saltus.number.functions import MINVAL, absolute, any_lane, clip, exp, maximum, sincos, where
 from saltus.number.kernels import kernel, only_with
+
+NAN = float("nan")
+OVERBENT = 1.1  # deflection relative to that of static friction: more is no error of a step that resolves it
 
 
 @kernel(inline=True)
@@ -40,10 +44,9 @@ def resistance(m, d, k):
 @kernel
 def voltage(m, d, k, length, velocity):
     """Voltage (V) at the winding: controller voltage within its limit, plus the raw voltage input."""
-    most = m.actuator_gainprm[k, 7]
+    most = m.actuator_gainprm[k, 7] + 0.0 * length
     volts = controller_voltage(m, d, k, length, velocity)
-    if most > 0.0:
-        volts = clip(volts, -most, most)
+    volts = where(most > 0.0, clip(volts, -most, most), volts)
     if m.actuator_ctrlspec[k] & INPUT_VOLTAGE:
         _, _, _, raw = servo_inputs(m, d, k)
         volts = volts + raw
@@ -107,9 +110,8 @@ def motor_rates(m, d, k):
     # current: ((V - K ω)/R - i) / te within the rate limit
     if winding >= 0:
         rate = ((volts - gain[1] * velocity) / resistance(m, d, k) - d.act[winding]) / prm[0]
-        if prm[1] > 0.0:
-            rate = clip(rate, -prm[1], prm[1])
-        d.act_dot[winding] = rate
+        most = prm[1] + 0.0 * rate
+        d.act_dot[winding] = where(most > 0.0, clip(rate, -most, most), rate)
 
 
 @only_with("dcmotor", otherwise="0.0 * length")
@@ -131,7 +133,7 @@ def motor_friction(m, d, k):
     prm = m.actuator_biasprm[k]
     torque = 0.0 * d.time
     # cogging
-    if prm[0] != 0.0:
+    if has_tangents(m) or any_lane(prm[0] != 0.0):  # an amplitude of zero may have tangents
         sine, _ = sincos(prm[1] * d.actuator_length[m.actuator_outadr[k]] + prm[2])
         torque = torque + prm[0] * sine
     # bristle friction: -σ₀ z - σ₁ dz/dt
@@ -157,9 +159,27 @@ def next_motor_state(m, d, k, a, rate, h):
         reach = where(moving, (growth - 1.0) / where(moving, decay, decay + 1.0), 0.0 * decay + h)
         return growth * act + reach * velocity
     act = act + h * rate
-    if a == m.actuator_slot[k, INTEGRAL] and prm[8] > 0.0:
-        act = clip(act, -prm[8], prm[8])
+    if a == m.actuator_slot[k, INTEGRAL]:
+        most = prm[8] + 0.0 * act
+        act = where(most > 0.0, clip(act, -most, most), act)
     return act
+
+
+@only_with("dcmotor")
+@kernel
+def reject_overbent_bristles(m, d, k):
+    """act ← NaN where a step has bent the bristles of motor k further than static friction does.
+
+    By dz/dt = ω - σ₀ |ω| / g z, |z| falls wherever it exceeds Fs/σ₀ ≥ g/σ₀: a method that lets it grow there is
+    unstable with this step, although friction may stay bounded. Compares with act_saved, at the step's start.
+    """
+    place = m.actuator_slot[k, BRISTLE]
+    if place >= 0:
+        prm = m.actuator_biasprm[k]
+        most = OVERBENT * maximum(prm[3], prm[4]) / m.actuator_dynprm[k, 5]
+        bent = absolute(d.act[place])
+        grown = (bent > most) & (bent > absolute(d.act_saved[place]))
+        d.act[place] = where(grown, 0.0 * d.act[place] + NAN, d.act[place])
 
 
 @only_with("dcmotor", otherwise="0.0 * d.time")
@@ -177,9 +197,9 @@ def motor_slope(m, d, k):
     by_controller = zero
     if m.actuator_ctrlspec[k] & (INPUT_POS | INPUT_VEL | INPUT_FF):
         by_controller = by_controller + (prm[1] - prm[6] * prm[0] / prm[1])
-        if prm[7] > 0.0:
-            asked = absolute(controller_voltage(m, d, k, length, velocity))
-            by_controller = where(asked >= prm[7], zero, by_controller)
+        asked = absolute(controller_voltage(m, d, k, length, velocity))
+        most = prm[7] + zero
+        by_controller = where((most > 0.0) & (asked >= most), zero, by_controller)
     # slope of K i at the stationary current i = (V - K ω)/R
     ohm = resistance(m, d, k)
     ohm = maximum(ohm, 0.0 * ohm + MINVAL)
@@ -190,8 +210,8 @@ def motor_slope(m, d, k):
     if place >= 0:
         slope = slope * (1.0 - exp(zero - d.timestep / dyn[0]))
         current = next_motor_state(m, d, k, place, d.act_dot[place], d.timestep)
-        if dyn[1] > 0.0:
-            slope = where(absolute(d.act_dot[place]) >= dyn[1], zero, slope)
+        most = dyn[1] + zero
+        slope = where((most > 0.0) & (absolute(d.act_dot[place]) >= most), zero, slope)
     # zero at the force limit
     if m.actuator_forcelimited[k]:
         torque = motor_torque(m, d, k, length, velocity, current)

@@ -61,11 +61,10 @@ def slew(m, d, c, a, rate, period):
 def limited_integrand(error, integral, limit):
     """The error, without the part that drives the integral beyond its limit (0: none)."""
     zero = 0.0 * error
-    if limit > 0.0:
-        down, up = minimum(error, zero), maximum(error, zero)
-        error = where(integral <= -limit, up, error)
-        error = where(integral >= limit, down, error)
-    return error
+    down, up = minimum(error, zero), maximum(error, zero)
+    most = limit + zero
+    error = where((most > 0.0) & (integral <= -most), up, error)
+    return where((most > 0.0) & (integral >= most), down, error)
 
 
 @only_with("servo")

@@ -7,13 +7,14 @@ from typing import Any, NamedTuple
 
 import mujoco
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from saltus.errors import OptionError
 from saltus.inverse.dynamics.recorded_forces import RecordedForces
 from saltus.inverse.dynamics.unconstrained import unconstrained
 from saltus.model.actuator_enums import DYN_FILTER, DYN_FILTEREXACT, DYN_HILL, DYN_INTEGRATOR, DYN_MUSCLE, DYN_NONE
 from saltus.model.actuator_enums import TRN_BODY as ON_BODY
+from saltus.model.compile.bristle_friction import bristle_actuators
 from saltus.model.compile.torque_curves import torque_curves
 from saltus.model.model import Model
 
@@ -110,10 +111,11 @@ def _refuse_others(model: Model) -> None:
     if not m.nactuator:
         raise OptionError("static_optimization: the model has no actuators")
     reasons = {
+        "is friction by bristles, whose state a motion does not tell": _among(bristle_actuators(m), m.nactuator),
         "has several controls or outputs": (m.actuator_ctrlnum != 1) | (m.actuator_outnum != 1),
         "acts by contacts (adhesion)": m.actuator_trntype == ON_BODY,
         "has a delay, so that forces follow from past controls": m.actuator_delay > 0,
-        "has a torque that its speed limits (torque curve)": np.isin(np.arange(m.nactuator), list(torque_curves(m))),
+        "has a torque that its speed limits (torque curve)": _among(list(torque_curves(m)), m.nactuator),
         "exerts the force of its next activation (actearly)": m.actuator_actearly != 0,
     }
     for reason, there in reasons.items():
@@ -131,6 +133,11 @@ def _refuse_others(model: Model) -> None:
             f"static_optimization: tendon {name} limits the sum of its actuators' forces (actuatorfrcrange), which is "
             "not supported; limit the actuators instead"
         )
+
+
+def _among(places: ArrayLike, n: int) -> NDArray[np.bool_]:
+    """Mask [n] of places."""
+    return np.isin(np.arange(n), places)
 
 
 def _refusal(name: str, reason: str) -> OptionError:

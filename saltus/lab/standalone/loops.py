@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from saltus.errors import OptionError
 from saltus.integrate.registry import find_integrator, integrators
 from saltus.lab.making.setup import LabStart, Settings, simulation
+from saltus.simulate.engine.initial_state import missing_in_discrete
 
 if TYPE_CHECKING:
     from saltus.integrate.integrator import Integrator
@@ -54,6 +55,7 @@ def _usual(setup: LabStart) -> list[Integrator]:
     if _is_large(setup):
         return []
     names = WITH_CONTACTS if "constraint" in setup.model.struct().layout.features else tuple(integrators())
+    names = tuple(name for name in names if name != "discrete" or not missing_in_discrete(setup.model))
     return _named([*names, *setup.ghosts])
 
 

@@ -20,6 +20,7 @@ import mujoco
 import numpy as np
 
 from saltus.errors import ModelError, proposal
+from saltus.model.compile.bristle_friction import bristle_joints
 from saltus.model.compile.torque_curves import TITLE, torque_curves
 from saltus.model.enums import HINGE, SLIDE, WRAP_JOINT
 
@@ -143,8 +144,9 @@ def check_losses(m: mujoco.MjModel) -> None:
 
 
 def joints_with_losses(m: mujoco.MjModel) -> list[str]:
-    """Names of the joints whose drives have losses."""
-    joints = sorted(set().union(*declared_losses(m).values()) | {int(m.dof_jntid[i]) for i in elastic_gears(m)})
+    """Names of the joints whose drives have losses, friction by bristles among them."""
+    dry = set().union(*declared_losses(m).values()) | {int(m.dof_jntid[i]) for i in elastic_gears(m)}
+    joints = sorted(dry | bristle_joints(m).keys())
     return [_name_of(m, mujoco.mjtObj.mjOBJ_JOINT, j) for j in joints]
 
 
@@ -192,7 +194,12 @@ def _check_together(m: mujoco.MjModel, found: dict[str, dict[int, float]]) -> No
     for j in sorted(set().union(*found.values())):
         kinetic = float(m.dof_frictionloss[m.jnt_dofadr[j]])
         static = found["static_friction"].get(j)
-        if kinetic <= 0.0:
+        if found["gear_efficiency"].get(j, 1.0) < 1.0 and j in bristle_joints(m):
+            why = (
+                "a rigid gear's loss is that of all actuators on its joint, and friction by bristles is one of them; "
+                "give the gear stiffness, and the friction to its motor or its joint"
+            )
+        elif kinetic <= 0.0:
             why = (
                 "its drive has losses, which are part of dry friction: give it frictionloss, 1e-9 if only the gear rubs"
             )

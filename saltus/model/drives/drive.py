@@ -1,4 +1,4 @@
-"""Drives of joints: a gear, rigid or elastic, and dry friction that is greater at rest than in motion."""
+"""Drives of joints: a gear, rigid or elastic, and friction, dry or by bristles."""
 
 from __future__ import annotations
 
@@ -9,25 +9,30 @@ import numpy as np
 from saltus.arguments import text_of
 from saltus.errors import OptionError
 from saltus.model.actuator_enums import TRN_JOINT, TRN_JOINTINPARENT
-from saltus.model.compile.drive_losses import PREFIX, declared_losses
+from saltus.model.compile.bristle_friction import bristle_joints
+from saltus.model.compile.drive_losses import PREFIX, declared_losses, elastic_gears
 from saltus.model.compile.torque_curves import TITLE
+from saltus.model.drives.bristles import check_bristles, insert_bristles, lost_bristles
 from saltus.model.drives.custom import custom_tuple, put_curve
-from saltus.model.drives.parts import NO_FRICTION, Gear, Stribeck, TorqueCurve
+from saltus.model.drives.parts import NO_FRICTION, Dahl, Gear, LuGre, Stribeck, TorqueCurve
 from saltus.model.drives.rotor import actuators_on, check_free, check_rotor, gear_name, insert_rotor, rotor_name
 from saltus.model.enums import HINGE, SLIDE
 from saltus.model.load import ModelSource, load
 from saltus.model.model import Model
 from saltus.model.xml_overrides import rewritten
 
+BRISTLES = (LuGre, Dahl)
+FRICTION = (Stribeck, *BRISTLES)
+
 
 def drive(
     model: ModelSource,
     joint: str,
     gear: Gear | None = None,
-    friction: Stribeck | None = None,
+    friction: Stribeck | LuGre | Dahl | None = None,
     curve: TorqueCurve | None = None,
 ) -> Model:
-    """A copy of a model with a gear, dry friction by Stribeck's curve, or limits of its motors, in a hinge or slide.
+    """A copy of a model with a gear, friction, or limits of its motors, in a hinge or slide.
 
         model = saltus.drive("arm.xml", "elbow", saltus.Gear(ratio=50, efficiency=0.8), saltus.Stribeck(1.0, 1.6, 0.05))
 
@@ -40,27 +45,37 @@ def drive(
     θ / ratio - q. The joint's actuators, and sensors of their force, move to the rotor; keyframes begin with a gear
     that is not twisted. Friction of the motor is a further drive, `saltus.drive(model, "elbow_rotor", ...)`.
 
+    Friction by bristles, LuGre's or Dahl's, is an actuator `elbow_friction` of MuJoCo behind all others, without
+    controls: its state, the deflection, is the last of `act`, and `qfrc_actuator` contains its force. It takes
+    the place of the joint's dry friction.
+
     Args:
         model: source of MJCF, as for `saltus.load`; a Model keeps its changes, muscles and ignored features.
         joint: the joint's name.
         gear: between the joint and the actuators that act on it; None leaves it as it is.
-        friction: in the joint; None leaves it as it is.
+        friction: in the joint, dry or by bristles; None leaves it as it is.
         curve: greatest torques of the joint's actuators, each by its own speed; None leaves them.
 
     Raises:
         OptionError: no such joint, a joint that is no hinge or slide, a ratio or curve without an actuator on the
-            joint, an elastic gear without inertia of the motor or in a joint that has one already, or a model without
-            MJCF text.
+            joint, an elastic gear without inertia of the motor or in a joint that has one already, friction by bristles
+            beside dry friction, the loss of a rigid gear or a limit of several actuators, or a model without MJCF text.
     """
-    for name, value, kind in (("gear", gear, Gear), ("friction", friction, Stribeck), ("curve", curve, TorqueCurve)):
-        if value is not None and not isinstance(value, kind):
-            raise OptionError(f"{name} must be a {kind.__name__} or None, not {value!r}")
+    for name, value, kinds in (
+        ("gear", gear, (Gear,)),
+        ("friction", friction, FRICTION),
+        ("curve", curve, (TorqueCurve,)),
+    ):
+        if value is not None and not isinstance(value, kinds):
+            expected = ", ".join(kind.__name__ for kind in kinds)
+            raise OptionError(f"{name} must be a {expected} or None, not {value!r}")
     before = model if isinstance(model, Model) else load(model)
     _check_joint(before, text_of("joint", joint))
     if gear is not None:
         check_free(before, joint)
-    attributes, losses = _attributes(before, joint, gear, friction), _losses(before, joint, gear, friction)
     given = f"drive of joint {joint!r}"
+    _check_friction(before, joint, friction, given)
+    attributes, losses = _attributes(before, joint, gear, friction), _losses(before, joint, gear, friction)
 
     def change(root: ElementTree.Element) -> None:
         for element in (e for body in root.iter("worldbody") for e in body.iter("joint") if e.get("name") == joint):
@@ -70,6 +85,8 @@ def drive(
             _write_curve(root, joint, curve, given)
         if gear is not None:
             _write_gear(root, before, joint, gear, given)
+        if isinstance(friction, BRISTLES):
+            insert_bristles(root, before, joint, friction, given)
         for owner, numbers in losses.items():
             for loss, value in numbers.items():
                 _declare(root, PREFIX + loss, owner, value)
@@ -78,10 +95,25 @@ def drive(
     _check_written(found, joint, attributes, gear, given)
     if gear is not None and gear.has_rotor:
         check_rotor(before, found, joint, gear)
+    if isinstance(friction, BRISTLES) and (lost := lost_bristles(before, found, joint, friction)):
+        raise _not_written(given, lost)
     return found
 
 
-def _attributes(model: Model, joint: str, gear: Gear | None, friction: Stribeck | None) -> dict[str, float]:
+def _check_friction(model: Model, joint: str, friction: Stribeck | LuGre | Dahl | None, given: str) -> None:
+    """Raise OptionError where a joint cannot have a friction."""
+    if isinstance(friction, BRISTLES):
+        check_bristles(model, joint, given)
+    elif friction is not None and (k := bristle_joints(model.mj_model).get(model.id("joint", joint))) is not None:
+        raise OptionError(
+            f"{given}: the joint has friction by bristles, actuator {model.names('actuator')[k]!r}; choose LuGre or "
+            "Dahl, or take the actuator out"
+        )
+
+
+def _attributes(
+    model: Model, joint: str, gear: Gear | None, friction: Stribeck | LuGre | Dahl | None
+) -> dict[str, float]:
     """Attributes of a joint that its drive sets."""
     found = {}
     if gear is not None and gear.has_rotor:
@@ -92,13 +124,22 @@ def _attributes(model: Model, joint: str, gear: Gear | None, friction: Stribeck 
         if gear.efficiency < 1.0 and not _of_dof(model, "dof_frictionloss", joint) > 0.0:
             found["frictionloss"] = NO_FRICTION
     if friction is not None:
-        found["frictionloss"] = friction.coulomb
+        found["frictionloss"] = friction.coulomb if isinstance(friction, Stribeck) else _of_gear(model, joint)
         if friction.viscous is not None:
             found["damping"] = friction.viscous
     return found
 
 
-def _losses(model: Model, joint: str, gear: Gear | None, friction: Stribeck | None) -> dict[str, dict[str, float]]:
+def _of_gear(model: Model, joint: str) -> float:
+    """Dry friction that a joint with bristles keeps: what the losses of a gear need."""
+    gears = elastic_gears(model.mj_model)
+    rubs = model.id("joint", joint) in declared_losses(model.mj_model)["gear_efficiency"]
+    return NO_FRICTION if rubs or int(model.jnt_dofadr[model.id("joint", joint)]) in gears else 0.0
+
+
+def _losses(
+    model: Model, joint: str, gear: Gear | None, friction: Stribeck | LuGre | Dahl | None
+) -> dict[str, dict[str, float]]:
     """Losses that a drive declares by kind and name of their object, "joint knee", and their names in `LOSSES`."""
     of_joint: dict[str, float] = {}
     of_gear: dict[str, float] = {}
@@ -110,7 +151,7 @@ def _losses(model: Model, joint: str, gear: Gear | None, friction: Stribeck | No
             of_gear["gear_back_efficiency"] = gear.back_efficiency
     elif gear is not None and (gear.efficiency < 1.0 or model.id("joint", joint) in declared):
         of_joint["gear_efficiency"] = gear.efficiency
-    if friction is not None:
+    if isinstance(friction, Stribeck):
         of_joint |= {"static_friction": friction.static, "stribeck_velocity": friction.velocity}
         of_joint |= {"stribeck_exponent": friction.exponent}
     return {f"joint {joint}": of_joint, f"tendon {gear_name(joint)}": of_gear}
@@ -158,10 +199,14 @@ def _check_written(model: Model, joint: str, attributes: dict[str, float], gear:
     if gear is not None and gear.ratio is not None and (gears != _ratio_of_actuators(gear)).any():
         lost.append("gear of actuators")
     if lost:
-        raise OptionError(
-            f"{given}: its {', '.join(lost)} cannot be written: `changed` has set them, or the file makes the joint by "
-            "<replicate> or <attach>; call drive before changed, or write frictionloss and <custom> into the file"
-        )
+        raise _not_written(given, lost)
+
+
+def _not_written(given: str, lost: list[str]) -> OptionError:
+    return OptionError(
+        f"{given}: its {', '.join(lost)} cannot be written: `changed` has set them, or the file makes the joint by "
+        "<replicate> or <attach>; call drive before changed, or write frictionloss and <custom> into the file"
+    )
 
 
 def _check_joint(model: Model, joint: str) -> None:

@@ -68,9 +68,7 @@ class Gear:
         if self.stiffness is not None and not 0.0 < number("stiffness", self.stiffness) < math.inf:
             raise OptionError(f"stiffness must be above 0, not {self.stiffness!r}; None for a gear without elasticity")
         for name in ("hardening", "damping", "backlash"):
-            value = getattr(self, name)
-            if not 0.0 <= number(name, value) < math.inf:
-                raise OptionError(f"{name} must be at least 0, not {value!r}")
+            check_at_least(name, getattr(self, name))
         inertia = self.rotor_inertia
         if inertia is not None and not LEAST_INERTIA <= number("rotor_inertia", inertia) < math.inf:
             raise OptionError(f"rotor_inertia must be at least {LEAST_INERTIA:g} kg m², not {inertia!r}")
@@ -122,15 +120,85 @@ class Stribeck:
     viscous: float | None = None
 
     def __post_init__(self) -> None:
-        if not 0.0 < number("coulomb", self.coulomb) < math.inf:
-            raise OptionError(f"coulomb must be above 0, not {self.coulomb!r}")
+        check_above("coulomb", self.coulomb)
         check_loss("static", self.static, "static_friction")
         check_loss("velocity", self.velocity, "stribeck_velocity")
         check_loss("exponent", self.exponent, "stribeck_exponent")
-        if self.static < self.coulomb:
-            raise OptionError(f"static must be at least coulomb, {self.coulomb!r}, not {self.static!r}")
-        if self.viscous is not None and not 0.0 <= number("viscous", self.viscous) < math.inf:
-            raise OptionError(f"viscous must be at least 0, not {self.viscous!r}")
+        check_static(self.static, self.coulomb)
+        if self.viscous is not None:
+            check_at_least("viscous", self.viscous)
+
+
+@dataclass(frozen=True)
+class LuGre:
+    """Friction by bristles, which bend before the joint slides and hold it at rest without creep.
+
+    The bristles' mean deflection z follows dz/dt = v - σ₀ |v| z / g(v), g(v) = F_C + (F_S - F_C) exp(-(v / v_S)²), and
+    the joint feels -σ₀ z - σ₁ dz/dt - σ₂ v. Source: Canudas de Wit, Olsson, Åström & Lischinsky, A new model for
+    control of systems with friction, IEEE Trans. Automatic Control 40 (1995) 419.
+
+    Attributes:
+        stiffness: σ₀, of the bristles (N m/rad; N/m in a slide), above 0.
+        damping: σ₁, of their bending (N m s/rad; N s/m), at least 0.
+        coulomb: F_C, kinetic friction (N m; N), above 0.
+        static: F_S, friction at rest (N m; N), at least `coulomb`.
+        velocity: v_S, Stribeck velocity (rad/s; m/s), above 0.
+        viscous: σ₂, friction by velocity (N m s/rad; N s/m), the joint's `damping`; None leaves it.
+    """
+
+    stiffness: float
+    damping: float
+    coulomb: float
+    static: float
+    velocity: float
+    viscous: float | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("stiffness", "coulomb", "static", "velocity"):
+            check_above(name, getattr(self, name))
+        check_at_least("damping", self.damping)
+        check_static(self.static, self.coulomb)
+        if self.viscous is not None:
+            check_at_least("viscous", self.viscous)
+
+
+@dataclass(frozen=True)
+class Dahl:
+    """Friction by bristles that is as great at rest as in motion: dF/dx = σ (1 - F / F_C sign v).
+
+    Source: Dahl, Solid friction damping of mechanical vibrations, AIAA Journal 14 (1976) 1675, with the exponent 1:
+    LuGre's law with σ₁ = 0 and F_S = F_C.
+
+    Attributes:
+        stiffness: σ, slope of friction by displacement where it is 0 (N m/rad; N/m in a slide), above 0.
+        coulomb: F_C, friction after a long displacement (N m; N), above 0.
+        viscous: friction by velocity (N m s/rad; N s/m), the joint's `damping`; None leaves it.
+    """
+
+    stiffness: float
+    coulomb: float
+    viscous: float | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("stiffness", "coulomb"):
+            check_above(name, getattr(self, name))
+        if self.viscous is not None:
+            check_at_least("viscous", self.viscous)
+
+    @property
+    def damping(self) -> float:
+        """σ₁ of LuGre's law."""
+        return 0.0
+
+    @property
+    def static(self) -> float:
+        """F_S of LuGre's law."""
+        return self.coulomb
+
+    @property
+    def velocity(self) -> float:
+        """v_S of LuGre's law, which has no effect."""
+        return 1.0
 
 
 @dataclass(frozen=True)
@@ -162,3 +230,21 @@ def check_loss(name: str, value: Any, loss: str) -> None:
     """Raise OptionError unless a number may stand for a loss in a model file, by its name in `LOSSES`."""
     if not LOSSES[loss].allows(float(number(name, value))):
         raise OptionError(f"{name} must be {LOSSES[loss].meaning}, not {value!r}")
+
+
+def check_above(name: str, value: Any) -> None:
+    """Raise OptionError unless a number is above 0 and finite."""
+    if not 0.0 < number(name, value) < math.inf:
+        raise OptionError(f"{name} must be above 0, not {value!r}")
+
+
+def check_at_least(name: str, value: Any) -> None:
+    """Raise OptionError unless a number is 0 or above, and finite."""
+    if not 0.0 <= number(name, value) < math.inf:
+        raise OptionError(f"{name} must be at least 0, not {value!r}")
+
+
+def check_static(static: float, coulomb: float) -> None:
+    """Raise OptionError where friction at rest is less than in motion."""
+    if static < coulomb:
+        raise OptionError(f"static must be at least coulomb, {coulomb!r}, not {static!r}")

@@ -151,9 +151,15 @@ def _spring(gear: Gear) -> dict[str, str]:
 
 
 def actuators_on(root: ElementTree.Element, joint: str) -> list[ElementTree.Element]:
-    """Actuators of a model's text that act on a joint."""
+    """Actuators of a model's text that act on a joint, but for friction by bristles."""
     elements = (e for section in root.iter("actuator") for e in section)
-    return [e for e in elements if joint in (e.get("joint"), e.get("jointinparent"))]
+    return [e for e in elements if joint in (e.get("joint"), e.get("jointinparent")) and not _is_friction(e)]
+
+
+def _is_friction(element: ElementTree.Element) -> bool:
+    """Whether an actuator of a model's text exerts friction by bristles alone."""
+    brake = element.tag == "dcmotor" and element.get("input") == "none" and element.get("lugre") is not None
+    return brake and float(element.get("motorconst", "1").split()[0]) == 0.0
 
 
 def _move_actuators(root: ElementTree.Element, joint: str) -> None:

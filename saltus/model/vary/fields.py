@@ -11,7 +11,7 @@ from saltus.errors import OptionError
 from saltus.model.contact.bounds import has_size
 from saltus.model.features import name_of
 from saltus.model.field_overrides import NOT_NEGATIVE, POSITIVE, UNIT_TOLERANCE
-from saltus.model.fixed_numbers import Fixed, fixed_numbers
+from saltus.model.fixed_numbers import BELONGS, Fixed, fixed_numbers, states_lost
 
 # the fields, without the prefix, by the kind of object
 _OWN = {
@@ -90,6 +90,8 @@ def check_values(m: mujoco.MjModel, name: str, values: np.ndarray, index: np.nda
         if wrong.any():
             raise OptionError(f"{name} must have length 1{_where(wrong, index)}")
     _check_zeros(m, name, values, index)
+    if name in ("actuator_dynprm", "actuator_gainprm") and (wrong := states_lost(m, name, values)).any():
+        raise OptionError(f"{name}{_where(wrong, index)}: {BELONGS}")
     _check_tendon_inertia(m, name, values, index)
     for fixed in fixed_numbers(m, name):
         _check_same(m, name, values, index, fixed)

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from saltus.integrate.status import LARGEST
+from saltus.model.compile.bristle_friction import bristle_joints
 from saltus.model.model import Model
 from saltus.model.tree.singular_inertia import Massless, described, massless_motions
 from saltus.number.structs import Struct
@@ -57,8 +58,22 @@ def first_to_go(model: Model, bad: Mapping[str, NDArray[np.floating]]) -> tuple[
     if found is None:
         return (0 if model.nv else None), "no further step is possible"
     name, k = found
-    what = {"qpos": "position is not finite", "act": f"act[{k}] is not finite"}.get(name, f"{name} is not finite")
+    if name == "act":
+        return _bad_activation(model, k)
+    what = "position is not finite" if name == "qpos" else f"{name} is not finite"
     return dof_of(model, name, k, bad[name]), what
+
+
+def _bad_activation(model: Model, k: int) -> tuple[int | None, str]:
+    """The degree of freedom of friction whose state is entry k of act, None for others, and a description."""
+    for joint, actuator in bristle_joints(model.mj_model).items():
+        if int(model.actuator_actadr[actuator]) == k:
+            what = (
+                f"bristles of {model.names('actuator')[actuator]!r} bent further than static friction bends them: the "
+                "step is too long for their stiffness"
+            )
+            return int(model.jnt_dofadr[joint]), what
+    return None, f"act[{k}] is not finite"
 
 
 def infinite_control(m: Struct, model: Model, ctrl: NDArray[np.floating]) -> tuple[int | None, str] | None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from saltus.errors import warn
 from saltus.model.actuator_enums import PID_KD, PID_KP, PID_PARAMETERS
+from saltus.model.compile.bristle_friction import bristle_actuators
 from saltus.simulate.diagnosis.closed_loop_stability import GROWS, growth, is_constrained, stable_step
 from saltus.simulate.engine.engine import Engine
 from saltus.simulate.engine.snapshot import peeking
@@ -24,7 +25,7 @@ class Unstable:
     """Growth of deviations in a step of `timestep` (s), and the largest stable step (s).
 
     Without a stable step, however short, the motion itself is unstable, and the method follows it. where: the state, in
-    words.
+    words. cause: of what acts on the mechanism.
     """
 
     integrator: str
@@ -32,6 +33,7 @@ class Unstable:
     growth: float
     stable: float | None
     where: str = ""
+    cause: str = "this controller"
 
     def __str__(self) -> str:
         grows = f"deviations grow by {_share(self.growth)} per step"
@@ -41,7 +43,7 @@ class Unstable:
                 f"{self.timestep:g} s, and no timestep makes it stable; change the gains"
             )
         return (
-            f"{self.integrator} is unstable with this controller and timestep {self.timestep:g} s{self.where}: "
+            f"{self.integrator} is unstable with {self.cause} and timestep {self.timestep:g} s{self.where}: "
             f"{grows}; stable up to {self.stable:.2g} s"
         )
 
@@ -70,7 +72,8 @@ def judged(engine: Engine) -> Unstable | None:
         stable = stable_step(engine, engine.timestep)
         if stable is None and not isinstance(engine.control, PID):
             return None
-        return Unstable(engine.integrator.name, engine.timestep, grown, stable, where)
+        cause = "this controller" if engine.control is not None else "friction by bristles"
+        return Unstable(engine.integrator.name, engine.timestep, grown, stable, where, cause)
 
 
 def stable_gains(engine: Engine) -> float | None:
@@ -130,7 +133,9 @@ def _put_at_rest(engine) -> str | None:
 
 
 def warn_if_unstable(engine: Engine) -> None:
-    """Warn if the mechanism is unstable with the simulation's step; see `judged`."""
+    """Warn if a controlled mechanism, or one with friction by bristles, is unstable with its step; see `judged`."""
+    if engine.control is None and not bristle_actuators(engine.model.mj_model).size:
+        return
     found = judged(engine)
     if found is not None:
         warn(str(found))

@@ -29,6 +29,7 @@ from saltus.model.actuator_enums import (
     TRN_JOINTINPARENT,
     TRN_SITE,
 )
+from saltus.model.compile.bristle_friction import bristle_actuators
 from saltus.model.compile.kernel_model import UserLaws
 from saltus.model.enums import BALL, FREE, HINGE, SLIDE
 from saltus.number.cache.fingerprint import names_in
@@ -201,12 +202,15 @@ class PID(Controller):
         if not n:
             raise OptionError("PID: the model has no actuators")
         out = np.zeros((n, PID_PARAMETERS))
+        motors = np.setdiff1d(np.arange(n), bristle_actuators(model.mj_model))
         given = (PID_KP, PID_KI, PID_KD, PID_TARGET, PID_LIMIT, PID_RATE)
         for column, (name, value) in zip(given, self.gains.items(), strict=True):
             try:
-                out[:, column] = value
+                out[motors, column] = value
             except ValueError:
-                raise OptionError(f"PID: {name} has shape {np.shape(value)}; expected a number or ({n},)") from None
+                raise OptionError(
+                    f"PID: {name} has shape {np.shape(value)}; expected a number or ({len(motors)},)"
+                ) from None
         out[:, PID_PERIOD] = [2.0 * np.pi if self.wrap and _unlimited_angle(model, k) else 0.0 for k in range(n)]
         out[:, PID_ON] = [float(names[k] in chosen and model.actuator_ctrlnum[k] == 1) for k in range(n)]
         for k in np.flatnonzero(out[:, PID_ON]):

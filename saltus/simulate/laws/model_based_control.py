@@ -23,6 +23,7 @@ from saltus.model.actuator_enums import (
     TRN_JOINT,
     TRN_JOINTINPARENT,
 )
+from saltus.model.compile.bristle_friction import bristle_actuators
 from saltus.model.enums import HINGE, SLIDE
 from saltus.simulate.laws.control import Controller
 
@@ -50,7 +51,9 @@ class ModelBasedControl(Controller):
     def parameters(self, model: Model) -> NDArray[np.float64]:
         """kp, kd, target, rate, acceleration, 1 / (gear gain) for each actuator."""
         n, names = model.nactuator, model.names("actuator")
-        chosen = names[:n] if self.actuators is None else words("actuators", self.actuators)
+        friction = bristle_actuators(model.mj_model)
+        all_motors = [name for k, name in enumerate(names[:n]) if k not in friction]
+        chosen = all_motors if self.actuators is None else words("actuators", self.actuators)
         for name in chosen:
             if name not in names:
                 raise OptionError.unknown("actuator", name, names)

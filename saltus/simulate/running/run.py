@@ -82,8 +82,7 @@ def controlled_by(engine, control):
     before = engine.control
     if isinstance(control, Controller):
         engine.set_control(control)
-    if engine.control is not None:
-        warn_if_unstable(engine)
+    warn_if_unstable(engine)
     try:
         yield
     finally:

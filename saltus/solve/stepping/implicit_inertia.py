@@ -11,7 +11,7 @@ from saltus.dynamics.force_derivative import actuation_derivative, add_tendon_da
 from saltus.dynamics.tree.bias_derivative import clear_derivative
 from saltus.dynamics.tree.factor import factor
 from saltus.number.conditions import has
-from saltus.number.functions import maximum, minimum
+from saltus.number.functions import any_lane, maximum, minimum, where
 from saltus.number.kernels import kernel
 
 
@@ -42,20 +42,23 @@ def step_inertia(m, d, weight):
     for k in range(m.nC):
         d.M[k] = d.M[k] + weight * d.lower[k]
     factor(m, d)
-    if couples(m) and not is_positive(m, d):
-        for i in range(m.nv):
-            for k in range(m.M_rowadr[i], m.M_rowadr[i] + m.M_rownnz[i] - 1):
-                d.M[k] = d.M[k] - weight * d.lower[k]
-                d.lower[k] = 0.0
-        factor(m, d)
+    if couples(m):
+        least = least_pivot(m, d)
+        if any_lane(least <= 0.0):
+            positive = least > 0.0
+            for i in range(m.nv):
+                for k in range(m.M_rowadr[i], m.M_rowadr[i] + m.M_rownnz[i] - 1):
+                    d.M[k] = where(positive, d.M[k], d.M[k] - weight * d.lower[k])
+                    d.lower[k] = where(positive, d.lower[k], 0.0 * d.lower[k])
+            factor(m, d)
 
 
 @kernel
-def is_positive(m, d):
-    """Whether the matrix that is factored in qLD is positive definite."""
+def least_pivot(m, d):
+    """The least inverse pivot, at most 1, of the matrix that is factored in qLD: above 0 if it is positive definite."""
     least = 1.0 + 0.0 * d.time
     for i in range(m.nv):
         if has(m, "prescribed") and m.dof_prescribed[i]:
             continue
         least = minimum(least, d.qLDiagInv[i])
-    return least > 0.0
+    return least

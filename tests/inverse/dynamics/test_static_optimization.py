@@ -161,6 +161,10 @@ def test_free_joints_are_not_asked_for():
         ('<motor name="a" joint="q" delay=".1" nsample="5"/>', "actuator a has a delay"),
         ('<adhesion name="a" body="b" ctrlrange="0 1"/>', "actuator a acts by contacts"),
         ('<general name="a" joint="q" dyntype="integrator" actearly="true"/>', r"actuator a exerts .*actearly"),
+        (
+            '<dcmotor name="a" joint="q" resistance="1" motorconst="0" input="none" lugre="9 0 1 1 1"/>',
+            "actuator a is friction by bristles",
+        ),
     ],
 )
 def test_actuators_that_are_not_linear_in_one_effort_are_refused(actuator, words):

@@ -196,6 +196,7 @@ def test_contacts_and_limits_that_are_left_out_are_told():
 
 def test_a_drive_with_losses_is_refused_by_name():
     """Its friction is not Coulomb's, which forces are taken to contain."""
-    model = saltus.drive("arm", "shoulder", friction=saltus.Stribeck(0.1, 0.2, 0.05))
-    with pytest.raises(saltus.OptionError, match=r"drives of joints shoulder have losses.*data='motion'"):
-        saltus.identify(model, arm(), ARM, data="forces")
+    for friction in (saltus.Stribeck(0.1, 0.2, 0.05), saltus.Dahl(100.0, 0.1)):
+        model = saltus.drive("arm", "shoulder", friction=friction)
+        with pytest.raises(saltus.OptionError, match=r"drives of joints shoulder have losses.*data='motion'"):
+            saltus.identify(model, arm(), ARM, data="forces")

@@ -195,3 +195,22 @@ def test_a_centre_that_the_model_cannot_move_is_refused():
     qpos[:, 2] = -0.5 * 9.81 * times**2
     with pytest.raises(OptionError, match='simple="false"'):
         saltus.identify(ball, {"time": times, "qpos": qpos}, {"body_ipos[b][0]": (-0.2, 0.2)})
+
+
+@pytest.mark.slow
+def test_stiffness_and_friction_of_bristles():
+    """From a run in which a block sticks, slips and turns back: the numbers that made it, to 1e-8."""
+    text = """<mujoco><option gravity="0 0 0" timestep="0.002" integrator="implicitfast"/><worldbody><body>
+      <joint name="x" type="slide" axis="1 0 0"/><geom size="0.1" mass="1"/></body></worldbody>
+      <actuator><motor joint="x"/></actuator></mujoco>"""
+    model = saltus.drive(text, "x", friction=saltus.LuGre(800.0, 20.0, 0.5, 0.7, 0.05))
+    stiffness, coulomb = "actuator_dynprm[x_friction][5]", "actuator_biasprm[x_friction][3]"
+
+    def pushed(sim):
+        t = 0.01 * np.floor(sim.time / 0.01 + 1e-6)
+        return [np.sin(5.0 * t) + 0.5 * np.sin(2.0 * t)]
+
+    run = saltus.Simulation(model.changed({stiffness: 1000.0, coulomb: 0.6})).run(4.0, sample=0.01, control=pushed)
+    fit = saltus.identify(model, run, {stiffness: (200.0, 3000.0), coulomb: (0.1, 1.0)})
+    assert fit.values[stiffness] == pytest.approx(1000.0, rel=1e-8)
+    assert fit.values[coulomb] == pytest.approx(0.6, rel=1e-8)

@@ -7,6 +7,7 @@ import pytest
 
 from saltus.errors import OptionError
 from saltus.lab.data.recording import Downloads
+from saltus.lab.scene.choose import find_scene
 from saltus.lab.scene.scenes import scenes
 from saltus.lab.standalone.loops import simulations
 
@@ -36,3 +37,16 @@ def test_only_the_laws_that_were_named():
 def test_an_unknown_law_is_named():
     with pytest.raises(OptionError, match="sticky"):
         offered("soft", ["sticky"])
+
+
+def test_methods_that_lack_a_feature_are_left_out():
+    """`discrete` has no servos, nor friction by bristles; all others stay."""
+    text = """<mujoco><worldbody><body><joint name="x" axis="0 1 0"/><geom size="0.1"/></body></worldbody><actuator>
+      {}</actuator></mujoco>"""
+    names = []
+    for actuator in ('<motor joint="x"/>', '<position joint="x" kp="3"/>'):
+        session = find_scene(text.format(actuator), {}, []).open(Downloads(), {})
+        session.builder.give_up()
+        names.append({sim.integrator.name for sim in simulations(session.setup, session.builder.settings, None, None)})
+        session.close()
+    assert names[0] - names[1] == {"discrete"}

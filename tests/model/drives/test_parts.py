@@ -5,6 +5,12 @@ import pytest
 import saltus
 
 
+def test_dahls_friction_is_lugres_with_equal_friction_at_rest_and_in_motion():
+    """dF/dx = σ (1 - F / F_C sign v) follows from LuGre's law where σ₁ = 0 and F_S = F_C."""
+    dahl = saltus.Dahl(300.0, 2.0)
+    assert (dahl.damping, dahl.static, dahl.coulomb) == (0.0, 2.0, 2.0) and dahl.velocity > 0.0
+
+
 @pytest.mark.parametrize(
     ("call", "words"),
     [
@@ -28,6 +34,15 @@ import saltus
         (lambda: saltus.Stribeck(1.0, 1.0, 0.0), "velocity must be"),
         (lambda: saltus.Stribeck(1.0, 1.0, 1.0, 1.5), "1 or 2"),
         (lambda: saltus.Stribeck(1.0, 1.0, 1.0, viscous=-1.0), "viscous must be at least 0"),
+        (lambda: saltus.LuGre(0.0, 1.0, 1.0, 1.0, 1.0), "stiffness must be above 0"),
+        (lambda: saltus.LuGre(1.0, -1.0, 1.0, 1.0, 1.0), "damping must be at least 0"),
+        (lambda: saltus.LuGre(1.0, 1.0, 0.0, 1.0, 1.0), "coulomb must be above 0"),
+        (lambda: saltus.LuGre(1.0, 1.0, 2.0, 1.0, 1.0), "static must be at least coulomb"),
+        (lambda: saltus.LuGre(1.0, 1.0, 1.0, 1.0, 0.0), "velocity must be above 0"),
+        (lambda: saltus.LuGre(1.0, 1.0, 1.0, 1.0, 1.0, viscous=float("inf")), "viscous must be at least 0"),
+        (lambda: saltus.Dahl(float("nan"), 1.0), "stiffness must be above 0"),
+        (lambda: saltus.Dahl(1.0, 0.0), "coulomb must be above 0"),
+        (lambda: saltus.Dahl(1.0, 1.0, viscous="much"), "viscous must be"),
     ],
 )
 def test_errors_name_the_number(call, words):

@@ -77,3 +77,37 @@ def test_each_field(source):
             touching += contacts > 0
         tried += 1
     assert tried > 30 and touching > 3 * tried
+
+
+MOTOR = """<mujoco><option gravity="0 0 0" timestep="0.002"/><worldbody><body><joint name="x" type="slide"/>
+  <geom size="0.1" mass="1"/></body></worldbody><actuator><dcmotor name="m" joint="x" resistance="1.3" motorconst=".4"
+    thermal="3 0 50 0.004 25 20" inductance="0 0.02" saturation="0 2 15" cogging="0.3 7 0.4" lugre="800 20 .5 .7 .05"
+    controller="3 2 0.2 5 0.6 4" input="pos vel voltage"/></actuator></mujoco>"""
+VALUES = (  # of cogging, limits of current rate, integral and voltage, where 0 is none; of friction, resistance
+    {},
+    {"actuator_biasprm[m][0]": 0.0, "actuator_dynprm[m][1]": 0.0, "actuator_gainprm[m][7]": 0.0},
+    {"actuator_biasprm[m][3]": 0.6, "actuator_dynprm[m][8]": 0.0, "actuator_gainprm[m][0]": 1.5},
+)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("integrator", ["euler", "implicitfast"])
+def test_dc_motors_with_numbers_of_their_own(integrator):
+    """Each lane does what a model that is changed to its numbers does, to the bit."""
+    model = saltus.load(MOTOR)
+    fields = ("actuator_biasprm", "actuator_dynprm", "actuator_gainprm")
+    batch = saltus.Batch(model, 3, integrator=integrator, vary=fields)
+    for i, values in enumerate(VALUES):
+        for key, value in values.items():
+            getattr(batch.model, key.partition("[")[0])[i, 0, int(key[-2])] = value
+    batch.ctrl[:] = 0.5, 1.0, 3.0
+    batch.step(200)
+    for i, values in enumerate(VALUES):
+        sim = saltus.Simulation(model.changed(values), integrator)
+        sim.ctrl[:] = 0.5, 1.0, 3.0
+        sim.step(200)
+        np.testing.assert_array_equal(batch.qpos[i], sim.qpos)
+        np.testing.assert_array_equal(batch.act[i], sim.act)
+    with pytest.raises(saltus.OptionError, match="cannot begin or cease"):
+        batch.model.actuator_dynprm[1, 0, 5] = 0.0
+        batch.step()

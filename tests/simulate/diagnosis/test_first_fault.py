@@ -81,3 +81,14 @@ def test_the_first_to_go():
     bad |= {"qvel": np.zeros(2), "qpos": np.array([0.0, np.nan])}
     assert first_to_go(model, bad) == (1, "position is not finite")
     assert label(model, "ctrl", 0) == "ctrl[0] of actuator 'turn'" and label(model, "time", 0) == "time"
+
+
+def test_bristles_that_a_method_bends_too_far_are_named():
+    """At 1 m/s, z decays at the rate σ₀/F_C = 1e5/s, beyond 2.8/h of rk4, and never grows above F_S/σ₀."""
+    block = """<mujoco><option gravity="0 0 0" timestep="0.001"/><worldbody><body><joint name="x" type="slide"/>
+      <geom size="0.1" mass="1"/></body></worldbody></mujoco>"""
+    sim = saltus.Simulation(saltus.drive(block, "x", friction=saltus.LuGre(1e5, 300.0, 1.0, 1.5, 0.01)), "rk4")
+    sim.qvel[0] = 1.0
+    with pytest.raises(saltus.DivergenceError, match="bristles of 'x_friction' bent further") as error:
+        sim.run(0.1)
+    assert error.value.dof == "x"

@@ -43,3 +43,22 @@ def test_gains_without_a_stable_share():
 def test_which_models_feed_back():
     servo = MODEL.replace('<motor joint="hinge"/>', '<position joint="hinge" kp="10"/>')
     assert feeds_back(saltus.load(servo)) and not feeds_back(saltus.load(MODEL))
+
+
+@pytest.mark.parametrize(("damping", "limit"), [(200.0, 200.0 / 1e5), (0.0, None)])
+def test_bristles_that_a_step_does_not_resolve(damping, limit):
+    """At rest bristles are a spring z' = z + h v beside v' = v - h (σ₀ z + σ₁ v)/m: |λ| = 1 at h = σ₁/σ₀.
+
+    Without damping, deviations grow by √(1 + σ₀ h²/m) at any step.
+    """
+    text = MODEL.replace('timestep="0.1"', 'timestep="0.0025"')
+    model = saltus.drive(text, "hinge", friction=saltus.LuGre(1e5, damping, 1.0, 1.0, 1.0))
+    sim = saltus.Simulation(model)
+    with pytest.warns(saltus.SaltusWarning, match=r"euler is unstable with friction by bristles"):
+        sim.run(0.0025)
+    found = judged(sim.engine)
+    if limit is None:
+        assert found.growth == pytest.approx(np.sqrt(1 + 1e5 * 0.0025**2), rel=1e-4)
+    else:
+        assert found.stable == pytest.approx(limit, rel=0.006)
+        assert judged(saltus.Simulation(model, timestep=0.99 * limit).engine) is None

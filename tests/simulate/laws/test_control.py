@@ -394,3 +394,13 @@ def test_positions_along_the_gear():
     text = "<motor joint='ball' gear='0 0 4'/><motor site='tip' refsite='origin' gear='0 0 0 0 -2 0'/>"
     parameters = saltus.PID(kp=1).parameters(saltus.load(POSITIONS.format(text))).reshape(2, -1)
     assert list(parameters[:, 6]) == [0.25, -0.5]
+
+
+def test_friction_by_bristles_is_not_controlled():
+    """It has no control: gains are those of the motors, in their places."""
+    plain = "<mujoco><worldbody><body><joint name='a'/><geom size='.1'/></body></worldbody><actuator><motor joint='a'/>"
+    model = saltus.drive(f"{plain}</actuator></mujoco>", "a", friction=saltus.Dahl(100.0, 0.1))
+    found = saltus.PID(kp=[3.0], kd=[2.0]).parameters(model).reshape(2, -1)
+    assert found[:, 0].tolist() == [3.0, 0.0] and found[:, 7].tolist() == [1.0, 0.0]
+    with pytest.raises(saltus.OptionError, match=r"expected a number or \(1,\)"):
+        saltus.PID(kp=[3.0, 2.0]).parameters(model)

@@ -83,6 +83,16 @@ OFF = ARM.replace('<motor name="b"', '<motor name="b" group="2"').replace(
 LIFTED = ARM.replace('<body pos=".4 0 0">', '<body pos=".4 0 0" gravcomp="1">').replace(
     'name="b" axis', 'name="b" actuatorgravcomp="true" axis'
 )
+
+
+def test_friction_by_bristles_is_not_controlled():
+    """It has no control: gains are those of the motors, in their places."""
+    model = saltus.drive(ARM, "a", friction=saltus.Dahl(100.0, 0.1))
+    found = saltus.computed_torque(KP, KD).parameters(model).reshape(3, -1)
+    without = saltus.computed_torque(KP, KD).parameters(saltus.load(ARM)).reshape(2, -1)
+    np.testing.assert_array_equal(found, [*without, np.zeros(len(without[0]))])
+
+
 LIGHT = ARM.replace('<body pos=".4 0 0">', '<body pos=".4 0 0" gravcomp="1">')
 
 
