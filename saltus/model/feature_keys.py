@@ -50,6 +50,7 @@ FEATURES = {
     "flex": Feature("deformable bodies", ("dynamics", "integrate", "solve")),
     "flexcell": Feature("deformable bodies interpolated between nodes", ("contact", "dynamics")),
     "flexrod": Feature("rods that bend", ("dynamics",)),
+    "dihedral": Feature("rods that are curved at rest in space and resist torsion", ("dynamics",)),
     "tendon": Feature("tendons", ("contact", "dynamics", "integrate", "sense", "solve")),
     "wrap": Feature("tendons that wrap around geoms", ("dynamics", "integrate", "sense")),
     "tendon_force": Feature("tendons with springs or dampers", ("contact", "dynamics", "integrate", "sense")),

@@ -8,6 +8,7 @@ and h the step, as in MuJoCo 4.0 (documentation, Computation, "Deformable object
 """
 
 from saltus.dynamics.flex.cells import add_cells, interpolate
+from saltus.dynamics.flex.dihedrals import add_dihedrals
 from saltus.dynamics.flex.elements import add_bending, add_tetrahedra, add_triangles
 from saltus.dynamics.flex.rods import add_rods
 from saltus.number.functions import sqrt
@@ -27,6 +28,7 @@ def add_flex_forces(m, d):
     vertex_forces(m, d)
     add_bending(m, d)
     add_rods(m, d)
+    add_dihedrals(m, d)
     add_cells(m, d)
     pull_back(m, d)
 

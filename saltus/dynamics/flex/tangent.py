@@ -14,6 +14,7 @@ elements and back.
 """
 
 from saltus.dynamics.flex.cells import add_cells_tangent, cell_blocks, has_cell_damping
+from saltus.dynamics.flex.dihedrals import add_dihedrals_tangent, dihedral_blocks
 from saltus.dynamics.flex.elements import add_tetrahedron, add_to_block, add_triangle
 from saltus.dynamics.flex.forces import on_body
 from saltus.dynamics.flex.rods import add_rods_tangent, rod_blocks
@@ -157,6 +158,7 @@ def add_flex_tangent(m, d, p, q):
         d.flexvert_damper[j] = add3(d.flexvert_damper[j], f)
     add_bending_tangent(m, d)
     add_rods_tangent(m, d)
+    add_dihedrals_tangent(m, d)
     add_cells_tangent(m, d)
     # generalised forces: Jᵀ f
     for v in range(m.nflexvert):
@@ -258,6 +260,7 @@ def vertex_blocks(m, d):
             add_to_block(d, m.bend_vert[k, i], nothing, nothing, zero, weight * m.bend_stiffness[k, place])
             place += 4 - i
     rod_blocks(m, d)
+    dihedral_blocks(m, d)
     cell_blocks(m, d)
 
 

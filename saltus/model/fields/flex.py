@@ -18,10 +18,16 @@ MODEL = {
     **ints("bend_vert", shape=("nbend", 4)),
     **reals("bend_stiffness", shape=("nbend", 10)),
     **reals("bend_volume", "bend_rayleigh", shape=("nbend",)),
-    # pairs of segments of rods: their vertices, stiffness (J), time constants (s)
-    **ints("nrod"),
+    # pairs of segments of rods: their vertices, stiffness (J), curvature at rest, time constants (s), segment that is
+    # shared with another pair (1 or 2, 0 for none); dihedrals between such pairs: vertices, stiffness times cosine and
+    # sine of the angle at rest (J), curvatures at rest, time constants (s)
+    **ints("nrod", "ndihedral"),
     **ints("rod_vert", shape=("nrod", 3)),
-    **reals("rod_stiffness", "rod_rayleigh", shape=("nrod",)),
+    **ints("rod_shared", shape=("nrod",)),
+    **reals("rod_stiffness", "rod_curvature", "rod_rayleigh", shape=("nrod",)),
+    **ints("dihedral_vert", shape=("ndihedral", 4)),
+    **reals("dihedral_stiffness", "dihedral_curvature", shape=("ndihedral", 2)),
+    **reals("dihedral_rayleigh", shape=("ndihedral",)),
     # interpolated bodies (see `saltus.model.flex.cells`), whose nodes are vertices after all others. Order of cells, 0
     # without interpolation; first node; nodes along each axis. Vertices: addresses of their nodes and weights, place
     # with cells of length 1; elements: first and last nodes that move them. Cells: nodes, with places at rest (m) and

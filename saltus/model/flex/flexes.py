@@ -20,7 +20,8 @@ RECORD = {2: 21, 3: 24}  # numbers of an element in flex_stiffness
 EDGES = {SHEET: 3, SOLID: 6}  # edges of an element
 HYPERELASTIC = 21  # place in a record of three dimensions; zero for the linear law
 BENDING = 17  # numbers of an edge in flex_bending
-ROD = 10  # numbers of two segments of a rod, after their count
+ROD = 10  # numbers of a record of a rod, after their count
+UNIT = 1.0 + 1e-8  # 1/(|u₁| |u₂|) at rest, of `saltus.dynamics.flex.dihedrals`
 
 
 class Flexes(NamedTuple):
@@ -61,10 +62,16 @@ def flexes(m: mujoco.MjModel, left_out: frozenset[str] = frozenset()) -> Flexes:
     names = ("flexvert_bodyid", "flexvert_pos", "flexedge_vert", "flexedge_length0", "flexedge_stiffness")
     names += ("flexedge_damping", "flexedge_rayleigh", "triangle_edge", "triangle_stiffness", "tetrahedron_edge")
     names += ("tetrahedron_stiffness", "bend_vert", "bend_stiffness", "bend_volume", "bend_rayleigh")
-    names += ("rod_vert", "rod_stiffness", "rod_rayleigh")
+    names += ("rod_vert", "rod_stiffness", "rod_curvature", "rod_rayleigh", "rod_shared")
+    names += ("dihedral_vert", "dihedral_stiffness", "dihedral_curvature", "dihedral_rayleigh")
     values = {name: [row for part in parts for row in part[name]] for name in names}
     sizes = {"nflexvert": "flexvert_bodyid", "nflexedge": "flexedge_vert", "ntriangle": "triangle_edge"}
-    sizes |= {"ntetrahedron": "tetrahedron_edge", "nbend": "bend_vert", "nrod": "rod_vert"}
+    sizes |= {
+        "ntetrahedron": "tetrahedron_edge",
+        "nbend": "bend_vert",
+        "nrod": "rod_vert",
+        "ndihedral": "dihedral_vert",
+    }
     values |= elements(m, chosen) | {"flex_skin": skins(m)[list(chosen)]}
     sizes |= {"nflex": "flex_dim", "nflexelem": "flexelem_vert"}
     counts = {size: len(values[name]) for size, name in sizes.items()}
@@ -75,7 +82,7 @@ def flexes(m: mujoco.MjModel, left_out: frozenset[str] = frozenset()) -> Flexes:
         values["flexvert_bodyid"] += list(m.flex_nodebodyid)
         values["flexvert_pos"] += list(m.flex_node)
         counts["nflexvert"] += m.nflexnode
-    words = {"flex": "nflexvert", "flexcell": "nflexvert_cell", "flexrod": "nrod"}
+    words = {"flex": "nflexvert", "flexcell": "nflexvert_cell", "flexrod": "nrod", "dihedral": "ndihedral"}
     counts |= numbers
     return Flexes(values | more, counts, {word for word, size in words.items() if counts[size]})
 
@@ -108,12 +115,11 @@ def edge_address(m: mujoco.MjModel, f: int) -> int:
 
 
 def _unsupported_rod(m, f) -> str:
-    """Description of unsupported bending of a one-dimensional flex: rods must be straight, round and without twist."""
+    """Description of unsupported bending of a one-dimensional flex: rods must not have joints that twist them."""
     if m.flex_dim[f] != ROPE or m.flex_bendingadr[f] < 0:
         return ""
-    records = _rod_records(m, f)
-    simple = (records[:, [3, 7]] < 0).all() and not records[:, [5, 6, 9]].any()
-    return "" if simple else "bending of rods that twist, are bent at rest or have edges"
+    alone, _ = _rod_records(m, f)
+    return "bending of rods with joints that twist them" if (alone[:, 7] >= 0).any() else ""
 
 
 def _own(m, f) -> bool:
@@ -157,19 +163,34 @@ def _bends(m, f, rayleigh) -> dict[str, Any]:
     }
 
 
-def _rod_records(m, f) -> np.ndarray:
-    """Records of pairs of a rod's segments: vertices [3], stiffness (J) at 4, kinds at other places."""
+def _rod_records(m, f) -> tuple[np.ndarray, np.ndarray]:
+    """Records of a rod in flex_bending: of vertices alone, and of pairs of adjacent vertices.
+
+    Alone: vertices [3], -1, stiffness, what a box adds to it (J), curvature at rest, joint, torsional stiffness (J),
+    half-size of a box (m). Pairs: vertices [4], stiffness of both (J), curvature of both at rest, torsional stiffness
+    times the cosine and sine of the angle between their planes at rest (J).
+    """
     adr = int(m.flex_bendingadr[f])
-    return m.flex_bending[adr + 1 : adr + 1 + ROD * int(m.flex_bending[adr])].reshape(-1, ROD)
+    records = m.flex_bending[adr + 1 : adr + 1 + ROD * int(m.flex_bending[adr])].reshape(-1, ROD)
+    alone = records[:, 3] < 0
+    return records[alone], records[~alone]
 
 
 def _rods(m, f, rayleigh) -> dict[str, Any]:
-    """Pairs of segments of a rod that bend relative to each other: vertices [3], stiffness (J), time constant (s)."""
-    records = np.zeros((0, ROD))
+    """Vertices of a rod that bend, and pairs of these whose planes of bending have an angle between them."""
+    alone = pairs = np.zeros((0, ROD))
     if m.flex_dim[f] == ROPE and m.flex_bendingadr[f] >= 0 and _own(m, f):
-        records = _rod_records(m, f)
+        alone, pairs = _rod_records(m, f)
+    first = int(m.flex_vertadr[f])
+    count, shared = len(pairs), (0, 2, 1)  # segment that a vertex shares with another of its pair
     return {
-        "rod_vert": records[:, :3].astype(int) + int(m.flex_vertadr[f]),
-        "rod_stiffness": records[:, 4],
-        "rod_rayleigh": np.full(len(records), rayleigh),
+        "rod_vert": np.vstack([alone[:, :3], pairs[:, :3], pairs[:, 1:4]]).astype(int) + first,
+        "rod_stiffness": np.concatenate([alone[:, 4], pairs[:, 4], pairs[:, 5]]),
+        "rod_curvature": np.concatenate([alone[:, 6], pairs[:, 6], pairs[:, 7]]),
+        "rod_rayleigh": np.full(len(alone) + 2 * count, rayleigh),
+        "rod_shared": np.repeat(shared, (len(alone), count, count)),
+        "dihedral_vert": pairs[:, :4].astype(int) + first,
+        "dihedral_stiffness": pairs[:, 8:10] * UNIT,
+        "dihedral_curvature": pairs[:, 6:8],
+        "dihedral_rayleigh": np.full(count, rayleigh),
     }
