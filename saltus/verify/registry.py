@@ -17,6 +17,7 @@ from saltus.verify.families import (
     loops,
     muscle,
     oscillator,
+    rods,
     servo,
     smooth,
 )
@@ -36,6 +37,7 @@ FAMILIES: dict[str, tuple[str, *tuple[ModuleType, ...]]] = {
     "rolling": ("Rolling and walking", bicycle, discs, tops, rimless, walkers),
     "friction": ("Friction with many contacts", friction),
     "flex": ("Deformable bodies", flex),
+    "rods": ("Rods", rods),
     "muscle": ("Muscles", muscle),
 }
 
