@@ -1,9 +1,11 @@
 """Rods: bending, buckling, vibration and torsion of discrete elastic rods against the theory of beams and bars."""
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigvalsh
-from scipy.optimize import brentq
+from scipy.optimize import root_scalar
 from scipy.special import ellipe, ellipeinc, ellipk, ellipkinc
 
 import saltus
@@ -87,6 +89,11 @@ def stiffness(sim: saltus.Simulation, q: Places, step: float = 1e-6) -> Places:
     return np.array(columns).T
 
 
+def root(f: Callable[[float], float], low: float, high: float) -> float:
+    """The root of f between two numbers, by Brent's method."""
+    return float(root_scalar(f, bracket=(low, high)).root)
+
+
 def line(count: int) -> Places:
     """Places of a cantilever of 1 m along x, from the middle of its first segment, which is held."""
     return np.outer(np.arange(count + 1) / (count - 0.5), [1.0, 0.0, 0.0])
@@ -101,7 +108,7 @@ def elastica(load: float) -> tuple[float, float]:
     def excess(k: float) -> float:
         return ellipk(k * k) - ellipkinc(np.arcsin(1 / (k * np.sqrt(2))), k * k) - np.sqrt(load)
 
-    k = float(brentq(excess, np.sqrt(0.5) + 1e-12, 1 - 1e-12))
+    k = root(excess, np.sqrt(0.5) + 1e-12, 1 - 1e-12)
     angle = np.arcsin(1 / (k * np.sqrt(2)))
     down = 1 - 2 / np.sqrt(load) * (ellipe(k * k) - ellipeinc(angle, k * k))
     return float(down), float(np.sqrt(2 * (2 * k * k - 1) / load))
@@ -156,7 +163,7 @@ def column(data: Data) -> Result:
         return float(eigvalsh(stiffness(sim, q)[1::2, 1::2])[0])
 
     wanted = np.pi**2 * BENDING / 4
-    reached = float(brentq(softest, 0.5 * wanted, 1.5 * wanted))
+    reached = root(softest, 0.5 * wanted, 1.5 * wanted)
     loads = np.linspace(0, 1.4, 15)
     curves = [Curve("softest mode", loads, [softest(x * wanted) for x in loads]), Curve("Euler", [1.0], [0.0], "marks")]
     check = Check("critical load", reached, wanted, 2e-3, "N", relative=True)
@@ -176,7 +183,7 @@ def frequencies(data: Data) -> Result:
     masses = np.full(sim.model.nv, mass)
     masses[-1] /= 2
     rates = np.sqrt(eigvalsh(stiffness(sim, np.zeros(sim.model.nv)), np.diag(masses))[:3])
-    roots = [float(brentq(lambda x: np.cos(x) + 1 / np.cosh(x), 3 * k + 0.5, 3 * k + 3.5)) for k in range(3)]
+    roots = [root(lambda x: np.cos(x) + 1 / np.cosh(x), 3 * k + 0.5, 3 * k + 3.5) for k in range(3)]
     wanted = np.square(roots) * np.sqrt(BENDING / (mass * (count - 0.5)))
     found = [Check(f"ω{k + 1}", float(rates[k]), float(wanted[k]), 1e-2, "rad/s", relative=True) for k in range(3)]
     curves = [Curve("reached", [1, 2, 3], rates, "points"), Curve("Timoshenko", [1, 2, 3], wanted, "dashed")]
@@ -220,12 +227,13 @@ def greenhill(data: Data) -> Result:
 
     def softest(moment: float) -> float:
         turns = moment / torsion / (count - 1) * np.arange(1, count)
-        matrix = stiffness(sim, np.concatenate([np.zeros(across), turns[-1:], turns[:-1]]))[np.ix_(inner, inner)]
+        q: Places = np.concatenate([np.zeros(across), turns[-1:], turns[:-1]]).astype(float)
+        matrix = stiffness(sim, q)[np.ix_(inner, inner)]
         return float(np.linalg.eigvalsh((matrix + matrix.T) / 2)[0])
 
-    x = float(brentq(lambda x: np.tan(x) - x, 4.4, 4.6))
+    x = root(lambda x: np.tan(x) - x, 4.4, 4.6)
     wanted = 2 * x * BENDING
-    reached = float(brentq(softest, 0.7 * wanted, 1.2 * wanted))
+    reached = root(softest, 0.7 * wanted, 1.2 * wanted)
     moments = np.linspace(0, 1.2, 13)
     curves = [
         Curve("softest mode", moments, [softest(s * wanted) for s in moments]),
@@ -285,5 +293,8 @@ def ring(data: Data) -> Result:
     wanted = (np.pi / 4 - 2 / np.pi) / BENDING
     check = Check("δ/P", float(moved[count] - moved[0]), float(wanted), 5e-3, "m/N", relative=True)
     shape = places[:, :2] + moved.reshape(-1, 2) * 0.3 / wanted
-    curves = [Curve("at rest", *places[:, :2].T, "dashed"), Curve("loaded", *shape.T, "points")]
+    curves = [
+        Curve("at rest", places[:, 0], places[:, 1], "dashed"),
+        Curve("loaded", shape[:, 0], shape[:, 1], "points"),
+    ]
     return Result([check], Figure("x (m)", "y (m)", curves))
