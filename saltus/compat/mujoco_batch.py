@@ -119,8 +119,9 @@ class Batch(NamedAccess):
         self.state[:] = self._start(-1, 0)
         self.warning: NDArray[np.int32] = np.zeros((nsim, int(mujoco.mjtWarning.mjNWARNING), 2), np.int32)
         warm = self._engines.has("qacc_warmstart")  # not where there are no constraints
-        self._moving = [name for name in STATE_FIELDS if name not in FIXED and (warm or name != "qacc_warmstart")]
-        self._fixed = {name: self.state[0, self._spans[name]].copy() for name in FIXED}
+        fixed = [name for name in FIXED if name != "plastic" or not self._engines.has("plastic")]  # frames of rods move
+        self._moving = [name for name in STATE_FIELDS if name not in fixed and (warm or name != "qacc_warmstart")]
+        self._fixed = {name: self.state[0, self._spans[name]].copy() for name in fixed}
 
     @property
     def nsim(self) -> int:

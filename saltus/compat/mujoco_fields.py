@@ -25,7 +25,7 @@ STATE_FIELDS = {
     "plugin_state": mujoco.mjtState.mjSTATE_PLUGIN,
     "plastic": mujoco.mjtState.mjSTATE_PLASTIC,
 }
-FIXED = ("plugin_state", "plastic")  # components that steps do not read
+FIXED = ("plugin_state", "plastic")  # components that steps do not read, but `plastic` of rods that twist
 
 # derived fields by the stage of mj_forward that computes them
 OF_POSITIONS = frozenset(

@@ -11,6 +11,7 @@ from saltus.contact.rows.user_compliance import GIVEN
 from saltus.dynamics.applied import add_cartesian_forces
 from saltus.dynamics.equations import inverse_dynamics
 from saltus.dynamics.flex.forces import flex_velocities
+from saltus.dynamics.flex.twist import twist_damper_power
 from saltus.dynamics.smooth import applied_forces, position_stage
 from saltus.dynamics.tree.rnea import inverse, newton_euler_forward
 from saltus.integrate.implicit.energy_momentum import middle
@@ -114,7 +115,7 @@ def flex_damper_power(m, d):
     total = 0.0 * d.time
     for v in range(m.nflexvert):
         total = total + dot3(d.flexvert_damper[v], d.flexvert_xvel[v])
-    return total
+    return total + twist_damper_power(m, d)
 
 
 @only_with("constraint", "event")

@@ -51,6 +51,8 @@ FEATURES = {
     "flex": Feature("deformable bodies", ("dynamics", "integrate", "solve")),
     "flexcell": Feature("deformable bodies interpolated between nodes", ("contact", "dynamics")),
     "flexrod": Feature("rods that bend", ("dynamics",)),
+    "rodtwist": Feature("rods with joints that twist them", ("dynamics", "solve")),
+    "dihedral": Feature("rods that are curved at rest in space and resist torsion", ("dynamics",)),
     "tendon": Feature("tendons", ("contact", "dynamics", "integrate", "sense", "solve")),
     "wrap": Feature("tendons that wrap around geoms", ("dynamics", "integrate", "sense")),
     "capstan": Feature("tendons with friction on the geoms that they wrap", ("contact", "dynamics", "sense")),

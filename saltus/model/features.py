@@ -217,7 +217,7 @@ def _others(m) -> list[Feature]:
         found.append(Feature("flex", "flex", name_of(m, "FLEX", f), missing or "elasticity", simulated=not missing))
     found += _tactile(m)
     found += [Feature("plugin", "plugin", name_of(m, "PLUGIN", p), "the plugin") for p in range(m.nplugin)]
-    if m.nplastic:
+    if np.any(m.jnt_plasticadr >= 0) or np.any(m.tendon_plasticadr >= 0):
         found.append(Feature("plasticity", "joint", "springyield", "a plastic spring"))
     if m.opt.enableflags & ENABLE.mjENBL_SLEEP.value:
         why = why_awake(m, frozenset())

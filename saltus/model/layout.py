@@ -37,6 +37,7 @@ _STATE = (
         tree.STATE,
         rows.STATE,
         actuator.STATE,
+        flex.STATE,
         integrate.STATE,
         solve.STATE,
         sleep.STATE,

@@ -39,6 +39,8 @@ def carry(source: Engine, target: Engine) -> list[str]:
             there["history"][:] = here["history"]
         else:
             lost.append("the histories of delayed controls and sensors")
+    if here["plastic"].shape == there["plastic"].shape:
+        there["plastic"][:] = here["plastic"]
     same = source.integrator.name == target.integrator.name and source.timestep == target.timestep
     target.left = None
     if same and source.remembers and _untouched(source):

@@ -19,6 +19,7 @@ from saltus.verify.families import (
     motors,
     muscle,
     oscillator,
+    rods,
     servo,
     smooth,
     transmissions,
@@ -40,6 +41,7 @@ FAMILIES: dict[str, tuple[str, *tuple[ModuleType, ...]]] = {
     "rolling": ("Rolling and walking", bicycle, discs, tops, rimless, walkers),
     "friction": ("Friction with many contacts", friction),
     "flex": ("Deformable bodies", flex),
+    "rods": ("Rods", rods),
     "muscle": ("Muscles", muscle),
 }
 

@@ -1,8 +1,10 @@
 """Elastic energy of deformable bodies: edge springs, elements, bending and cells."""
 
 from saltus.dynamics.flex.cells import cells_energy
+from saltus.dynamics.flex.dihedrals import dihedrals_energy
 from saltus.dynamics.flex.forces import edges, flex_velocities
 from saltus.dynamics.flex.rods import rods_energy
+from saltus.dynamics.flex.twist import twist_energy
 from saltus.number.kernels import kernel, only_with
 from saltus.spatial.vectors import cross, dot3, sub3
 
@@ -13,14 +15,21 @@ def elastic_energies(m, d):
     """Energy of stretch and of bending (J).
 
     Stretch is ½ k (L - L₀)² of edges, ¼ eᵀ S e of elements and ½ uᵀ K u of cells; bending is ½ xᵀ B x + b volume of
-    sheets and k |κ|² of rods. Bending energy is not taken relative to rest; at rest it is zero for flat sheets.
+    sheets, and that of rods (see `saltus.dynamics.flex.rods`, `dihedrals` and `twist`). That of sheets is not taken
+    relative to rest; at rest it is zero for flat ones.
     """
     flex_velocities(m, d)
     edges(m, d)
     bending = 0.0 * d.time
     for k in range(m.nbend):
         bending = bending + bend_energy(m, d, k)
-    return stretch_energy(m, d), bending + rods_energy(m, d)
+    return stretch_energy(m, d), bending + rod_energy(m, d)
+
+
+@kernel(inline=True)
+def rod_energy(m, d):
+    """Energy of bending and torsion of rods (J)."""
+    return rods_energy(m, d) + dihedrals_energy(m, d) + twist_energy(m, d)
 
 
 @kernel

@@ -8,8 +8,11 @@ and h the step, as in MuJoCo 4.0 (documentation, Computation, "Deformable object
 """
 
 from saltus.dynamics.flex.cells import add_cells, interpolate
+from saltus.dynamics.flex.dihedrals import add_dihedrals
 from saltus.dynamics.flex.elements import add_bending, add_tetrahedra, add_triangles
 from saltus.dynamics.flex.rods import add_rods
+from saltus.dynamics.flex.twist import add_twist, pull_back_twist, twist_spins
+from saltus.dynamics.flex.twist_frames import twist_frames
 from saltus.number.functions import sqrt
 from saltus.number.kernels import kernel, only_with
 from saltus.spatial.motions import dot6, velocity_at
@@ -27,8 +30,11 @@ def add_flex_forces(m, d):
     vertex_forces(m, d)
     add_bending(m, d)
     add_rods(m, d)
+    add_dihedrals(m, d)
+    add_twist(m, d)
     add_cells(m, d)
     pull_back(m, d)
+    pull_back_twist(m, d)
 
 
 @only_with("flex")
@@ -40,6 +46,7 @@ def flex_positions(m, d):
             b = m.flexvert_bodyid[v]
             d.flexvert_xpos[v] = add3(d.xpos[b], matrix_times_vector(d.xmat[b], m.flexvert_pos[v]))
     interpolate(m, d)
+    twist_frames(m, d)
 
 
 @only_with("flexcell", otherwise="True")
@@ -57,6 +64,7 @@ def flex_velocities(m, d):
             b = m.flexvert_bodyid[v]
             arm = sub3(d.flexvert_xpos[v], d.subtree_com[m.body_rootid[b]])
             d.flexvert_xvel[v] = velocity_at(d.cvel[b], arm)
+    twist_spins(m, d)
 
 
 @kernel

@@ -5,7 +5,7 @@ energy that is quadratic in the squares of edge lengths, the mean tension times 
 the midpoint does work equal to the loss (Simo & Tarnow, The discrete energy-momentum method (1992)). The mean of g · g
 is its midpoint value plus h²/4 |dg/dt|²; g · g grows by 2 h g · dg/dt. Springs along edges use the mean length, and the
 change of the length over h as its rate; bending is quadratic in positions, so that its midpoint force is the mean,
-except for the volume term of curved sheets, which is cubic. Rods have their own mean. Forces of cells of nodes are
+except for the volume term of curved sheets, which is cubic. Rods have means of their own. Forces of cells of nodes are
 not the gradient of an energy (see `saltus.dynamics.flex.cells`): they are evaluated at the midpoint, as in the midpoint
 rule.
 """
@@ -13,6 +13,7 @@ rule.
 from saltus.dynamics.flex.cells import add_cells
 from saltus.dynamics.flex.elements import add_bending, add_tetrahedra, add_triangles, add_volume_force
 from saltus.dynamics.flex.forces import flex_velocities, pull_back, vertex_forces
+from saltus.dynamics.flex.mean_dihedrals import add_mean_dihedrals
 from saltus.dynamics.flex.rods import add_mean_rods
 from saltus.number.functions import sqrt
 from saltus.number.kernels import kernel, only_with
@@ -38,6 +39,7 @@ def add_mean_flex_forces(m, d, h):
             # the mean of a quadratic form along the step, less its value in the middle
             add_volume_force(m, d, k, d.flexvert_xvel, -m.flex_spring * m.bend_volume[k] * (h * h / 12.0))
     add_mean_rods(m, d, h)
+    add_mean_dihedrals(m, d, h)
     add_cells(m, d)
     pull_back(m, d)
 

@@ -14,9 +14,11 @@ elements and back.
 """
 
 from saltus.dynamics.flex.cells import add_cells_tangent, cell_blocks, has_cell_damping
+from saltus.dynamics.flex.dihedrals import add_dihedrals_tangent, dihedral_blocks
 from saltus.dynamics.flex.elements import add_tetrahedron, add_to_block, add_triangle
 from saltus.dynamics.flex.forces import on_body
 from saltus.dynamics.flex.rods import add_rods_tangent, rod_blocks
+from saltus.dynamics.flex.twist_tangent import add_twist_tangent, begin_twist_tangent, end_twist_tangent, twist_blocks
 from saltus.number.functions import maximum, minimum, where
 from saltus.number.kernels import kernel, only_with
 from saltus.spatial.motions import dot6, velocity_at
@@ -36,6 +38,8 @@ def flex_tangent(m, d, stiffness, damping, pressure):
     """
     d.metric_stiffness = 0.0 * d.time + stiffness
     d.metric_damping = 0.0 * d.time + damping
+    d.metric_reference = d.metric_stiffness
+    d.metric_coupling = 0.0 * d.time + 1.0
     for k in range(m.nflexedge):
         square = d.flexedge_length[k] * d.flexedge_length[k]
         # a spring's k L₀/L³: with its tension k (1 - L₀/L) in the second sum this gives k along the edge
@@ -56,6 +60,8 @@ def flex_metric(m, d, stiffness, damping):
     """
     d.metric_stiffness = 0.0 * d.time + stiffness
     d.metric_damping = 0.0 * d.time + damping
+    d.metric_reference = d.metric_stiffness
+    d.metric_coupling = 0.0 * d.time
     for k in range(m.nflexedge):
         zero = 0.0 * d.flexedge_length[k]
         d.flexedge_axial[k] = d.flexedge_hold[k] = zero
@@ -121,6 +127,8 @@ def flex_damping_tangent(m, d, h):
     """
     d.metric_stiffness = 0.0 * d.time
     d.metric_damping = 0.0 * d.time + h
+    d.metric_reference = d.metric_stiffness
+    d.metric_coupling = 0.0 * d.time + 1.0
     for k in range(m.nflexedge):
         length = d.flexedge_length[k]
         d.flexedge_axial[k] = h * m.flexedge_damping[k] / (length * length)
@@ -139,6 +147,7 @@ def add_flex_tangent(m, d, p, q):
         if on_body(m, v):
             d.flexvert_xvel[v] = vertex_displacement(m, d, v, p)
         d.flexvert_damper[v] = (zero, zero, zero)
+    begin_twist_tangent(m, d, p)
     # stretch of edges, and tensions that it causes in springs and elements
     for k in range(m.nflexedge):
         stretch = dot3(d.flexedge_span[k], edge_displacement(m, d, k))
@@ -157,11 +166,14 @@ def add_flex_tangent(m, d, p, q):
         d.flexvert_damper[j] = add3(d.flexvert_damper[j], f)
     add_bending_tangent(m, d)
     add_rods_tangent(m, d)
+    add_dihedrals_tangent(m, d)
+    add_twist_tangent(m, d)
     add_cells_tangent(m, d)
     # generalised forces: Jᵀ f
     for v in range(m.nflexvert):
         if on_body(m, v):
             add_vertex_force(m, d, v, d.flexvert_damper[v], q)
+    end_twist_tangent(m, d, q)
 
 
 @kernel(inline=True)
@@ -258,6 +270,8 @@ def vertex_blocks(m, d):
             add_to_block(d, m.bend_vert[k, i], nothing, nothing, zero, weight * m.bend_stiffness[k, place])
             place += 4 - i
     rod_blocks(m, d)
+    dihedral_blocks(m, d)
+    twist_blocks(m, d)
     cell_blocks(m, d)
 
 

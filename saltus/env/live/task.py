@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from saltus.simulate.simulation import Simulation
 
 #: Fields copied from a simulation to its terms, and back if terms may have changed them.
-STATE = ("qpos", "qvel", "eq_active", "act", "history", "mocap_pos", "mocap_quat", "userdata", "ctrl", "qfrc_applied")
+STATE = ("qpos", "qvel", "eq_active", "act", "history", "plastic", "mocap_pos", "mocap_quat", "userdata", "ctrl")
+STATE += ("qfrc_applied",)
 STATE += ("control_prm",)  # a simulation may hold more of these than the lanes
 
 

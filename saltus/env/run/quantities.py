@@ -23,7 +23,7 @@ from saltus.sense.subtree import subtree_momenta
 from saltus.solve.acceleration import forward as accelerations
 
 TIMES = ("present", "step")
-STATE = {"time", "timestep", "qpos", "qvel", "act", "ctrl", "history", "mocap_pos", "mocap_quat", "userdata"}
+STATE = {"time", "timestep", "qpos", "qvel", "act", "ctrl", "history", "plastic", "mocap_pos", "mocap_quat", "userdata"}
 STATE |= {"eq_active", "control_prm", "qfrc_applied", "xfrc_applied"}
 FRAMES = {"ximat", "geom_xpos", "geom_xmat", "site_xpos", "site_xmat"}
 CENTRES = {"subtree_com"}

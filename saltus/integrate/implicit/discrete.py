@@ -95,6 +95,7 @@ def metric_of_step(m, d, h):
         d.M[k] = d.M[k] + d.slope[i]
     # h K v of deformable bodies, then their h² K + h D
     flex_metric(m, d, h, 0.0)
+    d.metric_reference = 0.0 * d.time  # reference twists of rods count in h² K alone, as in MuJoCo
     add_flex_tangent(m, d, d.qvel, d.metric_change)
     for i in range(m.nv):
         d.qfrc_smooth[i] = d.qfrc_smooth[i] - d.metric_change[i]

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 STATE = (
     *("time", "qpos", "qvel", "eq_active", "act", "ctrl", "mocap_pos", "mocap_quat", "history", "control_prm"),
-    *("actuation_state",),
+    *("plastic", "actuation_state"),
 )
 NUMBERS = ("restitution", "friction")  # of hard contact
 

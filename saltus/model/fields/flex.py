@@ -18,10 +18,31 @@ MODEL = {
     **ints("bend_vert", shape=("nbend", 4)),
     **reals("bend_stiffness", shape=("nbend", 10)),
     **reals("bend_volume", "bend_rayleigh", shape=("nbend",)),
-    # pairs of segments of rods: their vertices, stiffness (J), time constants (s)
-    **ints("nrod"),
+    # pairs of segments of rods: their vertices, stiffness (J), curvature at rest, time constants (s), segment that is
+    # shared with another pair (1 or 2, 0 for none); dihedrals between such pairs: vertices, stiffness times cosine and
+    # sine of the angle at rest (J), curvatures at rest, time constants (s)
+    **ints("nrod", "ndihedral"),
     **ints("rod_vert", shape=("nrod", 3)),
-    **reals("rod_stiffness", "rod_rayleigh", shape=("nrod",)),
+    **ints("rod_shared", shape=("nrod",)),
+    **reals("rod_stiffness", "rod_curvature", "rod_rayleigh", shape=("nrod",)),
+    **ints("dihedral_vert", shape=("ndihedral", 4)),
+    **reals("dihedral_stiffness", "dihedral_curvature", shape=("ndihedral", 2)),
+    **reals("dihedral_rayleigh", shape=("ndihedral",)),
+    # rods whose segments twist. Segments: vertices; address in qpos and degree of freedom of the joint that twists
+    # them, body to which both ends are clamped, -1 for none; whether they begin a rod; address of their frame in
+    # `plastic`; tangent and reference direction at qpos0, in body axes if clamped. Vertices between two segments: the
+    # later one, address of the reference twist in `plastic`, stiffness of bending about both material axes and of
+    # torsion (J), the same of dampers (J s), components of the curvature at rest in both segments
+    **ints("nrodedge", "nrodtwist", "nplastic"),
+    **ints("rodedge_vert", shape=("nrodedge", 2)),
+    **ints(
+        *["rodedge_qposadr", "rodedge_dofadr", "rodedge_bodyid", "rodedge_first", "rodedge_plastic"],
+        shape=("nrodedge",),
+    ),
+    **reals("rodedge_tangent0", "rodedge_normal0", shape=("nrodedge", 3)),
+    **ints("rodtwist_edge", "rodtwist_plastic", shape=("nrodtwist",)),
+    **reals("rodtwist_stiffness", "rodtwist_damping", shape=("nrodtwist", 3)),
+    **reals("rodtwist_rest", shape=("nrodtwist", 4)),
     # interpolated bodies (see `saltus.model.flex.cells`), whose nodes are vertices after all others. Order of cells, 0
     # without interpolation; first node; nodes along each axis. Vertices: addresses of their nodes and weights, place
     # with cells of length 1; elements: first and last nodes that move them. Cells: nodes, with places at rest (m) and
@@ -63,6 +84,11 @@ MODEL = {
     **ints("nflexcon", "nflexdof", "nside", "nflexfew"),
 }
 
+STATE = {  # state: kept from step to step
+    # frames and reference twists of rods at the start of the last step (see `saltus.dynamics.flex.twist_frames`)
+    **reals("plastic", shape=("nplastic",)),
+}
+
 DATA = {
     # positions (m), velocities (m/s) and forces (N) of vertices in world axes; edges: difference of their ends (m),
     # length (m), its rate (m/s), growth of its square (m²), damping's share in that (m²), tension over length (N/m) of
@@ -74,6 +100,12 @@ DATA = {
         *["flexedge_drag"],
         shape=("nflexedge",),
     ),
+    # segments of rods that twist: tangent and reference direction, rate of their turn (rad/s), torques about them of
+    # springs and dampers (N m); reference twists of vertices (rad)
+    **reals("rodedge_tangent", "rodedge_normal", shape=("nrodedge", 3)),
+    **reals("rodedge_spin", "rodedge_torque", "rodedge_drag", shape=("nrodedge",)),
+    **reals("rodtwist_angle", shape=("nrodtwist",)),
+    **reals("plastic_next", shape=("nplastic",)),  # `plastic` after the step
     # tangents: tension of elements for the change of an edge's square, tension that holds its
     # direction (N/m), stiffness along it over the square of the length (N/m³); blocks of vertices (upper triangles)
     **reals("flexedge_gain", "flexedge_hold", "flexedge_axial", shape=("nflexedge_pcg",)),
@@ -114,9 +146,11 @@ DATA = {
 
 #: Rooms whose kernels read these fields, and those that write them.
 READ_BY = {
+    "STATE": ("dynamics",),
     "MODEL": ("contact", "dynamics", "integrate", "solve"),
     "DATA": ("contact", "dynamics", "integrate", "solve"),
 }
 WRITTEN_BY = {
+    "STATE": ("dynamics",),
     "DATA": ("contact", "dynamics"),
 }

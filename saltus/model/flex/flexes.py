@@ -14,13 +14,16 @@ from saltus.model.enums import ROPE, SHEET, SOLID
 from saltus.model.flex.cells import cells
 from saltus.model.flex.contacts import elements, runs
 from saltus.model.flex.mujoco_contacts import skins
+from saltus.model.flex.twist import FIELDS as TWIST
+from saltus.model.flex.twist import twist_fields, twists, unsupported_twist
 
 DISABLE = mujoco.mjtDisableBit
 RECORD = {2: 21, 3: 24}  # numbers of an element in flex_stiffness
 EDGES = {SHEET: 3, SOLID: 6}  # edges of an element
 HYPERELASTIC = 21  # place in a record of three dimensions; zero for the linear law
 BENDING = 17  # numbers of an edge in flex_bending
-ROD = 10  # numbers of two segments of a rod, after their count
+ROD = 10  # numbers of a record of a rod, after their count
+UNIT = 1.0 + 1e-8  # 1/(|u₁| |u₂|) at rest, of `saltus.dynamics.flex.dihedrals`
 
 
 class Flexes(NamedTuple):
@@ -57,31 +60,37 @@ def unsupported(m: mujoco.MjModel, f: int) -> str:
 def flexes(m: mujoco.MjModel, left_out: frozenset[str] = frozenset()) -> Flexes:
     """Fields, sizes and features of all flexes; empty if flexes are left out."""
     chosen = range(0) if "flex" in left_out else range(m.nflex)
-    parts = [_flex(m, f) for f in chosen]
+    parts: list[dict[str, Any]] = []
+    for f in chosen:
+        parts.append(_flex(m, f, sum(len(part["rodedge_vert"]) for part in parts)))
     names = ("flexvert_bodyid", "flexvert_pos", "flexedge_vert", "flexedge_length0", "flexedge_stiffness")
     names += ("flexedge_damping", "flexedge_rayleigh", "triangle_edge", "triangle_stiffness", "tetrahedron_edge")
     names += ("tetrahedron_stiffness", "bend_vert", "bend_stiffness", "bend_volume", "bend_rayleigh")
-    names += ("rod_vert", "rod_stiffness", "rod_rayleigh")
+    names += ("rod_vert", "rod_stiffness", "rod_curvature", "rod_rayleigh", "rod_shared")
+    names += ("dihedral_vert", "dihedral_stiffness", "dihedral_curvature", "dihedral_rayleigh", *TWIST)
     values = {name: [row for part in parts for row in part[name]] for name in names}
     sizes = {"nflexvert": "flexvert_bodyid", "nflexedge": "flexedge_vert", "ntriangle": "triangle_edge"}
     sizes |= {"ntetrahedron": "tetrahedron_edge", "nbend": "bend_vert", "nrod": "rod_vert"}
+    sizes |= {"ndihedral": "dihedral_vert", "nrodedge": "rodedge_vert", "nrodtwist": "rodtwist_edge"}
     values |= elements(m, chosen) | {"flex_skin": skins(m)[list(chosen)]}
     sizes |= {"nflex": "flex_dim", "nflexelem": "flexelem_vert"}
     counts = {size: len(values[name]) for size, name in sizes.items()}
     counts["nflexrun"] = runs(m, counts["nflex"])
     counts["flex_spring"] = int(_springs(m))
+    counts["nplastic"] = int(m.nplastic) if counts["nrodedge"] else 0
     more, numbers = cells(m, chosen)
     if numbers["nflexvert_cell"]:
         values["flexvert_bodyid"] += list(m.flex_nodebodyid)
         values["flexvert_pos"] += list(m.flex_node)
         counts["nflexvert"] += m.nflexnode
-    words = {"flex": "nflexvert", "flexcell": "nflexvert_cell", "flexrod": "nrod"}
+    words = {"flex": "nflexvert", "flexcell": "nflexvert_cell", "flexrod": "nrod", "dihedral": "ndihedral"}
+    words |= {"rodtwist": "nrodtwist"}
     counts |= numbers
     return Flexes(values | more, counts, {word for word, size in words.items() if counts[size]})
 
 
-def _flex(m: mujoco.MjModel, f: int) -> dict[str, Any]:
-    """The fields of one flex; vertices and edges by their numbers among all."""
+def _flex(m: mujoco.MjModel, f: int, segments: int) -> dict[str, Any]:
+    """The fields of one flex; vertices and edges by their numbers among all; `segments`: those of rods before it."""
     first, number = int(m.flex_vertadr[f]), int(m.flex_vertnum[f])
     springs = _springs(m)
     dampers = not m.opt.disableflags & DISABLE.mjDSBL_DAMPER.value
@@ -99,7 +108,7 @@ def _flex(m: mujoco.MjModel, f: int) -> dict[str, Any]:
         "flexedge_damping": m.flex_edgedamping[f] * free * dampers,
         "flexedge_rayleigh": np.full(len(free), rayleigh),
     }
-    return found | _elements(m, f) | _bends(m, f, rayleigh) | _rods(m, f, rayleigh)
+    return found | _elements(m, f) | _bends(m, f, rayleigh) | _rods(m, f, rayleigh, segments)
 
 
 def edge_address(m: mujoco.MjModel, f: int) -> int:
@@ -108,12 +117,10 @@ def edge_address(m: mujoco.MjModel, f: int) -> int:
 
 
 def _unsupported_rod(m, f) -> str:
-    """Description of unsupported bending of a one-dimensional flex: rods must be straight, round and without twist."""
-    if m.flex_dim[f] != ROPE or m.flex_bendingadr[f] < 0:
+    """Description of unsupported bending or torsion of a one-dimensional flex."""
+    if m.flex_dim[f] != ROPE or m.flex_bendingadr[f] < 0 or not twists(m, f):
         return ""
-    records = _rod_records(m, f)
-    simple = (records[:, [3, 7]] < 0).all() and not records[:, [5, 6, 9]].any()
-    return "" if simple else "bending of rods that twist, are bent at rest or have edges"
+    return unsupported_twist(m, f, _rod_records(m, f)[0])
 
 
 def _own(m, f) -> bool:
@@ -157,19 +164,38 @@ def _bends(m, f, rayleigh) -> dict[str, Any]:
     }
 
 
-def _rod_records(m, f) -> np.ndarray:
-    """Records of pairs of a rod's segments: vertices [3], stiffness (J) at 4, kinds at other places."""
+def _rod_records(m, f) -> tuple[np.ndarray, np.ndarray]:
+    """Records of a rod in flex_bending: of vertices alone, and of pairs of adjacent vertices.
+
+    Alone: vertices [3], -1, stiffness, what a box adds to it (J), curvature at rest, joint, torsional stiffness (J),
+    half-size of a box (m). Pairs: vertices [4], stiffness of both (J), curvature of both at rest, torsional stiffness
+    times the cosine and sine of the angle between their planes at rest (J).
+    """
     adr = int(m.flex_bendingadr[f])
-    return m.flex_bending[adr + 1 : adr + 1 + ROD * int(m.flex_bending[adr])].reshape(-1, ROD)
+    records = m.flex_bending[adr + 1 : adr + 1 + ROD * int(m.flex_bending[adr])].reshape(-1, ROD)
+    alone = records[:, 3] < 0
+    return records[alone], records[~alone]
 
 
-def _rods(m, f, rayleigh) -> dict[str, Any]:
-    """Pairs of segments of a rod that bend relative to each other: vertices [3], stiffness (J), time constant (s)."""
-    records = np.zeros((0, ROD))
+def _rods(m, f, rayleigh, segments) -> dict[str, Any]:
+    """Vertices of a rod that bend, and pairs of these whose planes of bending have an angle between them."""
+    alone = pairs = np.zeros((0, ROD))
+    twist: dict[str, Any] = dict.fromkeys(TWIST, ())
     if m.flex_dim[f] == ROPE and m.flex_bendingadr[f] >= 0 and _own(m, f):
-        records = _rod_records(m, f)
-    return {
-        "rod_vert": records[:, :3].astype(int) + int(m.flex_vertadr[f]),
-        "rod_stiffness": records[:, 4],
-        "rod_rayleigh": np.full(len(records), rayleigh),
+        alone, pairs = _rod_records(m, f)
+        if twists(m, f):
+            twist = twist_fields(m, f, alone, rayleigh, segments)
+            alone = alone[:0]
+    first = int(m.flex_vertadr[f])
+    count, shared = len(pairs), (0, 2, 1)  # segment that a vertex shares with another of its pair
+    return twist | {
+        "rod_vert": np.vstack([alone[:, :3], pairs[:, :3], pairs[:, 1:4]]).astype(int) + first,
+        "rod_stiffness": np.concatenate([alone[:, 4], pairs[:, 4], pairs[:, 5]]),
+        "rod_curvature": np.concatenate([alone[:, 6], pairs[:, 6], pairs[:, 7]]),
+        "rod_rayleigh": np.full(len(alone) + 2 * count, rayleigh),
+        "rod_shared": np.repeat(shared, (len(alone), count, count)),
+        "dihedral_vert": pairs[:, :4].astype(int) + first,
+        "dihedral_stiffness": pairs[:, 8:10] * UNIT,
+        "dihedral_curvature": pairs[:, 6:8],
+        "dihedral_rayleigh": np.full(count, rayleigh),
     }

@@ -264,8 +264,8 @@ TABLE = (
         "flex",
     ),
     Row("deformable/flex/edge", "damping stiffness", SIMULATED, "", "flex"),
-    Row(ELASTICITY, "damping elastic2d poisson thickness young", SIMULATED, "twist of rods is refused", "flex"),
-    Row(ELASTICITY, "section sectionsize shear", REFUSED, "bending and twist of rods", "flex"),
+    Row(ELASTICITY, "damping elastic2d poisson thickness young", SIMULATED, "", "flex"),
+    Row(ELASTICITY, "section sectionsize shear", SIMULATED, "contacts of rods that twist are refused", "flex"),
     Row(ELASTICITY, "yield", REFUSED, "plasticity", "flex"),
     Row(
         TOUCH,
@@ -384,6 +384,6 @@ TABLE = (
     Row("custom/tuple", "name", IRRELEVANT, OF_DRIVES),
     Row("custom/tuple/element", "objname objtype prm", IRRELEVANT, OF_DRIVES),
     Row("keyframe/key", "time qpos qvel act ctrl mpos mquat", SIMULATED, "an initial state"),
-    Row("keyframe/key", "plastic", REFUSED, "of plastic springs", "plasticity"),
+    Row("keyframe/key", "plastic", SIMULATED, "frames of rods that twist; plastic springs are refused", "plasticity"),
     Row("keyframe/key", "name", IRRELEVANT, NAMED),
 )

@@ -16,7 +16,7 @@ from saltus.simulate.engine.batch.states import FIELDS, BatchStates
 from saltus.simulate.engine.engine import Engine
 
 #: Fields that motion changes; the others are inputs.
-MOTION = ("time", "qpos", "qvel", "act", "history", "actuation_state")
+MOTION = ("time", "qpos", "qvel", "act", "history", "plastic", "actuation_state")
 INPUTS = tuple(name for name in FIELDS if name not in MOTION)
 
 #: Start of a rollout: values of fields by name, or the end of a recording.
@@ -55,6 +55,8 @@ def start_fields(start: Start, lanes: BatchStates) -> dict[str, ArrayLike]:
         )
     if lanes.shape("history")[0]:
         raise OptionError("start: recordings do not hold the histories of delayed controls and sensors")
+    if lanes.shape("plastic")[0]:
+        raise OptionError("start: recordings do not hold the frames of rods that twist (plastic)")
     if not start.time.shape[-1]:
         raise OptionError("start: the recording is empty")
     names = ("qpos", "qvel", "act", "actuation_state")

@@ -26,7 +26,7 @@ from saltus.simulate.engine.snapshot import peeking
 
 STATE = (
     *("time", "qpos", "qvel", "eq_active", "act", "ctrl", "qacc_warmstart", "mocap_pos", "mocap_quat", "history"),
-    *("userdata", "control_prm", "qfrc_applied", "xfrc_applied"),
+    *("plastic", "userdata", "control_prm", "qfrc_applied", "xfrc_applied"),
 )
 DELAYED = {"delay", "sensor_delay"}  # features of models that act on values of past steps
 REMEMBERED = 8  # sets of parameters whose memory is kept
@@ -104,6 +104,11 @@ def check_chain(engine: Engine, what: str) -> None:
             f"{what}: delays of actuators and sensors carry values from step to step, by which linearize has no "
             "derivatives; leave the delays out"
         )
+    if "rodtwist" in engine.m.layout.features:
+        raise OptionError(
+            f"{what}: rods that twist carry frames from step to step, by which linearize has no derivatives; "
+            "use a flex of bodies, which has no joints that twist it, or run_gradient with mode='forward'"
+        )
     if engine.remembers and not engine.integrator.adaptive:
         raise OptionError(
             f"{what}: {engine.integrator.name} carries velocities of half steps along, by which linearize has no "
@@ -149,7 +154,8 @@ class StepTangents:
             (memory.size, self._d.views["qacc_warmstart"].size),
         )
         self._forced = slice(DATA.slot["has_xfrc"], DATA.slot["has_xfrc"] + 1)
-        inputs = (("eq_active",) * 2, ("history",) * 2, ("mocap_pos", "control_prm"), ("qfrc_applied", "xfrc_applied"))
+        inputs = (("eq_active",) * 2, ("history",) * 2, ("plastic",) * 2, ("mocap_pos", "control_prm"))
+        inputs += (("qfrc_applied", "xfrc_applied"),)
         self._input_rows = [self._dual.span(*fields) for fields in inputs]
 
     def __call__(

@@ -21,7 +21,8 @@ from saltus.simulate.derivatives.parameter_columns import (
 from saltus.simulate.engine import loops
 from saltus.simulate.engine.engine import Engine
 
-_INPUTS = ("eq_active", "history", "mocap_pos", "mocap_quat", "userdata", CONTROL, "qfrc_applied", "xfrc_applied")
+_INPUTS = ("eq_active", "history", "plastic", "mocap_pos", "mocap_quat", "userdata", CONTROL, "qfrc_applied")
+_INPUTS += ("xfrc_applied",)
 
 
 class ParameterDerivatives:

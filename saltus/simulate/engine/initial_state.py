@@ -36,6 +36,8 @@ def start_state(model: Model, key: int | str | None, timestep: float) -> dict[st
         start |= {name: getattr(model, f"key_{name}")[k] for name in ("time", "qpos", "qvel", "act", "ctrl")}
         start["mocap_pos"] = model.key_mpos[k].reshape(-1, 3)
         start["mocap_quat"] = model.key_mquat[k].reshape(-1, 4)
+        if model.struct().sizes["nplastic"]:
+            start["plastic"] = model.key_plastic[k]
     if model.nhistory:
         start["history"] = initial_history(model, timestep)
     if model.muscles:
@@ -97,11 +99,16 @@ def key_index(model: Model, key: int | str) -> int:
 
 
 def check_sampling(model: Model, integrator: Integrator) -> None:
-    """Raise OptionError if sensors are sampled once a step, but steps vary in length."""
+    """Raise OptionError if sensors are sampled or rods' frames followed once a step, but steps vary in length."""
     if integrator.adaptive and "sensor_delay" in model.struct().layout.features:
         raise OptionError(
             f"{integrator.name} chooses its own steps, but the model has sensors with a delay or an interval, which "
             "are sampled once a step; choose a fixed-step integrator"
+        )
+    if "rodtwist" in model.struct().layout.features and (integrator.adaptive or integrator.name == "energy_momentum"):
+        raise OptionError(
+            f"{integrator.name} does not support rods that twist, whose frames follow once a step of fixed length; "
+            "choose another integrator, such as discrete, euler or rk4"
         )
 
 

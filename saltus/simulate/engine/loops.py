@@ -12,6 +12,7 @@ from saltus.contact.event.modes import log_is_full
 from saltus.dynamics import motions, smooth
 from saltus.dynamics.equations import inverse_dynamics
 from saltus.dynamics.history import record_controls
+from saltus.dynamics.rod_frames import keep_frames, note_frames
 from saltus.dynamics.smooth import position_stage
 from saltus.dynamics.zero_order_hold import hold_control
 from saltus.integrate import work
@@ -162,10 +163,12 @@ def _advance(step, label: str, parameters: int, fixed: bool) -> Entry:
             if not goes_on(m, d):
                 hold_control(m, d, h)
                 sample_sensors(m, d)
+                note_frames(m, d)
             start = d.time
             followed = fixed and may_pass(m, d, h)
             result = step(m, d, h, *parameters)
             record_controls(m, d, start)
+            keep_frames(m, d)
             if result == EVENTS_FULL:
                 return k, EVENTS_FULL
             if fixed and rarely(followed):
@@ -222,9 +225,11 @@ def group_steps(step) -> Any:
                 d_real[TIME, lane] = clock[group, lane]
             hold_control(m, d, h)
             sample_sensors(m, d)
+            note_frames(m, d)
             start = d.time
             result = step(m, d, h, *parameters)
             record_controls(m, d, start)
+            keep_frames(m, d)
             status = max(status, result)
             for lane in range(width):
                 whole = d_real[TIME, lane] == lane_get(start + h, lane)

@@ -14,6 +14,7 @@ from saltus.contact.rows.blocks import EQUALITY, add_transpose_rows, chained_dof
 from saltus.contact.rows.cost import block_weight
 from saltus.dynamics.flex.forces import on_body
 from saltus.dynamics.flex.tangent import add_flex_tangent, vertex_blocks
+from saltus.dynamics.flex.twist_tangent import twist_diagonal
 from saltus.dynamics.tree.factor import factor_in_place, multiply, solve
 from saltus.number.conditions import has
 from saltus.number.kernels import kernel, only_with
@@ -109,6 +110,17 @@ def vertex_entries(m, d):
     for v in range(m.nflexvert):
         if on_body(m, v):
             vertex_entry(m, d, v)
+    twist_entries(m, d)
+
+
+@only_with("rodtwist")
+@kernel
+def twist_entries(m, d):
+    """Add the diagonal of the joints that twist rods."""
+    twist_diagonal(m, d)
+    for e in range(m.nrodedge):
+        if m.rodedge_bodyid[e] < 0:
+            add_entry(m, d, m.rodedge_dofadr[e], m.rodedge_dofadr[e], d.rodedge_drag[e])
 
 
 @kernel

@@ -25,6 +25,21 @@ def flex(inside, kind='type="grid" dim="2" count="5 4 1"', body=""):
     return f"<mujoco><worldbody>{body.format(soft) or soft}</worldbody></mujoco>"
 
 
+def chain(places, law):
+    """Particles at `places` (m), joined by segments of a rod."""
+    slides = "".join(f'<joint type="slide" axis="{axis}"/>' for axis in ("1 0 0", "0 1 0", "0 0 1"))
+    bodies = "".join(
+        f"""<body name="b{i}" pos="{x} {y} {z}">{slides}<inertial pos="0 0 0" mass=".1" diaginertia="1 1 1"/></body>"""
+        for i, (x, y, z) in enumerate(places)
+    )
+    names, pairs = (
+        "".join(f"b{i} " for i in range(len(places))),
+        "".join(f"{i} {i + 1} " for i in range(len(places) - 1)),
+    )
+    return f"""<mujoco><worldbody>{bodies}</worldbody><deformable><flex name="rod" dim="1" radius=".01" body="{names}"
+      element="{pairs}">{ALONE}<elasticity {law}/></flex></deformable></mujoco>"""
+
+
 YOUNG = 'young="1e5" poisson="0.3"'
 MODELS = {
     "stretch": flex(f'<elasticity {YOUNG} thickness="0.01" elastic2d="stretch"/>'),
@@ -42,6 +57,9 @@ MODELS = {
         f'<elasticity {YOUNG} thickness="0.01" elastic2d="both" damping="0.002"/><pin id="0 1 2"/>',
         body='<body name="arm" quat="1 0.2 0.3 0"><joint axis="0 1 0.5"/><geom size="0.1" mass="1"/>{}</body>',
     ),
+    "ring": flex('<elasticity young="1e6" poisson="0.3" damping="0.01"/>', 'type="circle" dim="1" count="6 1 1"'),
+    "coil": chain([(0.1 * i, 0.1 * np.cos(i), 0.1 * np.sin(i)) for i in range(6)], 'young="1e7" damping="0.02"'),
+    "elbow": chain([(0, 0, 0), (0.1, 0, 0), (0.16, 0.08, 0), (0.22, 0.16, 0)], 'young="1e7" damping="0.02"'),
 }
 
 

@@ -34,6 +34,9 @@ FREE = {
         f'<elasticity {YOUNG} thickness="0.02" elastic2d="both"/>', 'type="ellipsoid" dim="2" count="4 4 4"'
     ),
     "solid": flex(f"<elasticity {YOUNG}/>", 'type="grid" dim="3" count="3 3 3"'),
+    "ring": flex(
+        '<elasticity young="3e7" poisson="0.3"/><edge stiffness="3e4"/>', 'type="circle" dim="1" count="8 1 1"'
+    ),
     "rope": flex('<edge stiffness="3e4"/>', 'type="grid" dim="1" count="8 1 1"'),
 }
 

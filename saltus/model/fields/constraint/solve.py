@@ -37,11 +37,12 @@ STATE = {  # state: kept from step to step
 }
 
 SCRATCH = {  # scratch
-    # implicit steps by conjugate gradients, A = M + weighted stiffness and damping: weights of stiffness (s²) and
-    # damping (s); residual forces (N, N m), Newton step (m/s², rad/s²) and its product with A, gradient, search
-    # direction and its product with A; of the conjugate gradients: residual, preconditioned residual, direction,
-    # product with A; blocks of the preconditioner, lower triangles by rows
-    **reals("metric_stiffness", "metric_damping"),
+    # implicit steps by conjugate gradients, A = M + weighted stiffness and damping: weights of stiffness (s²), of
+    # damping (s), of reference twists of rods (s²), of what couples these with turns; residual forces (N, N m), Newton
+    # step (m/s², rad/s²) and its product with A, gradient, search direction and its product with A; of the conjugate
+    # gradients: residual, preconditioned residual, direction, product with A; blocks of the preconditioner, lower
+    # triangles by rows
+    **reals("metric_stiffness", "metric_damping", "metric_reference", "metric_coupling"),
     **reals(
         *["metric_force", "metric_change", "metric_product", "metric_gradient", "metric_search", "metric_image"],
         *["pcg_residual", "pcg_Mresidual", "pcg_search", "pcg_product"],

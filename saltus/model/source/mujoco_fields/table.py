@@ -52,7 +52,7 @@ SIZE_FIELDS = (
         READ,
         SIZES,
     ),
-    _model("n", "plastic", REFUSED, PLASTIC, "plasticity"),
+    _model("n", "plastic", READ, f"frames of rods that twist; {PLASTIC} are refused"),
     _model("n", "plugin", REFUSED, PLUGINS, "plugin"),
     _model("n", "pluginattr pluginstate", DERIVED, f"{SIZES}; {PLUGINS} are refused"),
     _model(
@@ -182,7 +182,8 @@ FLEX_FIELDS = (
     ),
     _model("flex_", "passive", REFUSED, "penalty contact", "flex"),
     _model("flex_", "plasticmode", REFUSED, "plasticity", "flex"),
-    _model("flex_", "plasticadr yield", DERIVED, "plasticity, which is refused"),
+    _model("flex_", "plasticadr", READ, "frames of rods that twist"),
+    _model("flex_", "yield", DERIVED, "plasticity, which is refused"),
     _model("flex_", "node0", READ),
     _model("flex_", "centered vertcell size", DERIVED, "how MuJoCo places vertices"),
     _model("flex_", "bvhadr bvhnum", DERIVED, VOLUMES),
@@ -237,7 +238,7 @@ SENSOR_FIELDS = (
     _model("cam_", "ipd output", DRAWN, PICTURE),
     _model("cam_", "user", UNUSED, NAMED),
     _model("key_", "time qpos qvel act ctrl mpos mquat", READ, "an initial state"),
-    _model("key_", "plastic", DERIVED, f"{PLASTIC}, which are refused"),
+    _model("key_", "plastic", READ, f"frames of rods that twist; {PLASTIC} are refused"),
 )
 SCENE_FIELDS = (
     _model(

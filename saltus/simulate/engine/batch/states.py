@@ -21,7 +21,7 @@ from saltus.simulate.laws.contact import Law
 PIECES = 8  # per thread, into which work is cut whose parts differ in time
 WORTH_A_THREAD = 1e-4  # s of work below which a second thread does not pay
 FIELDS = (
-    *("time", "qpos", "qvel", "eq_active", "act", "history", "mocap_pos", "mocap_quat", "mocap_vel"),
+    *("time", "qpos", "qvel", "eq_active", "act", "history", "plastic", "mocap_pos", "mocap_quat", "mocap_vel"),
     *("userdata", "control_prm", "ctrl"),
     *("qfrc_applied", "xfrc_applied", "actuation_state"),
 )
