@@ -13,8 +13,9 @@ from helpers.plain_python import fields, plain, plain_python
 from helpers.selves.exact import Area
 
 import saltus
-from saltus.contact.convex import faces
+from saltus.contact.convex import corner_normals, faces
 from saltus.contact.convex.search.pair_area import PAIR_NUMBERS, ROT
+from saltus.contact.counts import NISLAND
 from saltus.contact.event import gap_functions
 from saltus.contact.rigid import ellipsoid
 from saltus.contact.rows.blocks import CONE
@@ -24,8 +25,10 @@ from saltus.integrate.adaptive import step_bounds
 from saltus.integrate.event import dense_events, event_functions
 from saltus.model.enums import BLOCKS, ROWS
 from saltus.model.event_enums import SIZE
-from saltus.solve.impact import problem
-from saltus.solve.soft.trees import domains
+from saltus.model.fields.constraint.cone import BILATERAL, BOUNDED
+from saltus.solve.impact import problem, sequence
+from saltus.solve.soft.dual import island
+from saltus.solve.soft.trees import domains, islands
 from saltus.solve.stepping import modes
 
 
@@ -67,6 +70,22 @@ def test_least_radius_of_curvature_of_an_ellipsoid():
     for size in itertools.permutations((0.1, 0.2, 0.35)):
         wanted = min(b * b / a for a, b in itertools.permutations(size, 2))
         assert plain(ellipsoid.rolling_radius)(tuple(map(np.float64, size))) == pytest.approx(wanted, rel=1e-14)
+
+
+@pytest.mark.parametrize("size", [1e-4, 1.0, 1e4])
+def test_normal_across_two_edges(size):
+    """The unit vector perpendicular to both, at corners of any size, if their angle is no rounding."""
+    rng = np.random.default_rng(7)
+    for sine in (1e-3, 0.5, 1.0):
+        along, other, _ = rotation(rng).T
+        edge, normal = sine * other + np.sqrt(1 - sine**2) * along, np.cross(other, along)
+        corners = size * np.array([0 * edge, edge, edge + 0.3 * normal])
+        area = Area(corners.ravel().tolist())
+        for sign in (1.0, -1.0):
+            there = plain(corner_normals.across_edges)
+            near = sign * normal + 1e-4 * along  # the normal that a search has found
+            found = there(area, 3, tuple(along), tuple(near), tuple(0.4 * size * edge))
+            np.testing.assert_allclose(found, -sign * normal, rtol=0, atol=1e-12)
 
 
 def test_plane_and_box_have_a_contact_at_each_corner():
@@ -233,3 +252,46 @@ def test_trees_of_one_phase_in_different_groups_never_touch(seed, count):
         assert group[a] == group[b] or phase[a] != phase[b]
     assert (group[d.separates == 0] == slab[d.separates == 0]).all() and (group < ends[3]).all()
     assert (group[d.separates == 1] >= count).all()
+
+
+def test_patience_with_impacts_in_sequence():
+    """From the smallest angle of a normal with the rows before it: sin² is 1 / (W_ii (W⁻¹)_ii) of those rows."""
+    rng = np.random.default_rng(8)
+    for _ in range(5):
+        J = rng.normal(size=(11, 14))
+        W, dims = J @ J.T, [3, 3, 2, 3]
+        contact = next(kind for kind in range(4) if kind not in (BILATERAL, BOUNDED))
+        kinds, first = [contact, contact, BILATERAL, contact], np.concatenate([[0], np.cumsum(dims)])
+        p = SimpleNamespace(impact_count={BLOCKS: 4, ROWS: 11}, impact_kind=kinds, impact_dim=dims)
+        p.impact_row, p.impact_W, p.hard_factor = first[:-1], W.ravel(), np.full(121, np.nan)
+        rows, least = [], 1.0
+        for b, kind in enumerate(kinds):
+            for i in range(first[b], first[b + 1]) if kind == BILATERAL else [first[b]]:
+                rows.append(i)
+                if kind == contact:
+                    least = min(least, 1 / (np.linalg.inv(W[np.ix_(rows, rows)])[-1, -1] * W[i, i]))
+        assert plain(sequence.patience)(p) == pytest.approx(sequence.PATIENCE * 5 / np.sqrt(least), rel=1e-12)
+
+
+def test_runs_of_neighbours():
+    """As long as they may be, and no longer."""
+    entries, adr, most = np.array([0, 1, 2, 3, 4, 7, 9, 10, 11, 12]), [0, 7, 10], 3
+    d, run, runadr = SimpleNamespace(count={NISLAND: 2}), np.zeros((10, 2), int), np.zeros(3, int)
+    plain(islands.list_runs)(d, adr, entries, runadr, run, most)
+    assert runadr.tolist() == [0, 4, 5]
+    assert run[:5].tolist() == [[0, 3], [3, 5], [7, 8], [9, 10], [10, 13]]
+
+
+@pytest.mark.parametrize("short", ["", "nproblem", "nitem", "nisland_A"])
+def test_room_for_islands_ends_where_memory_does(short):
+    """Two islands, of 5 and of 12 unknowns, the second without a matrix: rows of whole registers of eight."""
+    m = SimpleNamespace(nproblem=2, nitem=8 + 16, nisland_A=5 * 8, ndense=10)
+    d = SimpleNamespace(problem=[(0, 0, 5, 1, 0), None])
+    one, two = ((0, 5), (1, 12)) if short != "nisland_A" else ((0, 5), (1, 5))
+    assert plain(island.room_for)(m, d, *one)
+    if short:
+        setattr(m, short, getattr(m, short) - 1)
+    if short == "nisland_A":
+        assert not plain(island.room_for)(m, d, *one)
+    else:
+        assert plain(island.room_for)(m, d, *two) == (not short)
