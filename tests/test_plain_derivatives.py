@@ -261,6 +261,45 @@ def test_gradients_of_runs_backwards(cone):
         np.testing.assert_allclose(found["reverse"][name], wanted, rtol=0, atol=1e-9 * scale, err_msg=name)
 
 
+FRAMED = """<mujoco><option timestep=".004"/><default><geom contype="0"/></default><worldbody>
+<body name="a" quat=".9 .2 -.1 .3"><joint name="a" axis="1 .2 0"/><geom size=".05" pos=".2 0 0" mass="1"/>
+<body name="b" pos=".4 .1 0" quat=".8 -.3 .2 .1"><joint name="b" axis="0 1 .3" pos=".02 0 .01"/>
+<joint name="s" type="slide" axis=".2 0 1"/><geom type="box" size=".05 .1 .02" pos="0 0 .2" mass=".5"/>
+<body name="c" pos="0 .1 .3" quat=".9 0 .3 -.2"><joint name="c" type="ball"/>
+<geom type="box" size=".03 .05 .02" pos=".1 0 0" mass=".2"/></body></body></body></worldbody></mujoco>"""
+
+
+def test_gradients_by_frames_backwards():
+    """Of bodies and joints, whose parents have turned."""
+    found, names = {}, [f"{field}[{body}]" for field in ("body_pos", "body_quat") for body in "abc"]
+    names += [f"jnt_pos[{joint}]" for joint in "abc"] + [f"jnt_axis[{joint}]" for joint in "abs"]
+    for mode in ("reverse", "forward"):
+        sim = at_work(FRAMED, "euler", 2)
+        found[mode] = saltus.run_gradient(sim, 0.008, loss, wrt=names, mode=mode)[1]
+    assert StepAdjoint(sim.engine, names).quick.all()
+    for name, wanted in found["forward"].items():
+        scale = max(1e-6, np.max(np.abs(wanted)))
+        np.testing.assert_allclose(found["reverse"][name], wanted, rtol=0, atol=1e-9 * scale, err_msg=name)
+
+
+KINK = """<mujoco><option timestep=".004" cone="elliptic"/><worldbody><geom type="plane" size="1 1 1"/>
+<body pos="0 0 {}"><freejoint/><geom name="ball" size=".1"/></body></worldbody></mujoco>"""
+
+
+@pytest.mark.parametrize("mode", ["reverse", "forward"])
+def test_gradients_by_equal_frictions_are_refused_where_they_act(mode):
+    """None of two equal numbers is the larger one, which counts although a ball that falls straight feels neither."""
+    touching, apart = (saltus.Simulation(KINK.format(z), "euler") for z in (0.099, 0.3))
+
+    def height(run):
+        return run.qpos[-1, 2]
+
+    with pytest.raises(saltus.OptionError, match=r"geom_friction\[ball\]\[0\] has no derivative here: it is equal"):
+        saltus.run_gradient(touching, 0.004, height, wrt=("geom_friction[ball][0]",), mode=mode)
+    found = saltus.run_gradient(apart, 0.004, height, wrt=("geom_friction[ball][0]",), mode=mode)[1]
+    assert found["geom_friction[ball][0]"] == 0.0
+
+
 #: Limits, dry friction and motors on one and on several joints; gravity along all axes, which may be compensated.
 COUPLED = """<mujoco><option timestep=".004" tolerance="1e-15" iterations="200" gravity="1.5 -2 -9"/>
   <default><joint solreflimit=".03 1" solimplimit=".5 .9 .1"/><geom contype="0"/></default><worldbody>

@@ -459,3 +459,25 @@ def test_derivatives_through_an_impact(integrator):
     wanted = [[e * (G * by_h * s - v * by_h) + G * s * by_h, -e * v * by_v + G * s * by_v]]
     wanted += [[e * G * by_h + G * by_h, G * by_v]]
     np.testing.assert_allclose(A[np.ix_([0, 2], [0, 2])], wanted, atol=1e-8)
+
+
+# ---------------------------------------------------------------- limits of tendons
+
+THROWN = """<mujoco><option timestep=".13333333" gravity="0 0 -10"><flag refsafe="disable"/></option><worldbody><body>
+<joint name="z" type="slide" axis="0 0 1"/><geom size=".1" mass="1"/></body></worldbody><tendon>
+<fixed limited="true" range="-9 {}"><joint joint="z" coef="2"/></fixed></tendon></mujoco>"""
+
+
+@pytest.mark.parametrize("height", [0.184, 0.191, 0.199, 0.201])
+def test_a_limit_that_is_passed_within_a_step_alone(height):
+    """Thrown up at 2 m/s, a mass would be beyond it for √(4 - 20 z)/5 s; it turns there with half of its speed.
+
+    The second time step begins as long before the apex as it ends after it, below the limit.
+    """
+    sim = saltus.Simulation(THROWN.format(2 * height), "dopri5", contact=saltus.Hard(limits=0.5))
+    sim.qvel[0] = 2.0
+    sim.step(2)
+    speed = math.sqrt(max(4.0 - 20.0 * height, 0.0))
+    left, after, at = (sim.time - (2.0 - speed) / 10, -0.5 * speed, height) if speed else (sim.time, 2.0, 0.0)
+    assert sim.qvel[0] == pytest.approx(after - 10.0 * left, abs=1e-8)
+    assert sim.qpos[0] == pytest.approx(at + after * left - 5.0 * left**2, abs=1e-8)

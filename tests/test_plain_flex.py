@@ -11,10 +11,11 @@ import re
 import mujoco
 import numpy as np
 import pytest
-from helpers.plain_python import plain_python
+from helpers.plain_python import fields, plain, plain_python
 from numpy.testing import assert_allclose
 
 import saltus
+from saltus.dynamics.flex import tangent
 
 ALONE = '<contact contype="0" conaffinity="0" selfcollide="none"/>'
 SHEET = 'type="grid" dim="2" count="3 3 1"'
@@ -115,3 +116,28 @@ def test_elastic_bodies_keep_their_energy(name):
     sim.step(2)
     assert np.abs(sim.energy() - energy).max() > 1e-3 * np.abs(energy).max()
     assert_allclose(sim.energy().sum(), energy.sum(), rtol=0, atol=1e-9 * np.abs(energy).max())
+
+
+@pytest.mark.parametrize("name", WORLDS)
+def test_blocks_of_vertices_are_those_of_the_tangent(name):
+    """The preconditioner's blocks, from products of the tangent with unit displacements of each vertex."""
+    sim = moving(WORLDS[name], "implicit")
+    sim.forward()
+    m, d = fields(sim.engine.m), fields(sim.engine.d)
+    plain(tangent.flex_tangent)(m, d, 1.0, 0.1, 1 / 64)
+    plain(tangent.vertex_blocks)(m, d)
+    blocks, unit, seen = sim.engine.d.flexvert_block.copy(), np.eye(m.nv), 0
+    for v in range(m.nflexvert):
+        body = m.flexvert_bodyid[v]
+        if body < 0 or m.body_dofnum[body] != 3 or (sim.engine.m.flexvert_bodyid == body).sum() > 1:
+            continue
+        own = m.body_dofadr[body] + np.arange(3)
+        moved = np.transpose([plain(tangent.vertex_displacement)(m, d, v, unit[i]) for i in own])
+        forces = np.zeros((3, m.nv))
+        for force, i in zip(forces, own, strict=True):
+            plain(tangent.add_flex_tangent)(m, d, unit[i], force)
+        back = np.linalg.inv(moved)
+        wanted = back.T @ forces[:, own] @ back
+        assert_allclose(blocks[v], wanted[np.triu_indices(3)], rtol=0, atol=1e-10 * np.abs(wanted).max())
+        seen += np.abs(wanted).max() > 1.0
+    assert seen > 2

@@ -15,6 +15,7 @@ from helpers.flex_scenes import BODIES, GEOMS, ROPE, SCENES, SHEETS, SIZES, at, 
 from helpers.plain_python import plain, plain_python
 from helpers.selves.exact import Area
 
+import saltus
 from saltus.contact.convex.corner_normals import corner_normal
 from saltus.contact.rows.flex_contacts import shape_function
 
@@ -23,6 +24,32 @@ from saltus.contact.rows.flex_contacts import shape_function
 def _plain():
     with plain_python():
         yield
+
+
+# ---------------------------------------------------------------- bodies that just touch
+
+#: Geoms whose tops are at heights that floats have.
+TOPS = {
+    'type="plane" size="2 2 1"': 0.0,
+    'type="sphere" size=".25"': 0.25,
+    'type="capsule" size=".25 .5"': 0.75,
+    'type="cylinder" size=".25 .5"': 0.5,
+    'type="box" size=".25 .125 .5"': 0.5,
+    'type="ellipsoid" size=".25 .125 .5"': 0.5,
+}
+
+
+@pytest.mark.parametrize("first", TOPS)
+def test_bodies_that_touch_to_the_last_bit_are_in_contact(first):
+    """One on top of another: at a distance of zero there are contacts, above the least float beyond there is none."""
+    for second in list(TOPS)[1:]:
+        geoms = f"<geom {first}/><body><freejoint/><geom {second} mass='1'/></body>"
+        model = saltus.load(f"<mujoco><worldbody>{geoms}</worldbody></mujoco>")
+        z = TOPS[first] + TOPS[second]
+        qpos = np.array([[0.0, 0.0, height, 1.0, 0.0, 0.0, 0.0] for height in (z, np.nextafter(z, 2.0))])
+        touching, apart = colliding.Finder(model)(qpos)
+        assert touching and not apart
+        assert [c.dist for c in touching] == [0.0] * len(touching)
 
 
 # ---------------------------------------------------------------- height fields
