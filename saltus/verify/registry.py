@@ -9,6 +9,7 @@ from saltus.errors import OptionError
 from saltus.verify.case import Benchmark
 from saltus.verify.families import (
     bennett,
+    conservation,
     contact_soft,
     drives,
     flex,
@@ -25,7 +26,7 @@ from saltus.verify.families.rolling import bicycle, discs, rimless, tops, walker
 
 #: Family -> its title and its modules, in the order in which they are shown.
 FAMILIES: dict[str, tuple[str, *tuple[ModuleType, ...]]] = {
-    "smooth": ("Smooth motion", smooth),
+    "smooth": ("Smooth motion", smooth, conservation),
     "oscillator": ("Harmonic oscillator", oscillator),
     "joints": ("Joints and reactions", joints),
     "loops": ("Closed loops", loops, bennett),
