@@ -42,7 +42,7 @@ def spring_slopes(m, d):
             kind = m.jnt_type[j]
             if kind == FREE or kind == BALL:
                 for r in range(6 if kind == FREE else 3):
-                    d.qfrc_spring_slope[i + r] = max(k, 0.0) + 0.0 * d.time
+                    d.qfrc_spring_slope[i + r] = maximum(k + 0.0 * d.time, 0.0 * d.time)
             else:
                 a = m.jnt_qposadr[j]
                 x = d.qpos[a] - m.qpos_spring[a]

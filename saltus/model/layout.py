@@ -28,6 +28,9 @@ BITS = 62  # bits of an integer that hold flags
 BINS = 256  # bins of a histogram of the trees of an island
 DIGIT_BITS = 11  # bits of a digit for sorting the keys of pairs of geoms
 
+SECANTS = 12  # steps of Broyden's method that `energy_momentum` keeps
+DENSE = 64  # degrees of freedom up to which it finds its matrix by differences
+
 PARTS = (tree, actuator, tendon, fluid, flex, contact, broad, rows, solve, sleep, event, passing, sense, threads)
 MODEL = Layout("Model", {name: field for part in PARTS for name, field in part.MODEL.items()}, frozen=True)
 
@@ -114,6 +117,7 @@ def data_sizes(
     newton=False,
     collocates=False,
     pcg=False,
+    balance=False,
     fsal=False,
     searches=False,
     tangents=False,
@@ -128,9 +132,9 @@ def data_sizes(
     `nmemory`: values that the integrator keeps between steps; `nstage`: stages whose slopes it stores; `implicit`: it
     uses velocity derivatives; `newton`: it solves for all stages by Newton iteration; `collocates`: by one
     whose matrices are parted by eigenvalues; `pcg`: it uses conjugate gradients with the derivatives of forces, with
-    "flex" only those of deformable bodies; `fsal`: its last slopes are the first of the next step; `searches`: its
-    steps are searched for contacts; `tangents`, `lanes`: the Data holds duals, lanes. `control_states`, `control_prm`:
-    numbers of states and parameters of a controller in the time loop.
+    "flex" only those of deformable bodies; `balance`: it balances momenta over a step; `fsal`: its last slopes are the
+    first of the next step; `searches`: its steps are searched for contacts; `tangents`, `lanes`: the Data holds duals,
+    lanes. `control_states`, `control_prm`: numbers of states and parameters of a controller in the time loop.
     """
     nv = model_sizes["nv"]
     nact = model_sizes["nact"] + control_states
@@ -162,7 +166,7 @@ def data_sizes(
         nq_newton=model_sizes["nq"] if newton else 0,
         nv_newton=nv if newton else 0,
         nnewton=unknowns,
-        nnewton_square=unknowns * unknowns,
+        nnewton_square=nv * nv if balance and nv <= DENSE else unknowns * unknowns,
         nslope_matrix=rates * states,
         nstate_collocation=states,
         ncollocation=3 * states,
@@ -170,6 +174,10 @@ def data_sizes(
         nnewton_pair=4 * rates * rates,
         nnewton_side=2 * rates,
         nv_pcg=nv if pcg is True or (pcg and model_sizes["nflexvert"]) else 0,
+        nbody_balance=model_sizes["nbody"] if balance else 0,
+        njnt_balance=model_sizes["njnt"] if balance else 0,
+        nsecant=SECANTS * nv if balance else 0,
+        ntendon_balance=model_sizes["ntendon"] if balance else 0,
         nflexedge_pcg=model_sizes["nflexedge"] if pcg else 0,
         nflexvert_pcg=model_sizes["nflexvert"] if pcg else 0,
         **search.search_sizes(model_sizes, searches and not lanes),

@@ -10,6 +10,7 @@ from saltus.verify.case import Benchmark
 from saltus.verify.families import (
     bennett,
     bristles,
+    conservation,
     contact_soft,
     drives,
     flex,
@@ -29,7 +30,7 @@ from saltus.verify.families.rolling import bicycle, discs, rimless, tops, walker
 
 #: Family -> its title and its modules, in the order in which they are shown.
 FAMILIES: dict[str, tuple[str, *tuple[ModuleType, ...]]] = {
-    "smooth": ("Smooth motion", smooth),
+    "smooth": ("Smooth motion", smooth, conservation),
     "oscillator": ("Harmonic oscillator", oscillator),
     "joints": ("Joints and reactions", joints),
     "loops": ("Closed loops", loops, bennett),

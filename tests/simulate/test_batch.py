@@ -106,8 +106,11 @@ def test_bits_do_not_depend_on_neighbours_size_place_or_threads(integrator):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("bad", [np.nan, np.inf, 1e9])
-@pytest.mark.parametrize("integrator", INTEGRATORS)
+@pytest.mark.parametrize(
+    ("integrator", "bad"),
+    # `energy_momentum` keeps energies, also very large ones
+    [(name, bad) for name in INTEGRATORS for bad in (np.nan, np.inf, 1e9) if (name, bad) != ("energy_momentum", 1e9)],
+)
 def test_a_diverging_neighbour_changes_nothing(integrator, bad):
     model = saltus.load(TREE)
     n = WIDTH

@@ -1,23 +1,34 @@
-"""The energy-momentum method: an implicit step of any size that conserves the energy of elastic bodies.
+"""The energy-momentum method: an implicit step of any size that conserves energy and momenta of mechanisms.
 
-    M a = f(q_m, v_m) + f_e + Jᵀ f_c(J a),   v' = v + h a,   q' = q ⊕ h v_m,   v_m = (v + v')/2,   q_m = q ⊕ h/2 v_m
+    (p' - p + ψ × p̄)/h = D + f(q_m, v_m) + f_e + Jᵀ f_c(J a),   v' = v + h a,   q' = q ⊕ h v_m,   v_m = (v + v')/2
 
-Inertia and forces are those at the midpoint of the step, as in the implicit midpoint rule, except for the elastic
-forces f_e: for vertices that move from x to x' these are a mean along the path, f_e · (x' - x) = U(x) - U(x') exactly
-(see `saltus.dynamics.flex.mean_forces`). The energy of free sheets and solids is thus conserved, as are linear and
-angular momentum (Simo & Tarnow, The discrete energy-momentum method, ZAMP 43 (1992); Gonzalez, Time integration and
-discrete Hamiltonian systems, J. Nonlinear Sci. 6 (1996)). For springs of joints it is the midpoint rule itself.
+p and p' are the joint momenta M(q) v and M(q') v', and D is the discrete gradient of kinetic energy and weight (see
+`saltus.dynamics.balance.momentum_balance`): the energy grows by exactly the work h v_m · (f + f_c) of all that is no
+spring, as with Betsch & Steinmann, Constrained integration of rigid body dynamics, CMAME 191 (2001), but in joint
+coordinates. Momenta of free mechanisms are conserved, linear and angular. The translation of a free joint moves so that
+the centre of mass of its tree moves by h times the mean of its velocities; v_m is that motion over h.
+
+f_e are elastic forces as means along the path, of joint and tendon springs (`saltus.dynamics.balance.mean_springs`) and
+deformable bodies: for vertices that move from x to x', f_e · (x' - x) = U(x) - U(x') (see
+`saltus.dynamics.flex.mean_forces`; Simo & Tarnow, The discrete energy-momentum method, ZAMP 43 (1992); Gonzalez, Time
+integration and discrete Hamiltonian systems, J. Nonlinear Sci. 6 (1996)). All other forces f are those at the midpoint
+q_m = q ⊕ h/2 v_m. With located events of hard contact and with user-given equations of motion, the balance is that of
+the midpoint rule, M(q_m) a = f, and of second order.
 
 Soft constraints enter with their geometry at q ⊕ h/2 v and velocities v, and their forces f_c as functions of a: stiff
 contact is implicit, like everything else. The equations are solved by a simplified Newton iteration on a with the
 matrix M + h²/4 K + h/2 D, K and D of deformable bodies, joints and their servos; other forces enter the residual
-alone. Actuator states are predicted at the midpoint and then advanced with their rates there.
+alone. Without deformable bodies and constraint rows, Broyden's method improves the steps, and where that does not
+suffice, the matrix is found by differences. Actuator states are predicted at the midpoint and then advanced with their
+rates there.
 """
 
-from saltus.contact.counts import NLOST
+from saltus.contact.counts import NBLOCK, NLOST
 from saltus.contact.rows.cost import constraint_forces, row_residuals
 from saltus.dynamics.actuator.activation import settle_activations
-from saltus.dynamics.equations import inverse_dynamics, joint_inertia
+from saltus.dynamics.balance.mean_springs import mean_joint_and_tendon_forces, remember_lengths
+from saltus.dynamics.balance.momentum_balance import momentum_balance, move_free_trees, particle_balance
+from saltus.dynamics.equations import EQUATIONS, inverse_dynamics, joint_inertia
 from saltus.dynamics.flex.mean_forces import add_mean_flex_forces
 from saltus.dynamics.flex.tangent import flex_tangent
 from saltus.dynamics.passive import joint_and_tendon_forces, sum_passive
@@ -26,11 +37,16 @@ from saltus.dynamics.stiffness import joint_stiffness
 from saltus.dynamics.tendon.length import tendon_velocities
 from saltus.dynamics.tree.manifold import displace
 from saltus.dynamics.tree.rnea import newton_euler_forward
+from saltus.dynamics.tree.tendon_inertia import add_path_forces
+from saltus.integrate.implicit.implicit_runge_kutta import factor_dense, solve_dense
 from saltus.integrate.implicit.newton_convergence import LEAST, begin_balance, change_size, far, remember_balance
+from saltus.integrate.implicit.secants import forget_secants, improve_change
 from saltus.integrate.integrator import Integrator
 from saltus.integrate.manifold import save_state
+from saltus.model.enums import FREE, JOINT_DOFS, SLIDE
+from saltus.model.layout import DENSE, SECANTS
 from saltus.number.conditions import has
-from saltus.number.functions import any_lane, where
+from saltus.number.functions import absolute, any_lane, maximum, where
 from saltus.number.kernels import kernel, only_with
 from saltus.solve.constrain import add_touch, find_rows, grip, user_contact_forces
 from saltus.solve.event.constrained_acceleration import enforce_active_set, row_drifts
@@ -39,6 +55,9 @@ from saltus.solve.status import CONTACTS_FULL, NOT_CONVERGED, OK
 
 ITERATIONS = 60
 HALVINGS = 6
+RENEWED = 6  # steps of Broyden's method between two matrices that are found by differences
+DIFFERENCE = 1e-7  # change of velocity for these, relative to the largest
+FARTHEST = 1.0  # rad
 PRESSURE = 1.0 / 64.0  # see `saltus.dynamics.flex.tangent`
 LINEAR = 1e-2  # tolerance of conjugate gradients
 # an iteration's change of velocity relative to the largest velocity, without and with deformable bodies
@@ -51,25 +70,42 @@ def step(m, d, h):
     # midpoint prediction, warm start and residual
     start = d.time
     save_state(m, d)
+    if has(m, "tendon_force"):
+        position_stage(m, d, 0)
+        remember_lengths(m, d, d.ten_length_start)
     predict(m, d, h)
     begin_balance(m, d)
     status = evaluate(m, d, h, start)
     wrong = imbalance(m, d)
     live = 0.0 * wrong < 1.0
-    last = 0.0 * wrong + 1e300
+    last = older = 0.0 * wrong + 1e300
     # simplified Newton iteration on a
-    for _ in range(ITERATIONS):
-        tangent(m, d, h)
-        balance_change(m, d, live, LINEAR)
+    for k in range(ITERATIONS):
+        # the tangent matrix is kept where secants improve it, and where they do not suffice, found by differences
+        improves = not has(m, "flex", EQUATIONS, "event") and (not has(m, "constraint") or d.count[NBLOCK] == 0)
+        differs = improves and k >= SECANTS and m.nv <= DENSE
+        since = (k - SECANTS) % RENEWED if differs else k % SECANTS
+        if differs and since == 0:
+            difference_tangent(m, d, h, start)
+        elif not improves or since == 0:
+            tangent(m, d, h)
+        if differs:
+            dense_change(m, d, live)
+        else:
+            balance_change(m, d, live, LINEAR)
+        if improves:
+            improve_change(m, d, since)
         size, scale = change_size(m, d, h, d.qvel_saved)
         going = far(size, scale, last, ELASTIC if has(m, "flex") else RIGID, LEAST / h)
-        last = size
+        last, older = maximum(size, older), size
         # the last step in full, without another residual
         if not any_lane(live & going):
             advance_unknowns(m, d, where(live, 1.0 + 0.0 * size, 0.0 * size))
             break
         # damped step
-        status, wrong = go(m, d, h, start, live, live & (size > 1e-6 * scale), wrong)
+        status, wrong, damped = go(m, d, h, start, live, live & (size > 1e-6 * scale), wrong)
+        if improves:
+            forget_secants(m, d, since, damped)
         live = live & going
     else:
         status = max(status, NOT_CONVERGED)
@@ -111,13 +147,15 @@ def soft_rows(m, d):
 
 @kernel
 def evaluate(m, d, h, start):
-    """metric_force [nv] ← M a - f - f_e at the accelerations qacc (N, N m), and the state at the midpoint.
+    """metric_force [nv] ← (p' - p + ψ × p̄)/h - D - f - f_e at the accelerations qacc (N, N m).
 
-    Returns a status.
+    Leaves the midpoint as the state. Returns a status.
     """
     # midpoint state
     for i in range(m.nv):
         d.qvel[i] = d.qvel_saved[i] + 0.5 * h * d.qacc[i]
+    if not has(m, EQUATIONS, "event"):
+        balance(m, d, h)
     displace(m, d.qpos_saved, 0.5 * h, d.qvel, d.qpos)
     d.time = start + 0.5 * h
     row_drifts(m, d)
@@ -127,17 +165,43 @@ def evaluate(m, d, h, start):
     # forces f + f_e there
     newton_euler_forward(m, d, d, 0, 1)
     tendon_velocities(m, d)
-    joint_and_tendon_forces(m, d)
+    if has(m, EQUATIONS, "event"):
+        joint_and_tendon_forces(m, d)
+    else:
+        mean_joint_and_tendon_forces(m, d, h)
     add_mean_flex_forces(m, d, h)
     sum_passive(m, d)
     add_driving_forces(m, d)
     add_touch(m, d, d.qfrc_tau)
-    # residual by inverse dynamics
+    # residual
     status = enforce_active_set(m, d) if has(m, "event") else OK
-    inverse_dynamics(m, d)
+    if has(m, EQUATIONS, "event"):
+        inverse_dynamics(m, d)
+    else:
+        add_balances_in_middle(m, d)
     for i in range(m.nv):
         d.metric_force[i] = d.qfrc_inverse[i] - d.qfrc_tau[i]
     return status
+
+
+@kernel
+def balance(m, d, h):
+    """Balance of momenta to the end of the step, and lengths of tendons there; mean velocities of free bodies."""
+    displace(m, d.qpos_saved, h, d.qvel, d.qpos)
+    momentum_balance(m, d, h)
+    if has(m, "tendon_force"):
+        displace(m, d.qpos_saved, h, d.qvel, d.qpos)
+        position_stage(m, d, 0)
+        remember_lengths(m, d, d.ten_length_end)
+
+
+@kernel
+def add_balances_in_middle(m, d):
+    """Balances of particles, and of spatial tendons with armature, in the middle of the step."""
+    particle_balance(m, d)
+    if has(m, "tendon_armature"):
+        newton_euler_forward(m, d, d, 1, 1)
+        add_path_forces(m, d, d, d.qfrc_inverse)
 
 
 @kernel
@@ -167,6 +231,33 @@ def tangent(m, d, h):
 
 
 @kernel
+def difference_tangent(m, d, h, start):
+    """jacobian [nv, nv] ← factors of the derivatives of metric_force by qacc, from differences."""
+    for i in range(m.nv):
+        d.metric_product[i] = d.metric_force[i]
+        d.metric_change[i] = 0.0 * d.time
+    _, speed = change_size(m, d, h, d.qvel_saved)
+    eps = DIFFERENCE * maximum(speed, LEAST / h + 0.0 * speed) / h
+    for c in range(m.nv):
+        kept = d.qacc[c]
+        d.qacc[c] = kept + eps
+        evaluate(m, d, h, start)
+        for r in range(m.nv):
+            d.jacobian[r * m.nv + c] = (d.metric_force[r] - d.metric_product[r]) / eps
+        d.qacc[c] = kept
+    factor_dense(d, m.nv)
+    evaluate(m, d, h, start)
+
+
+@kernel
+def dense_change(m, d, live):
+    """metric_change ← -J⁻¹ metric_force in the lanes that are live, 0 in the others, with J of `difference_tangent`."""
+    for i in range(m.nv):
+        d.metric_change[i] = where(live, -d.metric_force[i], 0.0 * d.metric_force[i])
+    solve_dense(d, m.nv, d.metric_change)
+
+
+@kernel
 def advance_unknowns(m, d, alpha):
     """qacc ← qacc + alpha metric_change."""
     for i in range(m.nv):
@@ -177,11 +268,11 @@ def advance_unknowns(m, d, alpha):
 def go(m, d, h, start, live, watched, wrong):
     """Damped Newton step on qacc in the lanes that are live, halved while the residual exceeds `wrong`.
 
-    Only lanes in `watched` are checked. Returns a status and the squared residual.
+    Only lanes in `watched` are checked. Returns a status, the squared residual, and the lanes whose step was halved.
     """
     for i in range(m.nv):
         d.qacc_saved[i] = d.qacc[i]
-    alpha = where(live, 1.0 + 0.0 * wrong, 0.0 * wrong)
+    alpha = where(live, least_fraction(m, d, h), 0.0 * wrong)
     status, new = OK, wrong
     for _ in range(HALVINGS):
         for i in range(m.nv):
@@ -192,7 +283,19 @@ def go(m, d, h, start, live, watched, wrong):
         if not any_lane(worse):
             break
         alpha = where(worse, 0.5 * alpha, alpha)
-    return status, new
+    return status, new, live & (alpha < 1.0)
+
+
+@kernel
+def least_fraction(m, d, h):
+    """Fraction of metric_change, at most 1, by which no rotation within the step changes by more than FARTHEST."""
+    turned = 0.0 * d.time + FARTHEST
+    for j in range(m.njnt):
+        if m.jnt_type[j] != SLIDE:
+            i = m.jnt_dofadr[j]
+            for k in range(i + 3 if m.jnt_type[j] == FREE else i, i + JOINT_DOFS[m.jnt_type[j]]):
+                turned = maximum(turned, absolute(0.5 * h * h * d.metric_change[k]))
+    return FARTHEST / turned
 
 
 @kernel
@@ -215,9 +318,13 @@ def act_between(m, d):
 def end(m, d, h, start):
     """The state at the end of the step."""
     for i in range(m.nv):
-        d.qstep[i] = d.qvel_saved[i] + 0.5 * h * d.qacc[i]
+        d.qvel[i] = d.qvel_saved[i] + 0.5 * h * d.qacc[i]
+    displace(m, d.qpos_saved, h, d.qvel, d.qpos)
+    if not has(m, EQUATIONS, "event"):
+        move_free_trees(m, d, h)
+        displace(m, d.qpos_saved, h, d.qvel, d.qpos)
+    for i in range(m.nv):
         d.qvel[i] = d.qvel_saved[i] + h * d.qacc[i]
-    displace(m, d.qpos_saved, h, d.qstep, d.qpos)
     d.time = start + h
     end_activations(m, d, h)
     remember_balance(m, d)
@@ -239,5 +346,5 @@ ENERGY_MOMENTUM = Integrator(
     reference="Simo & Tarnow, The discrete energy-momentum method, ZAMP 43 (1992)",
     step=step,
     leaves="middle",
-    needs={"pcg": True},
+    needs={"pcg": True, "balance": True},
 )

@@ -37,6 +37,27 @@ SCRATCH = {  # scratch
     **reals("newton_pair", shape=("nnewton_pair",)),
     **reals("newton_side", shape=("nnewton_side",)),
     **ints("newton_real_pivot", "newton_pair_pivot", shape=("nnewton_side",)),
+    # balance of momenta over a step, of bodies in their axes (see `saltus.dynamics.balance.momentum_balance`): at the
+    # start and at the end poses in the world, motions for the velocities of the start (v) and of the end (w), and the
+    # translations (m/s) by which these differ from motions without momentum; momenta (p); halves of mean momenta (f, g)
+    **reals("balance_quat", "balance_quat_end", shape=("nbody_balance", 4)),
+    **reals("balance_pos", "balance_pos_end", "balance_rest", "balance_rest_end", shape=("nbody_balance", 3)),
+    **reals(
+        *["balance_v", "balance_v_end", "balance_w", "balance_w_end"],
+        *["balance_f", "balance_g", "balance_p", "balance_p_end", "balance_moment"],
+        shape=("nbody_balance", 6),
+    ),
+    # of free trees, at their roots: velocities and acceleration of the centre of mass; mass; first moments of mass;
+    # uniform accelerations of weights; mass carried
+    **reals("balance_sums", shape=("nbody_balance", 12)),
+    **reals("balance_centre", "balance_field", shape=("nbody_balance", 3)),
+    **reals("balance_mass", "balance_under", shape=("nbody_balance",)),
+    **reals("joint_v", "joint_w", shape=("njnt_balance", 6)),
+    **reals("joint_field", shape=("njnt_balance", 3)),
+    # lengths of tendons at the start of a step and at its end (m, rad)
+    **reals("ten_length_start", "ten_length_end", shape=("ntendon_balance",)),
+    # Newton steps since the last tangent matrix (m/s², rad/s²), see `saltus.integrate.implicit.energy_momentum`
+    **reals("secant", shape=("nsecant",)),
     # start of a step of fixed length
     **ints("nmemory"),
 }

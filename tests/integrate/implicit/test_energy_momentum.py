@@ -1,8 +1,9 @@
 """The energy-momentum method keeps the energy and the momenta of elastic bodies at steps that are large for them.
 
 Law: the elastic forces of a step do exactly the work by which the elastic energy falls, and have no resultant and no
-moment; dampers only take energy (Simo & Tarnow, The discrete energy-momentum method, ZAMP 43 (1992)). On joints the
-method is the implicit midpoint rule. Where nothing moves it has MuJoCo's soft constraint forces.
+moment; dampers only take energy (Simo & Tarnow, The discrete energy-momentum method, ZAMP 43 (1992)). Mechanisms of
+rigid bodies keep theirs likewise (`saltus.dynamics.balance`; long runs are benchmarks, `saltus.verify.families.
+conservation`). Where nothing moves it has MuJoCo's soft constraint forces.
 Reference: conserved quantities; the work of edges' dampers, d (ΔL/h)² h; `dopri5` with 1e-10 a step; MuJoCo at rest.
 
 Tolerances: the iteration ends where velocities change by 1e-10, which leaves 1e-9 of the kinetic energy in a hundred
@@ -181,12 +182,56 @@ def test_lanes_do_not_see_each_other():
     assert_allclose(both.qvel[1], 0.0, rtol=0, atol=1e-12)
 
 
+BOX = '<geom type="box" size=".1 .05 .04" pos=".1 .02 0" contype="0" conaffinity="0"/>'
+ARM = f"""<mujoco><option timestep="0.02"/><worldbody><body><joint axis="0 1 .3" {{damping}}/>{BOX}<site name="p"/>
+  <body pos=".2 0 0"><joint type="ball" {{damping}}/>{BOX}</body></body>
+  <body pos="1 0 0"><freejoint/>{BOX}<body pos=".2 0 0"><joint axis="0 1 1"/>{BOX}<site name="q"/></body></body>
+  </worldbody>
+  <tendon><spatial stiffness="5" {{damping}}><site site="p"/><site site="q"/></spatial></tendon></mujoco>"""
+
+
+@pytest.mark.parametrize("damping", ["", 'damping=".02"'])
+def test_a_mechanism_loses_what_dampers_take(damping):
+    """A tree at the world and a free one, joined by a spring: the ledger closes to rounding, also with dampers."""
+    sim = thrown(ARM.format(damping=damping))
+    report = sim.run(2.0, sample=0.5, ledger=True).energy_report()
+    assert sim.unconverged == 0
+    assert np.abs(report.residual).max() < 1e-11
+    assert (report["dampers"][-1] < -0.1) == bool(damping)
+
+
+@pytest.mark.slow
+def test_steps_of_a_turn_converge():
+    """Where Newton's simplified matrix does not suffice: a fast box turns by a radian and a half each step."""
+    sim = thrown(ARM.format(damping=""))
+    sim.qvel[1:4] = [75.0, 10.0, -15.0]
+    energy = sum(sim.energy())
+    sim.step(50)
+    assert sim.unconverged == 0
+    assert_allclose(sum(sim.energy()), energy, rtol=1e-10)
+
+
+def test_lanes_of_mechanisms_do_not_see_each_other():
+    """A slow and a fast one, which takes more iterations, side by side, to the bit; and as a simulation alone."""
+    model = saltus.load(ARM.format(damping=""))
+    sim = thrown(model)
+    start = sim.qvel.copy()
+    sim.step(10)
+    alone, both = (saltus.Batch(model, n, threads=1, integrator="energy_momentum") for n in (1, 2))
+    alone.qvel = start
+    both.qvel = np.array([start, 5.0 * start])
+    alone.step(10)
+    both.step(10)
+    assert np.array_equal(alone.qpos[0], both.qpos[0])
+    assert_allclose(both.qpos[0], sim.qpos, rtol=0, atol=1e-10)
+
+
 def test_what_it_cannot_do_is_said():
     with pytest.raises(saltus.OptionError, match=r"does not support energy_momentum.*implicit_midpoint"):
         saltus.Simulation(FREE["sheet"], "energy_momentum").linearize()
-    sim = saltus.Simulation("pendulum", "energy_momentum", timestep=5.0)
-    sim.qvel[0] = 3.0
-    with pytest.warns(saltus.SaltusWarning, match=r"energy_momentum.*did not converge.*5 s"):
+    sim = saltus.Simulation("double_pendulum", "energy_momentum", timestep=0.5)
+    sim.qvel[:] = 3.0
+    with pytest.warns(saltus.SaltusWarning, match=r"energy_momentum.*did not converge.*0.5 s"):
         sim.step(50)
     assert sim.unconverged > 0
 
