@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from xml.etree import ElementTree
 
 import numpy as np
+from numpy.typing import NDArray
 
 from saltus.arguments import numbers, text_of
 from saltus.errors import OptionError
@@ -33,8 +34,8 @@ class CamCurve:
             in gears that are not round and in indexing drives.
     """
 
-    angles: Sequence[float]
-    lifts: Sequence[float]
+    angles: Sequence[float] | NDArray[np.float64]
+    lifts: Sequence[float] | NDArray[np.float64]
     periodic: bool = False
     advances: bool = False
 
