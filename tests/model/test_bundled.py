@@ -20,9 +20,10 @@ import saltus
 
 BUNDLED = files("saltus") / "model" / "source" / "bundled"
 NAMES = sorted(entry.name.removesuffix(".xml") for entry in BUNDLED.iterdir() if entry.name.endswith(".xml"))
-FREE = ["arm", "cart_pole", "chain", "double_pendulum", "free_body", "pendulum", "spring", "top"]
+FREE = ["arm", "belt_drive", "cart_pole", "chain", "double_pendulum", "free_body", "pendulum", "spring", "top"]
 SHEETS = ["bouncy_disc", "humanoid_trampoline", "trampoline"]
 TOUCHING = ["bouncing_ball", "humanoid", "newtons_cradle", "sit_to_stand", *SHEETS]
+COUPLED = ["cam_follower", "differential"]
 LIMITED = ["humanoid", "sit_to_stand"]
 G = 9.81
 
@@ -46,7 +47,7 @@ def start(name, key=0, **options):
 
 
 def test_the_list_is_complete():
-    assert sorted(FREE + TOUCHING) == NAMES
+    assert sorted(FREE + TOUCHING + COUPLED) == NAMES
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -78,7 +79,11 @@ def test_masses_are_given_and_only_some_touch(name):
     assert text(name).count("<inertial") == (0 if by_geoms else model.nbody - 1)
     assert (name in TOUCHING) == bool(model.geom_contype.any() or model.geom_conaffinity.any())
     assert model.nkey >= 1 and model.key(0).name
-    assert model.neq == 0 and (name in LIMITED) == bool(model.jnt_limited.any()) and not model.dof_frictionloss.any()
+    assert (
+        (model.neq > 0) == (name in COUPLED)
+        and (name in LIMITED) == bool(model.jnt_limited.any())
+        and not model.dof_frictionloss.any()
+    )
 
 
 @pytest.mark.slow
@@ -90,7 +95,7 @@ def test_a_second_from_every_keyframe_at_the_files_own_step(name):
         mujoco.mj_step(model, data, round(1 / model.opt.timestep))
         assert np.isfinite(data.qpos).all() and np.isfinite(data.qvel).all()
         assert not data.warning.number.any()
-        assert name in TOUCHING or data.nefc == 0
+        assert name in TOUCHING + COUPLED or data.nefc == 0
 
 
 # one mechanism at a time
@@ -502,3 +507,41 @@ def test_the_figure_bounces_on_its_feet():
     low = height.argmin()
     assert height[low] > 1.0 and height[low:].max() > 2.6
     assert data.xmat[1, 8] > 0.9 and np.abs(data.qpos[7:24]).max() < 0.35
+
+
+def test_belt_drive_is_two_inertias_on_a_spring():
+    model, data = start("belt_drive")
+    r1, r2, i1, i2 = 0.05, 0.125, 0.001, 0.04
+    for (q1, q2), (v1, v2), (motor, load) in np.random.default_rng(0).normal(size=(5, 3, 2)):
+        data.qpos[:], data.qvel[:], data.ctrl[:] = (q1, q2), (v1, v2), (motor, load)
+        mujoco.mj_forward(model, data)
+        pull = 20000.0 * (r1 * q1 - r2 * q2) + 2.0 * (r1 * v1 - r2 * v2)
+        assert_allclose(data.qacc, [(motor - r1 * pull) / i1, (load + r2 * pull) / i2], rtol=1e-12)
+
+
+def test_differential_shares_the_torque():
+    """By the stiffest soft equality, whose compliance is 1e-4: an error of the torque, and so of accelerations."""
+    model, data = start("differential", key="curve")
+    model.eq_solref[:], model.eq_solimp[:] = (1e-3, 1.0), (0.9999, 0.9999, 0.001, 0.5, 2.0)
+    model.opt.timestep = 1e-5
+    data.ctrl[:] = 5.0, -1.0, -2.0
+    mujoco.mj_forward(model, data)
+    torque = (2.0 * 5.0 / 0.1 + 1.0 / 0.4 + 2.0 / 0.4) / (1.0 / 0.4 + 1.0 / 0.4 + 4.0 / 0.1)
+    wanted = [(torque - 1.0) / 0.4, (torque - 2.0) / 0.4, (5.0 - 2.0 * torque) / 0.1]
+    assert_allclose(data.qacc, wanted, rtol=0, atol=1.1e-4 * 2.0 * torque / 0.1)
+
+
+def test_cam_follower_has_a_table_of_cycloids():
+    """Printed with 8 digits; SciPy's spline between the points errs by h⁴ s⁗ / 384, less than 1e-5 of the lift."""
+    from scipy.interpolate import CubicSpline
+
+    model, _ = start("cam_follower")
+    x, lift = model.numeric_data.reshape(-1, 2).T
+    height, beta = 0.012, np.pi / 2
+    rise = lambda at: height * (at / beta - np.sin(2.0 * np.pi * at / beta) / (2.0 * np.pi))  # noqa: E731
+    begin = 0.75 * np.pi
+    wanted = np.where(x < begin, rise(np.minimum(x, beta)), height - rise(np.clip(x - begin, 0.0, beta)))
+    assert_allclose(lift, wanted, rtol=0, atol=2e-8)
+    spline = CubicSpline(x, lift, bc_type="periodic")
+    middle = np.linspace(0.0, beta, 50)
+    assert_allclose(spline(middle), rise(middle), rtol=0, atol=5e-4 * height)
