@@ -106,6 +106,32 @@ def test_a_soft_weld_to_what_moves_steadily(first, second):
     np.testing.assert_allclose(sim.qpos, [*pos, *quat], atol=1e-10)
 
 
+TIED = """<mujoco><option timestep=".005"/><worldbody><body name="table" mocap="true"/><body name="plate">
+<freejoint/><geom type="box" size=".2 .1 .05" mass="1" contype="0"/></body></worldbody><equality>
+<weld body1="{0}" body2="{1}" anchor=".1 .2 .3" relpose=".1 0 .2 .8 0 .6 0" torquescale=".4"/>
+<connect body1="{0}" body2="{1}" anchor=".3 -.1 .2"/></equality></mujoco>"""
+
+
+@pytest.mark.parametrize(("first", "second"), [("plate", "table"), ("table", "plate")])
+def test_rates_of_ties_to_what_moves(first, second):
+    """Velocities of rows are the derivatives of their violations in time, by central differences."""
+    sim = saltus.Simulation(TIED.format(first, second), "euler", motions={"table": turning})
+    rng, t, eps = np.random.default_rng(0), 0.3, 1e-5
+    q, v = rng.normal(size=7), rng.normal(size=6)
+    q[3:] /= np.linalg.norm(q[3:])
+
+    def rows(shift):
+        sim.time, sim.qpos[:], sim.qvel[:] = t + shift, q, v
+        mujoco.mj_integratePos(sim.model.mujoco, sim.qpos, v, shift)
+        sim.forward()
+        return sim.engine.d.row_pos[:9].copy(), sim.engine.d.row_velocity[:9].copy()
+
+    slope = (rows(eps)[0] - rows(-eps)[0]) / (2 * eps)
+    found = rows(0.0)[1]
+    assert np.abs(found).min() > 1e-3
+    np.testing.assert_allclose(found, slope, rtol=0, atol=1e-8)
+
+
 CHAIN = """<mujoco><option timestep=".01"/><default><geom contype="0" size=".05" mass="1"/></default><worldbody>
 <body><joint axis="0 1 0" damping=".3"/><geom pos=".3 0 .1"/><body pos=".4 0 0"><joint name="driven" axis="0 1 0.3"/>
 <geom pos=".2 0 -.1"/><body pos=".3 .1 0"><joint axis="1 1 0" damping=".2"/><geom pos=".1 .3 0"/></body></body></body>

@@ -12,10 +12,13 @@ import pytest
 from helpers.cones import cone_problem, random_mechanism, violation
 from helpers.plain_python import fields, plain, plain_python
 from helpers.seams import World, box
+from helpers.selves.exact import Area
 from scipy.spatial.transform import Rotation
 
 import saltus
 from saltus.contact.broad.found_pairs import find_pairs
+from saltus.contact.convex.search import penetration
+from saltus.contact.convex.search.pair_area import KIND2, PAIR_NUMBERS, VERTEX_NUMBERS, find_vertex
 from saltus.contact.counts import NCON, NFLEXDOF, NFOUND
 from saltus.contact.event import gap_functions
 from saltus.contact.flex import contact_reduction
@@ -24,7 +27,7 @@ from saltus.contact.rows.blocks import FRICTION
 from saltus.dynamics.flex import rods
 from saltus.integrate.implicit import discrete
 from saltus.model.compile.constraints import broad
-from saltus.model.enums import BLOCKS, ROWS
+from saltus.model.enums import BLOCKS, BOX, CAPSULE, CYLINDER, ROWS, SPHERE
 from saltus.model.fields.constraint.cone import BILATERAL, BOUNDED, COULOMB, UNILATERAL
 from saltus.solve.cone import problem
 from saltus.solve.cone.residual import residual, velocity
@@ -200,24 +203,62 @@ def test_contacts_that_are_kept_of_many(seed):
     assert d.contact_vert[first:out].tolist() == chosen and d.contact_dist[first:out].tolist() == dist[chosen].tolist()
 
 
+@pytest.mark.parametrize("direction", [way for way in itertools.product((-1, 0, 1), repeat=3) if any(way)])
+def test_a_second_point_of_a_segment(direction):
+    """The difference of a sphere's core and a capsule's has one, wherever it points, and of two spheres' none."""
+    turn = Rotation.align_vectors([np.array(direction, float)], [[0.0, 0.0, 1.0]])[0].as_matrix()
+    for end in (1.0, -1.0):
+        area, points = Area([np.nan] * PAIR_NUMBERS), Area([np.nan] * 4 * VERTEX_NUMBERS)
+        numbers = [*turn.ravel(), 0.1, 0.2, 0.3, 0.1, 0, 0, 0.1, 0.5, 0, SPHERE, CAPSULE, -1, -1, -1, -1]
+        for k, x in enumerate(numbers):
+            area.put(k, x)
+        plain(find_vertex)(None, area, points, tuple(end * np.array(direction, float)))
+        assert plain(penetration.second_vertex)(None, area, points) == 2
+        first, second = (np.array([points.get(k * VERTEX_NUMBERS + i) for i in range(3)]) for k in range(2))
+        np.testing.assert_allclose(np.linalg.norm(first - second), 1.0, rtol=1e-12)
+        area.put(KIND2, SPHERE)
+        plain(find_vertex)(None, area, points, (1.0, 0.0, 0.0))
+        assert plain(penetration.second_vertex)(None, area, points) == 1
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_tetrahedron_from_one_point(seed):
+    """Of two boxes or cylinders anywhere; its volume is no rounding."""
+    rng = np.random.default_rng(seed)
+    for kinds in ((BOX, BOX), (BOX, CYLINDER), (CYLINDER, SPHERE)):
+        area, points = Area([np.nan] * PAIR_NUMBERS), Area([np.nan] * 4 * VERTEX_NUMBERS)
+        turn = Rotation.random(random_state=seed).as_matrix()
+        numbers = [*turn.ravel(), *rng.normal(size=3), *rng.uniform(0.1, 0.5, 6), *kinds, -1, -1, -1, -1]
+        for k, x in enumerate(numbers):
+            area.put(k, x)
+        plain(find_vertex)(None, area, points, tuple(rng.normal(size=3)))
+        assert plain(penetration.completed)(None, area, points, 1)
+        a, b, c, d = (np.array([points.get(k * VERTEX_NUMBERS + i) for i in range(3)]) for k in range(4))
+        assert abs(np.dot(np.cross(b - a, c - a), d - a)) > 1e-4
+
+
 SPHERES = """<mujoco><worldbody><geom type="plane" size="9 9 1"/>{}</worldbody></mujoco>"""
 
 
 def test_pairs_of_many_geoms(monkeypatch):
     """Each once, of all spheres whose boxes meet, wherever they are: cells of one hash do not mix."""
     monkeypatch.setattr(broad, "MOST_LISTED", 0)
-    bodies = '<body><freejoint/><geom size=".06"/></body>' * 60
+    bodies = '<body><freejoint/><geom size=".06"/></body>' * 7  # with few of them, and few hashes
     sim, rng = saltus.Simulation(SPHERES.format(bodies)), np.random.default_rng(0)
     m, d = sim.engine.m, sim.engine.d
-    for _ in range(5):
-        d.geom_xpos[1:] = rng.choice(rng.uniform(-9.0, 9.0, (6, 3)), 60) + rng.uniform(-0.1, 0.1, (60, 3))
+    count = 0
+    for _ in range(60):
+        d.geom_xpos[1:] = rng.uniform(-9.0, 9.0, 3) + rng.uniform(-0.07, 0.07, (7, 3))
         d.geom_xmat[:] = np.eye(3).ravel()
         plain(find_pairs)(fields(m), fields(d))
-        x = d.geom_xpos
-        near = {(a, b) for a in range(1, 61) for b in range(a + 1, 61) if np.abs(x[a] - x[b]).max() <= 0.12}
-        pairs = zip(d.found_geom1[: d.count[NFOUND]].tolist(), d.found_geom2[: d.count[NFOUND]].tolist(), strict=True)
+        x, n = d.geom_xpos, d.count[NFOUND]
+        assert d.found_count[0] == n  # none had to be left out as one that is there already
+        near = {(a, b) for a, b in itertools.combinations(range(1, 8), 2) if np.abs(x[a] - x[b]).max() <= 0.12}
+        pairs = zip(d.found_geom1[:n].tolist(), d.found_geom2[:n].tolist(), strict=True)
         found = [tuple(sorted(pair)) for pair in pairs if 0 not in pair]
-        assert len(set(found)) == len(found) and set(found) == near and len(near) > 100
+        assert len(set(found)) == len(found) and set(found) == near
+        count += len(near)
+    assert count > 200
 
 
 @pytest.mark.parametrize("seed", range(2))
