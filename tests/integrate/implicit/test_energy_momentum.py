@@ -226,6 +226,23 @@ def test_lanes_of_mechanisms_do_not_see_each_other():
     assert_allclose(both.qpos[0], sim.qpos, rtol=0, atol=1e-10)
 
 
+@pytest.mark.slow
+def test_masses_of_their_own():
+    """Mechanisms with masses, axes and springs of their own in a batch are those of simulations alone."""
+    model = saltus.load(ARM.format(damping='stiffness=".1"').replace('stiffness="5" stiffness=".1"', 'stiffness="5"'))
+    fields = ("body_mass", "body_ipos", "jnt_axis", "jnt_stiffness")
+    batch = saltus.Batch(model, 2, threads=1, integrator="energy_momentum", vary=fields)
+    batch.qvel = np.tile(thrown(model).qvel, (2, 1))
+    values = {"body_mass[#1]": 0.9, "jnt_stiffness[#1]": 0.3}
+    batch.model.body_mass[1, 1], batch.model.jnt_stiffness[1, 1] = values.values()
+    batch.step(10)
+    for k, alone in enumerate((model, model.changed(values))):
+        sim = thrown(alone)
+        sim.step(10)
+        assert_allclose(batch.qpos[k], sim.qpos, rtol=0, atol=1e-10)
+    assert np.abs(batch.qpos[0] - batch.qpos[1]).max() > 1e-3
+
+
 def test_what_it_cannot_do_is_said():
     with pytest.raises(saltus.OptionError, match=r"does not support energy_momentum.*implicit_midpoint"):
         saltus.Simulation(FREE["sheet"], "energy_momentum").linearize()
