@@ -18,6 +18,7 @@ from saltus.inverse.dynamics.sample_forces import forces_of
 from saltus.inverse.dynamics.unconstrained import constraint_kinds, unconstrained
 from saltus.inverse.identification.force_samples import ForceSamples
 from saltus.inverse.identification.uncertainty import refuse_silent
+from saltus.model.compile.capstans import capstan_friction
 from saltus.model.compile.drive_losses import joints_with_losses
 from saltus.model.model import Model
 
@@ -116,9 +117,14 @@ def refuse_loops(model: Model) -> None:
 
 
 def refuse_drives(model: Model) -> None:
-    """OptionError for drives with losses: their friction is not Coulomb's, which forces here contain."""
+    """OptionError for drives and ropes with losses: their friction is not Coulomb's, which forces here contain."""
     if names := joints_with_losses(model.mj_model):
         raise OptionError(
             f"identify: the drives of joints {', '.join(names)} have losses, whose friction depends on velocity and "
             "load; use data='motion'"
+        )
+    if ropes := [model.names("tendon")[t] for t in capstan_friction(model.mj_model)]:
+        raise OptionError(
+            f"identify: the friction of tendons {', '.join(ropes)} on what they wrap depends on their tension; use "
+            "data='motion'"
         )

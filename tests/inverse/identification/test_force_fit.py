@@ -12,7 +12,7 @@ import pytest
 
 import saltus
 from saltus.errors import OptionError
-from saltus.inverse.identification.force_fit import ForceProblem
+from saltus.inverse.identification.force_fit import ForceProblem, refuse_drives
 from saltus.inverse.identification.force_samples import blocks_of
 
 ARM = {
@@ -200,3 +200,12 @@ def test_a_drive_with_losses_is_refused_by_name():
         model = saltus.drive("arm", "shoulder", friction=friction)
         with pytest.raises(saltus.OptionError, match=r"drives of joints shoulder have losses.*data='motion'"):
             saltus.identify(model, arm(), ARM, data="forces")
+
+
+def test_a_rope_that_rubs_is_refused_by_name():
+    """Its friction follows from its tension."""
+    text = """<mujoco><worldbody><geom name="post" type="cylinder" size=".1 .2"/><site name="b" pos="-1 0 0"/>
+      <body pos="1 0 0"><joint axis="0 0 1"/><geom size=".1"/><site name="a"/></body></worldbody>
+      <tendon><spatial name="rope"><site site="a"/><geom geom="post"/><site site="b"/></spatial></tendon></mujoco>"""
+    with pytest.raises(saltus.OptionError, match=r"friction of tendons rope on what they wrap.*data='motion'"):
+        refuse_drives(saltus.capstan(text, "rope", 0.3))
