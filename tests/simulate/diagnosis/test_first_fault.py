@@ -92,7 +92,7 @@ def test_bristles_that_a_method_bends_too_far_are_named():
       <geom size="0.1" mass="1"/></body></worldbody><actuator><motor joint="x"/></actuator></mujoco>"""
     friction = saltus.LuGre(1e5, 316.0, 1.0, 1.5, 0.001, viscous=0.4)
     sim = saltus.Simulation(saltus.drive(block, "x", friction=friction), "rk4")
-    sim.ctrl[0] = 1.6
+    sim.ctrl[0], sim.act[0] = 1.6, 9e-6
     with pytest.raises(saltus.DivergenceError, match="bristles of 'x_friction' bent further") as error:
         sim.run(0.3)
     assert error.value.dof == "x"
