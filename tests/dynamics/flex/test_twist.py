@@ -190,6 +190,43 @@ def test_gradients_of_runs_follow_the_frames():
         saltus.run_gradient(sim, 0.02, loss, "qvel", mode="reverse")
 
 
+def test_derivatives_of_a_step_hold_the_kept_frames():
+    """Differences of steps with the frames of the step before, by 1e-6: 1e-8 of the largest."""
+    sim, _ = deformed("box", steps=2)
+    A = np.asarray(sim.linearize()[0])
+    start, nv = sim.snapshot(), sim.model.nv
+    for i in range(0, 2 * nv, 5):
+        ends = []
+        for side in (1e-6, -1e-6):
+            sim.restore(start)
+            (sim.qpos if i < nv else sim.qvel)[i % nv] += side
+            sim.step()
+            ends.append(np.concatenate([sim.qpos, sim.qvel]))
+        assert_allclose(A[:, i], (ends[0] - ends[1]) / 2e-6, rtol=0, atol=1e-8 * abs(A).max())
+
+
+@pytest.mark.parametrize("name", ["box", "between bodies"])
+def test_an_implicit_step_has_the_slope_of_the_dampers(name):
+    """(M - h df/dv) a = f, with differences of MuJoCo's forces by 1e-5: 1e-9."""
+    sim, d = deformed(name, "implicit")
+    m, v = sim.model.mujoco, sim.qvel.copy()
+    slope, inertia = np.zeros((m.nv, m.nv)), np.zeros((m.nv, m.nv))
+    for i in range(m.nv):
+        ends = []
+        for side in (1e-5, -1e-5):
+            d.qvel[:] = v
+            d.qvel[i] += side
+            mujoco.mj_forward(m, d)
+            ends.append(d.qfrc_passive - d.qfrc_bias)
+        slope[:, i] = (ends[0] - ends[1]) / 2e-5
+    d.qvel[:] = v
+    mujoco.mj_forward(m, d)
+    mujoco.mj_fullM(m, d, inertia)
+    wanted = np.linalg.solve(inertia - sim.timestep * slope, d.qfrc_smooth)
+    sim.step()
+    assert_allclose((sim.qvel - v) / sim.timestep, wanted, rtol=0, atol=1e-9 * abs(wanted).max())
+
+
 def test_a_snapshot_returns_to_the_frames():
     sim, _ = deformed("box", steps=3)
     kept = sim.snapshot()
