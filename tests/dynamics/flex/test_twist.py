@@ -41,6 +41,12 @@ def between(first='<joint type="ball"/>', last="<freejoint/>"):
       {ALONE}<elasticity {LAW}/></flex></deformable></mujoco>"""
 
 
+def on_arm(model):
+    """The same on a body that is turned and turns."""
+    arm = '<body name="arm" quat="1 .2 .3 0" pos=".1 .2 .3"><joint axis="0 1 .5"/><geom size=".1" mass="1"/>'
+    return model.replace("<worldbody>", f"<worldbody>{arm}").replace("</worldbody>", "</body></worldbody>")
+
+
 MODELS = {
     "clamped": rod(),
     "free and curved": rod(CURVE, inside=""),
@@ -49,6 +55,10 @@ MODELS = {
         LINE, LAW + ' shear="2e5" section="box" sectionsize=".005 .02"', radius=".005"
     ),
     "between bodies": between(),
+    "box on an arm": on_arm(rod(LINE, f"{LAW} {BOX}", '<pin id="3 4"/>')),
+    "box, straight but for 1e-6 m": rod(
+        'type="direct" point="0 0 0 .1 0 0 .2 1e-6 0 .3 0 1e-6 .4 0 0" element="0 1 1 2 2 3 3 4"', f"{LAW} {BOX}"
+    ),
 }
 
 
