@@ -13,10 +13,10 @@ rate of twist and that of |κ|, the latter as if only the part of the material a
 """
 
 from saltus.dynamics.flex.rods import bend_between, bend_pull, bend_rate, damped
-from saltus.dynamics.flex.twist_frames import spin_slope
-from saltus.number.functions import sincos, sqrt
+from saltus.dynamics.flex.twist_frames import angle_of, spin_slope
+from saltus.number.functions import sqrt
 from saltus.number.kernels import kernel, only_with
-from saltus.spatial.vectors import add3, add_scaled3, cross, dot3, scale3, sub3
+from saltus.spatial.vectors import add3, add_scaled3, dot3, scale3, sub3
 
 
 @only_with("rodtwist")
@@ -77,25 +77,16 @@ def two_segments(m, x, k):
 
 
 @kernel(inline=True)
-def angle_of(m, d, e):
-    """θ of segment e (rad); 0 if clamped."""
-    return d.qpos[m.rodedge_qposadr[e]] if m.rodedge_qposadr[e] >= 0 else 0.0 * d.time
-
-
-@kernel(inline=True)
 def twist_of(m, d, k):
     """Twist at vertex k (rad)."""
     e = m.rodtwist_edge[k]
     return angle_of(m, d, e) - angle_of(m, d, e - 1) + d.rodtwist_angle[k]
 
 
-@kernel
+@kernel(inline=True)
 def material_axes(m, d, e):
     """m₁ and m₂ of segment e."""
-    u = d.rodedge_normal[e]
-    v = cross(d.rodedge_tangent[e], u)
-    s, c = sincos(angle_of(m, d, e))
-    return add_scaled3(scale3(c, u), s, v), add_scaled3(scale3(c, v), -s, u)
+    return d.rodedge_axis1[e], d.rodedge_axis2[e]
 
 
 @kernel

@@ -11,7 +11,7 @@ segment, both ends of which are on one body, has the frame of this body.
 
 import math
 
-from saltus.number.functions import atan2, floor, sqrt, where
+from saltus.number.functions import atan2, floor, sincos, sqrt, where
 from saltus.number.kernels import kernel, only_with
 from saltus.spatial.vectors import add3, add_scaled3, cross, dot3, matrix_times_vector, scale3, sub3, where3
 
@@ -21,7 +21,7 @@ TURN = 2.0 * math.pi
 @only_with("rodtwist")
 @kernel
 def twist_frames(m, d):
-    """Tangents and reference directions [nrodedge, 3] and reference twists [nrodtwist] (rad) of the present."""
+    """Tangents, reference directions, material axes [nrodedge, 3], reference twists [nrodtwist] (rad) now."""
     zero = (0.0 * d.time, 0.0 * d.time, 0.0 * d.time)
     for e in range(m.nrodedge):
         span = sub3(d.flexvert_xpos[m.rodedge_vert[e, 1]], d.flexvert_xpos[m.rodedge_vert[e, 0]])
@@ -38,6 +38,12 @@ def twist_frames(m, d):
             last = kept(m, d, e, 0)
             known = dot3(last, last) > 0.5
             d.rodedge_normal[e] = transported(where3(known, kept(m, d, e, 3), normal), where3(known, last, start), t)
+    for e in range(m.nrodedge):
+        u = d.rodedge_normal[e]
+        v = cross(d.rodedge_tangent[e], u)
+        s, c = sincos(angle_of(m, d, e))
+        d.rodedge_axis1[e] = add_scaled3(scale3(c, u), s, v)
+        d.rodedge_axis2[e] = add_scaled3(scale3(c, v), -s, u)
     for k in range(m.nrodtwist):
         e = m.rodtwist_edge[k]
         t, u = d.rodedge_tangent[e], d.rodedge_normal[e]
@@ -45,6 +51,12 @@ def twist_frames(m, d):
         angle = atan2(dot3(cross(before, u), t), dot3(before, u))
         last = d.plastic[m.rodtwist_plastic[k]]
         d.rodtwist_angle[k] = angle + TURN * floor((last - angle) / TURN + 0.5)
+
+
+@kernel(inline=True)
+def angle_of(m, d, e):
+    """θ of segment e (rad); 0 if clamped."""
+    return d.qpos[m.rodedge_qposadr[e]] if m.rodedge_qposadr[e] >= 0 else 0.0 * d.time
 
 
 @kernel(inline=True)

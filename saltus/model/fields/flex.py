@@ -100,9 +100,9 @@ DATA = {
         *["flexedge_drag"],
         shape=("nflexedge",),
     ),
-    # segments of rods that twist: tangent and reference direction, rate of their turn (rad/s), torques about them of
-    # springs and dampers (N m); reference twists of vertices (rad)
-    **reals("rodedge_tangent", "rodedge_normal", shape=("nrodedge", 3)),
+    # segments of rods that twist: tangent, reference direction and both material axes, rate of their turn (rad/s),
+    # torques about them of springs and dampers (N m); reference twists of vertices (rad)
+    **reals("rodedge_tangent", "rodedge_normal", "rodedge_axis1", "rodedge_axis2", shape=("nrodedge", 3)),
     **reals("rodedge_spin", "rodedge_torque", "rodedge_drag", shape=("nrodedge",)),
     **reals("rodtwist_angle", shape=("nrodtwist",)),
     **reals("plastic_next", shape=("nplastic",)),  # `plastic` after the step

@@ -46,13 +46,13 @@ def twist_fields(
     clamped = joints < 0
     bodies = np.where(clamped, m.flex_vertbodyid[ends[:, 0]], -1)
     places, turns = _at_rest(m, vertices)
-    tangents, normals = reference_frames(places)
+    local = [turns[b].reshape(3, 3).T if b >= 0 else np.eye(3) for b in bodies]
+    tangents, normals = reference_frames(places, turns[m.flex_vertbodyid[vertices[0]]].reshape(3, 3).T)
     if records[0, 9] < 0:  # the thin side of a box is along the first axis: the frame is turned to have it second
         normals = np.cross(tangents, normals)
-    curved = (records[:, 6] != 0.0) | (records[:, 9] != 0.0)
+    curved = records[:, 6] != 0.0  # those that MuJoCo's compiler takes for straight are at rest straight
     stiff, damped = _stiffness(records)
     at = int(m.flex_plasticadr[f])
-    local = [turns[b].reshape(3, 3).T if b >= 0 else np.eye(3) for b in bodies]
     return {
         "rodedge_vert": ends,
         "rodedge_qposadr": np.where(clamped, -1, m.jnt_qposadr[joints]),
@@ -96,14 +96,17 @@ def _at_rest(m, vertices) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     return d.flexvert_xpos[vertices].copy(), d.xmat.copy()
 
 
-def reference_frames(places: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def reference_frames(
+    places: NDArray[np.float64], local: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Tangents and reference directions [n - 1, 3] of a rod through places [n, 3] (m), without twist along it.
 
-    The first reference direction is the y-axis across the segment, or the z-axis if the former is nearly along it.
+    The first reference direction is the y-axis across the segment, or the z-axis if the former is nearly along it, of
+    the frame of the first place's body; `local` [3, 3]: from world axes to that frame.
     """
     spans = np.diff(places, axis=0)
     tangents = spans / np.linalg.norm(spans, axis=1)[:, None]
-    axis = np.eye(3)[1 if abs(tangents[0, 1]) < 0.5 else 2]
+    axis = local[1 if abs(local[1] @ tangents[0]) < 0.5 else 2]
     across = axis - tangents[0] * (tangents[0] @ axis)
     normals = [across / np.linalg.norm(across)]
     for a, b in itertools.pairwise(tangents):

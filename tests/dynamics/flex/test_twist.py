@@ -41,6 +41,12 @@ def between(first='<joint type="ball"/>', last="<freejoint/>"):
       {ALONE}<elasticity {LAW}/></flex></deformable></mujoco>"""
 
 
+def on_arm(model):
+    """The same on a body that is turned and turns."""
+    arm = '<body name="arm" quat="1 .2 .3 0" pos=".1 .2 .3"><joint axis="0 1 .5"/><geom size=".1" mass="1"/>'
+    return model.replace("<worldbody>", f"<worldbody>{arm}").replace("</worldbody>", "</body></worldbody>")
+
+
 MODELS = {
     "clamped": rod(),
     "free and curved": rod(CURVE, inside=""),
@@ -49,6 +55,10 @@ MODELS = {
         LINE, LAW + ' shear="2e5" section="box" sectionsize=".005 .02"', radius=".005"
     ),
     "between bodies": between(),
+    "box on an arm": on_arm(rod(LINE, f"{LAW} {BOX}", '<pin id="3 4"/>')),
+    "box, straight but for 1e-6 m": rod(
+        'type="direct" point="0 0 0 .1 0 0 .2 1e-6 0 .3 0 1e-6 .4 0 0" element="0 1 1 2 2 3 3 4"', f"{LAW} {BOX}"
+    ),
 }
 
 
@@ -185,9 +195,61 @@ def test_gradients_of_runs_follow_the_frames():
     for i in (0, 4, 9):
         step = 1e-5 * np.eye(sim.model.nv)[i]
         wanted = (value(step) - value(-step)) / 2e-5
-        assert_allclose(gradient["qvel"][i], wanted, rtol=1e-6, atol=1e-10)
+        assert_allclose(np.asarray(gradient["qvel"])[i], wanted, rtol=1e-6, atol=1e-10)
     with pytest.raises(saltus.OptionError, match="rods that twist carry frames"):
         saltus.run_gradient(sim, 0.02, loss, "qvel", mode="reverse")
+
+
+def test_derivatives_of_a_step_hold_the_kept_frames():
+    """Differences of steps with the frames of the step before, by 1e-6: 1e-8 of the largest."""
+    sim, _ = deformed("box", steps=2)
+    A = np.asarray(sim.linearize()[0])
+    start, nv = sim.snapshot(), sim.model.nv
+    for i in range(0, 2 * nv, 5):
+        ends = []
+        for side in (1e-6, -1e-6):
+            sim.restore(start)
+            (sim.qpos if i < nv else sim.qvel)[i % nv] += side
+            sim.step()
+            ends.append(np.concatenate([sim.qpos, sim.qvel]))
+        assert_allclose(A[:, i], (ends[0] - ends[1]) / 2e-6, rtol=0, atol=1e-8 * abs(A).max())
+
+
+@pytest.mark.parametrize("name", ["box", "between bodies"])
+def test_an_implicit_step_has_the_slope_of_the_dampers(name):
+    """(M - h df/dv) a = f, with differences of MuJoCo's forces by 1e-5: 1e-9."""
+    sim, d = deformed(name, "implicit")
+    m, v = sim.model.mujoco, sim.qvel.copy()
+    slope, inertia = np.zeros((m.nv, m.nv)), np.zeros((m.nv, m.nv))
+    for i in range(m.nv):
+        ends = []
+        for side in (1e-5, -1e-5):
+            d.qvel[:] = v
+            d.qvel[i] += side
+            mujoco.mj_forward(m, d)
+            ends.append(d.qfrc_passive - d.qfrc_bias)
+        slope[:, i] = (ends[0] - ends[1]) / 2e-5
+    d.qvel[:] = v
+    mujoco.mj_forward(m, d)
+    mujoco.mj_fullM(m, d, inertia)
+    wanted = np.linalg.solve(inertia - sim.timestep * slope, d.qfrc_smooth)
+    sim.step()
+    assert_allclose((sim.qvel - v) / sim.timestep, wanted, rtol=0, atol=1e-9 * abs(wanted).max())
+
+
+@pytest.mark.parametrize("name", ["box", "between bodies"])
+def test_the_ledger_has_the_work_of_dampers(name):
+    """Energy lost is work of elastic damping, but for a residual that falls with the step, from the frames."""
+    residuals = []
+    for h in (4e-4, 2e-4):
+        sim, _ = deformed(name, "rk4")
+        sim.timestep = h
+        before = sum(sim.energy())
+        report = sim.run(0.04, sample=0.04, ledger=True).energy_report()
+        residuals.append(abs(report.residual[-1]))
+        assert before - sum(sim.energy()) > 0.05
+    assert residuals[0] < 2e-6
+    assert residuals[1] < 0.6 * residuals[0]
 
 
 def test_a_snapshot_returns_to_the_frames():
