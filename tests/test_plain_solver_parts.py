@@ -17,9 +17,10 @@ from scipy.spatial.transform import Rotation
 
 import saltus
 from saltus.contact.broad.found_pairs import find_pairs
+from saltus.contact.broad.grid import join_pairs
 from saltus.contact.convex.search import penetration
 from saltus.contact.convex.search.pair_area import KIND2, PAIR_NUMBERS, VERTEX_NUMBERS, find_vertex
-from saltus.contact.counts import NCON, NFLEXDOF, NFOUND
+from saltus.contact.counts import NCON, NFLEXDOF, NFOUND, NLOST
 from saltus.contact.event import gap_functions
 from saltus.contact.flex import contact_reduction
 from saltus.contact.pairs import contact_pairs
@@ -29,11 +30,14 @@ from saltus.integrate.implicit import discrete
 from saltus.model.compile.constraints import broad
 from saltus.model.enums import BLOCKS, BOX, CAPSULE, CYLINDER, ROWS, SPHERE
 from saltus.model.fields.constraint.cone import BILATERAL, BOUNDED, COULOMB, UNILATERAL
+from saltus.number.threads.team import RESULT, place_of
+from saltus.simulate.engine import loops
 from saltus.solve.cone import problem
 from saltus.solve.cone.residual import residual, velocity
 from saltus.solve.impact import problem as problem_of_impact
 from saltus.solve.impact import tangential
 from saltus.solve.soft.trees import tree_blocks
+from saltus.solve.status import DIVERGED
 from saltus.solve.stepping import least_forces, nonlinear_gauss_seidel
 
 
@@ -206,7 +210,10 @@ def test_contacts_that_are_kept_of_many(seed):
 @pytest.mark.parametrize("direction", [way for way in itertools.product((-1, 0, 1), repeat=3) if any(way)])
 def test_a_second_point_of_a_segment(direction):
     """The difference of a sphere's core and a capsule's has one, wherever it points, and of two spheres' none."""
-    turn = Rotation.align_vectors([np.array(direction, float)], [[0.0, 0.0, 1.0]])[0].as_matrix()
+    z = np.array(direction) / np.linalg.norm(direction)
+    x = np.cross(np.roll(z, 1) + (np.ptp(z) == 0.0) * np.array([1.0, 0.0, 0.0]), z)
+    x /= np.linalg.norm(x)
+    turn = np.transpose([x, np.cross(z, x), z])  # without rounding along axes
     for end in (1.0, -1.0):
         area, points = Area([np.nan] * PAIR_NUMBERS), Area([np.nan] * 4 * VERTEX_NUMBERS)
         numbers = [*turn.ravel(), 0.1, 0.2, 0.3, 0.1, 0, 0, 0.1, 0.5, 0, SPHERE, CAPSULE, -1, -1, -1, -1]
@@ -286,6 +293,33 @@ def test_lists_of_found_contacts(monkeypatch, seed):
         runs = [pair for k, pair in enumerate(between) if k == 0 or pair != between[k - 1]]
         assert d.count[NFLEXDOF] == sum(6 * (a > 0) + 6 * (b > 0) for a, b in runs) and len(runs) < count
         sim.qpos.reshape(-1, 7)[:, :3] += rng.uniform(-0.05, 0.05, (16, 3))
+
+
+def test_parts_of_a_list_of_pairs_are_joined():
+    """Those of three threads in their order; what the list has no room for is counted."""
+    for most, lost in ((9, 0), (7, 2)):
+        keys, room = [[1, 2, 3], [4, 5], [6, 7, 8, 9]], max(most, 4)
+        m = SimpleNamespace(nfound=room, layout=SimpleNamespace(features={"threads"}))
+        d = SimpleNamespace(found_key=np.zeros(3 * room, int), found_count=[3], count={NLOST: 0}, team={})
+        for part, own in enumerate(keys):
+            d.found_key[part * room : part * room + len(own)] = own
+            d.team[place_of(part, RESULT)] = part * room + len(own)
+        plain(join_pairs)(m, d, 3)
+        assert d.found_key[: d.found_count[0]].tolist() == list(range(1, 10 - lost))
+        assert d.count[NLOST] == min(lost, 1)  # one for each part that did not have room
+
+
+FALLING_APART = """<mujoco><option timestep=".01"/><worldbody><body><joint type="slide" damping="-200"/>
+<geom size=".1" mass="1"/></body></worldbody></mujoco>"""
+
+
+def test_samples_of_a_motion_that_diverges():
+    """They end with the status that says so, whatever the slopes at the start were."""
+    sim = saltus.Simulation(FALLING_APART, "dopri5")
+    sim.qvel[0] = 1.0
+    times, out = np.array([0.05, 0.5]), np.zeros((2, 3))
+    found = loops.recorder(sim.integrator)(sim.engine.m, sim.engine.d, times, 0, 10000, *sim.integrator.parameters, out)
+    assert found == (1, DIVERGED)
 
 
 # ---------------------------------------------------------------- forces

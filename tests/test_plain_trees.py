@@ -4,6 +4,8 @@ Laws: independence of groups of one phase, for all pairs of trees that rows coup
 the longest axis; sums over rows of Jacobians by NumPy, to rounding.
 """
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from helpers import many_trees, solvers
@@ -15,7 +17,7 @@ from saltus.contact.counts import NBLOCK, NISLAND
 from saltus.contact.rows.blocks import times_block
 from saltus.model.compile.constraints import many_trees as trees_together
 from saltus.solve.soft.discrete_rows import softening
-from saltus.solve.soft.trees import domains
+from saltus.solve.soft.trees import block_factor, domains
 from saltus.solve.soft.trees.couplings import couplings
 
 
@@ -84,6 +86,51 @@ def test_domains_of_islands(crowded):
 
 def blocks_of(d, island):
     return d.island_block[d.island_blockadr[island] : d.island_blockadr[island + 1]]
+
+
+@pytest.mark.parametrize("strength", [0.05, 0.9])
+@pytest.mark.parametrize("dofs", [[6, 6, 6], [6, 2, 6, 3], [2, 1, 6, 6]])
+def test_factors_of_blocks(dofs, strength):
+    """Trees that all touch: D̂_b = D_b - Σ L_ba D̂_a⁻¹ L_baᵀ = C Cᵀ, or D_b where that would lose definiteness.
+
+    G = C⁻¹ is upper triangular, and G H Gᵀ = K + Kᵀ + E with K the pairs' blocks and the unit matrix.
+    """
+    rng, count, first = np.random.default_rng(0), len(dofs), np.cumsum([0, *dofs])
+    pairs = [(a, b) for b in range(count) for a in range(b)]
+    m = SimpleNamespace(tree_dofnum=dofs, tree_dofadr=first, nv=first[-1], nsolvertree=count)
+    m.tree_blockadr = np.cumsum([0, *(n * n for n in dofs)])
+    d = SimpleNamespace(time=np.float64(0.0), block_scratch=np.zeros(36), near_tree=[a for a, _ in pairs])
+    d.near_adr = np.cumsum([0, *range(count)])
+    d.near_place = np.cumsum([0, *(dofs[a] * dofs[b] for a, b in pairs)])
+    d.tree_hessian, d.tree_factor, d.tree_rest = np.full((3, m.tree_blockadr[-1]), np.nan)
+    d.pair_hessian, d.pair_factor = np.full((2, d.near_place[-1]), np.nan)
+    D, L = [], {}
+    for b, n in enumerate(dofs):
+        J = 0.2 * rng.normal(size=(n, n))
+        D.append(np.eye(n) + J @ J.T)
+        d.tree_hessian[m.tree_blockadr[b] :][: n * n] = np.triu(D[b]).T.ravel()
+    for p, (a, b) in enumerate(pairs):
+        L[b, a] = strength * np.eye(dofs[b], dofs[a])
+        d.pair_hessian[d.near_place[p] :][: L[b, a].size] = L[b, a].T.ravel()
+    H = many_trees.dense_hessian(m, d)
+    fallen = 0
+    for b, n in enumerate(dofs):
+        with np.errstate(over="ignore", invalid="ignore"):  # where elimination is given up
+            plain(block_factor.factor_tree)(m, d, b, n)
+        G = [d.tree_factor[m.tree_blockadr[a] :][: k * k].reshape(k, k).T for a, k in enumerate(dofs)]
+        S = sum((L[b, a] @ G[a].T @ G[a] @ L[b, a].T for a in range(b)), np.zeros((n, n)))
+        wanted = D[b] - S
+        if np.linalg.eigvalsh(wanted)[0] < 1e-9:
+            wanted, fallen = D[b], fallen + 1
+        np.testing.assert_allclose(np.linalg.inv(G[b].T @ G[b]), wanted, rtol=0, atol=1e-12)
+        np.testing.assert_array_equal(np.tril(G[b], -1), 0.0)
+    assert (fallen > 0) == (strength > 0.5)
+    E = many_trees.dense(m, d.tree_rest, d.pair_factor, d.near_adr, d.near_tree, d.near_place)
+    E[: dofs[0], : dofs[0]] = -np.eye(dofs[0])  # of a tree without lower ones it is not kept
+    whole = np.zeros((m.nv, m.nv))
+    for b, n in enumerate(dofs):
+        whole[first[b] : first[b] + n, first[b] : first[b] + n] = G[b]
+    np.testing.assert_allclose(whole @ H @ whole.T, E + 2 * np.eye(m.nv), rtol=0, atol=1e-11)
 
 
 def test_springs_and_dampers_soften_rows():

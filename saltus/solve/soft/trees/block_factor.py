@@ -85,11 +85,11 @@ def factor_tree(m, d, b, n):
         return
     for p in range(first, last):
         scale_columns(m, d, p, n)
-    # D̂_b, or D_b in the lanes where it has lost too many digits
+    # D̂_b, or D_b in the lanes where it has lost too many digits, or where elimination has overflown
     subtract_squares(m, d, b, n, zero + 1.0)
-    largest = factor_and_rest(d, place, n)
-    if any_lane(largest > LARGEST):
-        subtract_squares(m, d, b, n, where(largest > LARGEST, zero, zero + 1.0))
+    kept = where(factor_and_rest(d, place, n) <= LARGEST, zero + 1.0, zero)
+    if any_lane(kept < 0.5):
+        subtract_squares(m, d, b, n, kept)
         factor_and_rest(d, place, n)
     for p in range(first, last):
         scale_rows(m, d, p, n, place)
