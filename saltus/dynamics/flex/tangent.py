@@ -34,7 +34,7 @@ def flex_tangent(m, d, stiffness, damping, pressure):
     the inertia stays positive definite for bodies with up to a few tens of edges at a vertex.
 
     Reads flexedge_length, flexedge_pull and flexedge_drag. Writes flexedge_gain, flexedge_hold, flexedge_axial
-    [nflexedge], metric_stiffness and metric_damping.
+    [nflexedge], metric_stiffness, metric_damping, metric_reference and metric_coupling.
     """
     d.metric_stiffness = 0.0 * d.time + stiffness
     d.metric_damping = 0.0 * d.time + damping

@@ -66,8 +66,8 @@ SIZE_FIELDS = (
     ),
     _model("n", "meshdegmax polygonmax conmax arena", READ, "memory for the pairs that MuJoCo's functions collide"),
     _model("n", "buffer jmax", UNUSED, MEMORY),
-    _model("n", "numeric text", UNUSED, NAMED),
-    _model("n", "tuple", READ, SIZES),
+    _model("n", "numeric", UNUSED, NAMED),
+    _model("n", "text tuple", READ, SIZES),
     _model("nuser_", "actuator body cam geom jnt sensor site tendon", UNUSED, NAMED),
 )
 OBJECT_FIELDS = (
@@ -88,8 +88,8 @@ OBJECT_FIELDS = (
         UNUSED,
         NAMED,
     ),
-    _model("numeric_", "adr data size", READ, f"torques of motors by speed; else {NAMED}"),
-    _model("text_", "adr data size", UNUSED, f"{NAMED}; texts hold settings of the lab"),
+    _model("numeric_", "adr data size", READ, f"torques of motors by speed, curves of cams; else {NAMED}"),
+    _model("text_", "adr data size", READ, f"the release whose semantics a model has; else {NAMED}"),
     _model("tuple_", "adr objid objprm objtype size", READ, f"losses of drives; else {NAMED}"),
 )
 TREE_FIELDS = (
