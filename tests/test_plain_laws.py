@@ -17,6 +17,7 @@ from helpers.plain_python import plain_python
 from helpers.seams import ROW, TWO, World, box, crossing, lattice
 
 import saltus
+from saltus.model.compile.constraints import broad
 from saltus.model.event_enums import SLIP, STICK
 from saltus.number.functions import sqrt, where
 from saltus.simulate.analysis.current_contacts import touching
@@ -64,6 +65,23 @@ def test_forces_of_geoms_that_stick(cone):
         sim.step(2)
         np.testing.assert_allclose(sim.qvel, d.qvel, rtol=0, atol=1e-8)
     assert pulls
+
+
+def test_geoms_that_stick_and_are_found(monkeypatch):
+    """Pairs that are found at run time have MuJoCo's attraction, too, of bodies in trees and of the world."""
+    monkeypatch.setattr(broad, "MOST_LISTED", 0)
+    m = complete(sticky(3, "elliptic"))
+    d, sim, rng, pulled = mujoco.MjData(m), saltus.Simulation(saltus.load(m)), np.random.default_rng(6), 0.0
+    assert "broad" in sim.engine.m.layout.features
+    for _ in range(4):
+        state = near(m, rng, 0.03)
+        d.qpos[:], d.qvel[:] = state["qpos"], state["qvel"]
+        mujoco.mj_forward(m, d)
+        put(sim, d)
+        np.testing.assert_allclose(sim.data.qfrc_adhesion, d.qfrc_adhesion, rtol=0, atol=1e-11)
+        np.testing.assert_allclose(sim.data.qacc, d.qacc, rtol=0, atol=1e-8 * abs(d.qacc).max())
+        pulled = max(pulled, abs(d.qfrc_adhesion).max())
+    assert pulled > 0.1
 
 
 # ---------------------------------------------------------------- users' laws
