@@ -30,6 +30,7 @@ WRAP_JOINT, WRAP_PULLEY, WRAP_SITE, WRAP_SPHERE, WRAP_CYLINDER = range(1, 6)
 
 # codes in body_treeid of bodies outside trees, if trees may sleep: fixed; fixed and carrying trees; moved from outside
 STILL, CARRIER, MOVED = -1, -2, -3
+BAND = 20  # positions by which coupled degrees of freedom of a rod may differ: six vertices of a folded one
 MINAWAKE = 10  # steps in which a tree has to be slow before it may fall asleep (mjMINAWAKE)
 
 # places in hard_count and impact_count

@@ -17,6 +17,8 @@ from saltus.number.functions import MINVAL, maximum, sqrt
 from saltus.number.kernels import kernel, only_with
 from saltus.spatial.vectors import add3, add_scaled3, cross, dot3, scale3, sub3
 
+ROWS = 4  # of the tangent's root: three of the spring, one of the damper
+
 
 @only_with("dihedral")
 @kernel
@@ -196,27 +198,30 @@ def across_axis(t, w):
 def dihedral_blocks(m, d):
     """Add the diagonal blocks of dihedrals to flexvert_block [nflexvert, 6]."""
     zero = 0.0 * d.time
-    one = zero + 1.0
     for k in range(m.ndihedral):
         both = bends(m, d, k)
-        t, stiff = axis(both), torsional_stiffness(m, k)
-        for c in range(3):
-            # row c of the derivative of R u₁ - u₂ across the middle segment
-            w = across_axis(t, (one if c == 0 else zero, one if c == 1 else zero, one if c == 2 else zero))
-            x, y = m.dihedral_stiffness[k, 0] / stiff, m.dihedral_stiffness[k, 1] / stiff
-            back = sub3(scale3(x, w), scale3(y, cross(t, w)))
-            first, last = unscaled(m, k, both, 0, back), unscaled(m, k, both, 1, scale3(-1.0, w))
-            add_row_blocks(m, d, k, both, first, last, 2.0 * stiff * d.metric_stiffness * m.flex_spring)
-        first, last = turn_slopes(m, k, both)
-        add_row_blocks(m, d, k, both, first, last, 2.0 * stiff * d.metric_damping * m.dihedral_rayleigh[k])
+        for r in range(ROWS):
+            row, weight = tangent_row(m, d, k, both, r)
+            for i in range(4):
+                add_to_block(d, m.dihedral_vert[k, i], row[i], row[i], weight, zero)
 
 
 @kernel
-def add_row_blocks(m, d, k, both, first, last, weight):
-    """Add weight g gᵀ at each vertex of dihedral k, g its part of (dκ₁/dx)ᵀ first + (dκ₂/dx)ᵀ last."""
+def tangent_row(m, d, k, both, r):
+    """Row r of the tangent's root of dihedral k, a vector for each vertex, and the weight of its square."""
     zero = 0.0 * d.time
-    one, two = bend_pull(both[0], first), bend_pull(both[1], last)
-    fa, fb, fc = one[0], add3(one[1], two[0]), two[1]
-    for i in range(4):
-        g = fa if i == 0 else sub3(fa, fb) if i == 1 else sub3(fb, fc) if i == 2 else fc
-        add_to_block(d, m.dihedral_vert[k, i], g, g, weight, zero)
+    one = zero + 1.0
+    t, stiff = axis(both), torsional_stiffness(m, k)
+    # row r of the derivative of R u₁ - u₂ across the middle segment
+    w = across_axis(t, (one if r == 0 else zero, one if r == 1 else zero, one if r == 2 else zero))
+    x, y = m.dihedral_stiffness[k, 0] / stiff, m.dihedral_stiffness[k, 1] / stiff
+    back = sub3(scale3(x, w), scale3(y, cross(t, w)))
+    first, last = unscaled(m, k, both, 0, back), unscaled(m, k, both, 1, scale3(-1.0, w))
+    weight = 2.0 * stiff * d.metric_stiffness * m.flex_spring
+    # or that of the damper
+    if r == ROWS - 1:
+        first, last = turn_slopes(m, k, both)
+        weight = 2.0 * stiff * d.metric_damping * m.dihedral_rayleigh[k]
+    before, after = bend_pull(both[0], first), bend_pull(both[1], last)
+    fa, fb, fc = before[0], add3(before[1], after[0]), after[1]
+    return (scale3(-1.0, fa), sub3(fa, fb), sub3(fb, fc), fc), weight

@@ -40,6 +40,7 @@ def flex_tangent(m, d, stiffness, damping, pressure):
     d.metric_damping = 0.0 * d.time + damping
     d.metric_reference = d.metric_stiffness
     d.metric_coupling = 0.0 * d.time + 1.0
+    mark_band(m, d)
     for k in range(m.nflexedge):
         square = d.flexedge_length[k] * d.flexedge_length[k]
         # a spring's k L₀/L³: with its tension k (1 - L₀/L) in the second sum this gives k along the edge
@@ -49,6 +50,13 @@ def flex_tangent(m, d, stiffness, damping, pressure):
         # tension, and compression up to its bound
         least = 0.0 * square - pressure * lighter_mass(m, k)
         d.flexedge_hold[k] = maximum(stiffness * (d.flexedge_pull[k] + d.flexedge_drag[k]), least)
+
+
+@only_with("rodband")
+@kernel
+def mark_band(m, d):
+    """Say that the couplings along rods (`saltus.solve.implicit.rod_band`) are to be computed anew."""
+    d.band_fresh[0] = 1
 
 
 @only_with("flex")
@@ -62,6 +70,7 @@ def flex_metric(m, d, stiffness, damping):
     d.metric_damping = 0.0 * d.time + damping
     d.metric_reference = d.metric_stiffness
     d.metric_coupling = 0.0 * d.time
+    mark_band(m, d)
     for k in range(m.nflexedge):
         zero = 0.0 * d.flexedge_length[k]
         d.flexedge_axial[k] = d.flexedge_hold[k] = zero

@@ -43,6 +43,11 @@ MODEL = {
     **ints("rodtwist_edge", "rodtwist_plastic", shape=("nrodtwist",)),
     **reals("rodtwist_stiffness", "rodtwist_damping", shape=("nrodtwist", 3)),
     **reals("rodtwist_rest", shape=("nrodtwist", 4)),
+    # bands of rods: position of each degree of freedom, -1 for none; of positions: degree of freedom, and the first
+    # position of the rod
+    **ints("nband", "nv_band"),
+    **ints("dof_band", shape=("nv_band",)),
+    **ints("band_dof", "band_first", shape=("nband",)),
     # interpolated bodies (see `saltus.model.flex.cells`), whose nodes are vertices after all others. Order of cells, 0
     # without interpolation; first node; nodes along each axis. Vertices: addresses of their nodes and weights, place
     # with cells of length 1; elements: first and last nodes that move them. Cells: nodes, with places at rest (m) and

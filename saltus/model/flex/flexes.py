@@ -11,6 +11,7 @@ import mujoco
 import numpy as np
 
 from saltus.model.enums import ROPE, SHEET, SOLID
+from saltus.model.flex.bands import bands
 from saltus.model.flex.cells import cells
 from saltus.model.flex.contacts import elements, runs
 from saltus.model.flex.mujoco_contacts import skins
@@ -72,6 +73,8 @@ def flexes(m: mujoco.MjModel, left_out: frozenset[str] = frozenset()) -> Flexes:
     sizes = {"nflexvert": "flexvert_bodyid", "nflexedge": "flexedge_vert", "ntriangle": "triangle_edge"}
     sizes |= {"ntetrahedron": "tetrahedron_edge", "nbend": "bend_vert", "nrod": "rod_vert"}
     sizes |= {"ndihedral": "dihedral_vert", "nrodedge": "rodedge_vert", "nrodtwist": "rodtwist_edge"}
+    values |= bands(m, values)
+    sizes |= {"nband": "band_dof", "nv_band": "dof_band"}
     values |= elements(m, chosen) | {"flex_skin": skins(m)[list(chosen)]}
     sizes |= {"nflex": "flex_dim", "nflexelem": "flexelem_vert"}
     counts = {size: len(values[name]) for size, name in sizes.items()}
@@ -84,7 +87,7 @@ def flexes(m: mujoco.MjModel, left_out: frozenset[str] = frozenset()) -> Flexes:
         values["flexvert_pos"] += list(m.flex_node)
         counts["nflexvert"] += m.nflexnode
     words = {"flex": "nflexvert", "flexcell": "nflexvert_cell", "flexrod": "nrod", "dihedral": "ndihedral"}
-    words |= {"rodtwist": "nrodtwist"}
+    words |= {"rodtwist": "nrodtwist", "rodband": "nband"}
     counts |= numbers
     return Flexes(values | more, counts, {word for word, size in words.items() if counts[size]})
 

@@ -13,7 +13,7 @@ from saltus.contact.counts import NBLOCK, NROW
 from saltus.contact.rows.blocks import times_rows
 from saltus.contact.rows.cost import constraint_forces
 from saltus.number.conditions import has
-from saltus.number.functions import any_lane
+from saltus.number.functions import any_lane, maximum
 from saltus.number.kernels import kernel
 from saltus.solve.implicit.implicit_operator import metric_factor, metric_times
 from saltus.solve.implicit.pcg import pcg
@@ -60,7 +60,7 @@ def balance_change(m, d, live, tolerance):
         metric_factor(m, d)
         slope, size = pcg(m, d, live, tolerance, enough)
         if k == 0:
-            enough = DECREASE * DECREASE * size
+            enough = maximum(DECREASE * DECREASE * size, lost)  # what rounding leaves cannot be decreased
         live = live & (size > enough)
         if not any_lane(live):
             break

@@ -5,8 +5,8 @@
 M, with the joint terms on its diagonal, is stored like the inertia; K and D are of deformable bodies (see
 `saltus.dynamics.flex.tangent`), W are the curvatures of constraint rows at row_residual (see
 `saltus.contact.rows.cost`). A is applied as an operator, never assembled. The preconditioner is A restricted
-to the pattern of M, and on lone bodies to their diagonal blocks: exact without deformable bodies if rows act on one
-branch each.
+to the pattern of M, on lone bodies to their diagonal blocks, and on rods to a band (see `rod_band`): exact without
+other deformable bodies if rows act on one branch each.
 """
 
 from saltus.contact.counts import NBLOCK
@@ -18,6 +18,14 @@ from saltus.dynamics.flex.twist_tangent import twist_diagonal
 from saltus.dynamics.tree.factor import factor_in_place, multiply, solve
 from saltus.number.conditions import has
 from saltus.number.kernels import kernel, only_with
+from saltus.solve.implicit.rod_band import (
+    add_to_band,
+    all_in_band,
+    begin_band,
+    factor_band,
+    in_band,
+    solve_band,
+)
 from saltus.spatial.motions import velocity_at
 from saltus.spatial.vectors import dot3, sub3
 
@@ -57,11 +65,13 @@ def metric_factor(m, d):
     for k in range(m.nC):
         d.qLD[k] = d.M[k]
     begin_blocks(m, d, d.M)
+    begin_band(m, d)
     vertex_entries(m, d)
     row_entries(m, d)
     factor_in_place(m, d)
+    factor_band(m, d)
     for b in range(m.nbody):
-        if m.body_dofnum[b] > 0 and stands_alone(m, m.body_dofadr[b]):
+        if has_own_block(m, b):
             factor_block(d, m.body_dofadr[b], m.body_dofnum[b])
 
 
@@ -82,6 +92,14 @@ def stands_alone(m, i):
 
 
 @kernel(inline=True)
+def has_own_block(m, b):
+    """Whether body b moves, stands alone, and is no vertex in the band of a rod."""
+    if m.body_dofnum[b] == 0 or not stands_alone(m, m.body_dofadr[b]):
+        return False
+    return not (has(m, "rodband") and in_band(m, b))
+
+
+@kernel(inline=True)
 def first_dof(m, i):
     """The first degree of freedom of i's body."""
     return m.body_dofadr[m.dof_bodyid[i]]
@@ -96,6 +114,8 @@ def add_entry(m, d, i, j, value):
         first = first_dof(m, i)
         if j >= first:
             d.metric_block[i, j - first] = d.metric_block[i, j - first] + value
+        elif has(m, "rodband"):
+            add_to_band(m, d, i, j, value)
     else:
         for k in range(m.M_rowadr[i], m.M_rowadr[i] + m.M_rownnz[i]):
             if m.M_colind[k] == j:
@@ -149,7 +169,8 @@ def vertex_entry(m, d, v):
 def row_entries(m, d):
     """Add Jᵀ W J of soft rows to the preconditioner; nothing under event location.
 
-    Tendons across branches add only the diagonal, since a part of their block may be indefinite.
+    Tendons across branches add only the diagonal, since a part of their block may be indefinite; edges of rods in a
+    band add all of it.
     """
     if has(m, "event"):
         return
@@ -157,7 +178,7 @@ def row_entries(m, d):
         block_weight(m, d, b)
         dim = d.block_dim[b]
         place, first = d.block_J[b], d.block_dofs[b]
-        diagonal = dim == 1 and d.block_fill[b]
+        diagonal = dim == 1 and d.block_fill[b] and not all_in_band(m, d, first, d.block_num[b])
         for c in range(d.block_num[b]):
             for e in range(c if diagonal else 0, c + 1):
                 value = 0.0 * d.time
@@ -196,8 +217,9 @@ def metric_solve(m, d, r, z):
         z[i] = r[i]
     solve(m, d, z)
     for b in range(m.nbody):
-        if m.body_dofnum[b] > 0 and stands_alone(m, m.body_dofadr[b]):
+        if has_own_block(m, b):
             solve_block(d, r, z, m.body_dofadr[b], m.body_dofnum[b])
+    solve_band(m, d, r, z)
 
 
 @kernel(inline=True)

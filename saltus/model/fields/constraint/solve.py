@@ -1,5 +1,6 @@
 """Options, and work of the solvers of soft constraints and implicit forces."""
 
+from saltus.model.enums import BAND
 from saltus.number.structs import ints, lane_reals, reals
 
 MODEL = {  # fixed
@@ -41,7 +42,7 @@ SCRATCH = {  # scratch
     # damping (s), of reference twists of rods (s²), of what couples these with turns; residual forces (N, N m), Newton
     # step (m/s², rad/s²) and its product with A, gradient, search direction and its product with A; of the conjugate
     # gradients: residual, preconditioned residual, direction, product with A; blocks of the preconditioner, lower
-    # triangles by rows
+    # triangles by rows, and its bands along rods, whole and without constraint rows
     **reals("metric_stiffness", "metric_damping", "metric_reference", "metric_coupling"),
     **reals(
         *["metric_force", "metric_change", "metric_product", "metric_gradient", "metric_search", "metric_image"],
@@ -49,6 +50,8 @@ SCRATCH = {  # scratch
         shape=("nv_pcg",),
     ),
     **reals("metric_block", shape=("nv_pcg", 3)),
+    **reals("metric_band", "metric_couplings", shape=("nband_pcg", BAND + 1)),
+    **ints("band_fresh", shape=("nband_flag",)),  # 1 where the couplings are those of another matrix
     **reals("qfrc_spring_slope", shape=("nv_pcg",)),  # -d(forces of springs and servos)/dq, N/m, N m
     **reals("constrained"),  # 1 where any row is active, else 0
     **reals("qfrc_constraint", shape=("nv_constraint",)),
