@@ -4,6 +4,7 @@ Scenes, references and tolerances are those of `helpers.truth_scenes`, which als
 world, of spheres and boxes on a floor and a table, is tried under every law in every run of the tests.
 """
 
+import itertools
 from pathlib import Path
 
 import pytest
@@ -22,8 +23,8 @@ PAGE = Path(__file__).resolve().parents[1] / "docs/reference/truth.md"
 
 def cells(scenes, small):
     """Parameters: law, scene, shape; what is known to be wrong must fail."""
-    for law in LAWS:
-        for scene in scenes:
+    for law, scene in itertools.product(LAWS, scenes):
+        if truth.tried(law, scene) and (small or law.integrator != "radau"):
             for shape in scene.shapes:
                 if small and shape not in (*SMALL, ""):
                     continue
@@ -81,7 +82,7 @@ def others():
     """Scenes of one body alone, beside those of the small world."""
     for law in LAWS:
         for scene in [*PAIRS, *MOVERS]:
-            if scene.shapes == ("",) and scene not in CORE:
+            if scene.shapes == ("",) and scene not in CORE and truth.tried(law, scene):
                 refused = (law.name, scene.name) in REFUSED and law.name not in SELDOM
                 slow = [] if refused else [pytest.mark.slow]
                 yield pytest.param(law, scene, marks=slow, id=f"{law.name}-{scene.name}")
