@@ -99,7 +99,7 @@ def settled(k: int) -> Callable[[], saltus.Simulation]:
 
 def hard_table() -> dict[str, Scene]:
     """Scenes of hard contact."""
-    located, rk4, stepped = truth_scenes.LAWS[3:]
+    located, rk4, stepped = (law for law in truth_scenes.LAWS if law.hard)
     sphere, block = (hard_models.floor(body, friction=0.2) for body in (hard_models.SPHERE, hard_models.BLOCK))
     oblique = hard_models.OBLIQUE
     found: dict[str, Scene] = {
