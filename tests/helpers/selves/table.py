@@ -181,8 +181,8 @@ DYNAMICS = {
     "dynamics.flex.cells": {"rotation": Row("R", factor=1e8, why="ends at angles below 1e-9")},
     "dynamics.flex.rods": {
         "damped": Row("(v3) v3"),
-        "energy_of": Row("v3", shape=_segments),
-        "energy_slope": Row("v3", shape=_segments),
+        "square_of": Row("v3", shape=_segments),
+        "square_slope": Row("v3", shape=_segments),
         "row": Row("v3 v3 + v3 v3 n2,-2"),
     },
     "dynamics.fluid.force": {"_resistance": Row("0+ 0+3 v3"), "stream": Row("0+3 v3")},
