@@ -440,8 +440,8 @@ def test_explained_survivors_are_in_the_sources():
         path, begun = PACKAGE / entry["file"], entry["before"][:12]
         lines = path.read_text(encoding="utf-8").splitlines()
         near = {k + n for k, line in enumerate(lines, 1) if begun in line for n in range(5)}
-        made = [fault(path, k) for k, (_, line) in enumerate(places_in(path)) if line in near]
-        same = [x for x in made if x and mutants.is_explained(Path(entry["file"]), x, [entry])]
+        made = (fault(path, k) for k, (_, line) in enumerate(places_in(path)) if line in near)
+        same = any(x and mutants.is_explained(Path(entry["file"]), x, [entry]) for x in made)
         assert same, f"no such fault any more: {entry}"
         assert len(entry["reason"]) > 20
 
