@@ -1,4 +1,4 @@
-"""The energy-momentum method: an implicit step of any size that conserves energy and momenta of mechanisms.
+"""The energy-momentum method: an implicit step that conserves energy and momenta of mechanisms exactly.
 
     (p' - p + ψ × p̄)/h = D + f(q_m, v_m) + f_e + Jᵀ f_c(J a),   v' = v + h a,   q' = q ⊕ h v_m,   v_m = (v + v')/2
 
@@ -20,7 +20,7 @@ contact is implicit, like everything else. The equations are solved by a simplif
 matrix M + h²/4 K + h/2 D, K and D of deformable bodies, joints and their servos; other forces enter the residual
 alone. Without deformable bodies and constraint rows, Broyden's method improves the steps, and where that does not
 suffice, the matrix is found by differences. Actuator states are predicted at the midpoint and then advanced with their
-rates there.
+rates there. The equations have a solution that Newton's method finds in steps of up to about a radian of rotation.
 """
 
 from saltus.contact.counts import NBLOCK, NLOST
