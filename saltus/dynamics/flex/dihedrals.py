@@ -12,7 +12,7 @@ stiffness G J/(2 l) over the middle segment's length l. Damping resists the rate
 """
 
 from saltus.dynamics.flex.elements import add_to_block
-from saltus.dynamics.flex.rods import SMOOTH, bend_between, bend_pull, bend_rate
+from saltus.dynamics.flex.rods import SMOOTH, along_axis, bend_between, bend_pull, bend_rate
 from saltus.number.functions import MINVAL, maximum, sqrt
 from saltus.number.kernels import kernel, only_with
 from saltus.spatial.vectors import add3, add_scaled3, cross, dot3, scale3, sub3
@@ -209,11 +209,9 @@ def dihedral_blocks(m, d):
 @kernel
 def tangent_row(m, d, k, both, r):
     """Row r of the tangent's root of dihedral k, a vector for each vertex, and the weight of its square."""
-    zero = 0.0 * d.time
-    one = zero + 1.0
     t, stiff = axis(both), torsional_stiffness(m, k)
     # row r of the derivative of R u₁ - u₂ across the middle segment
-    w = across_axis(t, (one if r == 0 else zero, one if r == 1 else zero, one if r == 2 else zero))
+    w = across_axis(t, along_axis(d, r))
     x, y = m.dihedral_stiffness[k, 0] / stiff, m.dihedral_stiffness[k, 1] / stiff
     back = sub3(scale3(x, w), scale3(y, cross(t, w)))
     first, last = unscaled(m, k, both, 0, back), unscaled(m, k, both, 1, scale3(-1.0, w))

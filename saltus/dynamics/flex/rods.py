@@ -237,6 +237,14 @@ def add_rods_tangent(m, d):
         pull(m, d, k, rod, resisted(m, d, k, rod, curvature_rate(m, d, k, rod)), d.flexvert_damper)
 
 
+@kernel(inline=True)
+def along_axis(d, c):
+    """The unit vector along axis c."""
+    zero = 0.0 * d.time
+    one = zero + 1.0
+    return one if c == 0 else zero, one if c == 1 else zero, one if c == 2 else zero
+
+
 @only_with("flexrod")
 @kernel
 def rod_blocks(m, d):
@@ -248,7 +256,7 @@ def rod_blocks(m, d):
         bend, chi, slope_a, slope_b, a, b = rod
         for c in range(3):
             # row c of dκ/dx of each vertex, and the same weighted by the stiffness and damping
-            w = (one if c == 0 else zero, one if c == 1 else zero, one if c == 2 else zero)
+            w = along_axis(d, c)
             heavy = resisted(m, d, k, rod, w)
             first = row(w, bend, chi, slope_a, b, 2.0), row(heavy, bend, chi, slope_a, b, 2.0)
             last = row(w, bend, chi, slope_b, a, -2.0), row(heavy, bend, chi, slope_b, a, -2.0)

@@ -7,7 +7,7 @@ dampers is exact. It is positive semidefinite.
 """
 
 from saltus.dynamics.flex.elements import add_to_block
-from saltus.dynamics.flex.rods import bend_pull, bend_rate, damped
+from saltus.dynamics.flex.rods import along_axis, bend_pull, bend_rate, damped
 from saltus.dynamics.flex.twist import (
     add_torque,
     bend_of,
@@ -128,7 +128,7 @@ def twist_blocks(m, d):
         rod, e = bend_of(m, d, k), m.rodtwist_edge[k]
         for c in range(3):
             # row c of dκ/dx, and the same weighted by stiffness and damping
-            w = (one if c == 0 else zero, one if c == 1 else zero, one if c == 2 else zero)
+            w = along_axis(d, c)
             add_pair_blocks(m, d, e, bend_pull(rod, w), bend_pull(rod, resisted(m, d, k, rod, w)), one)
         drag = 2.0 * d.metric_damping * m.rodtwist_damping[k, 2]
         slopes = reference_slopes(rod)

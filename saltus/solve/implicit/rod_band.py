@@ -10,7 +10,7 @@ metric_band [nband, BAND + 1] holds the entries of each position with itself and
 
 from saltus.contact.rows.blocks import chained_dof
 from saltus.dynamics.flex.dihedrals import ROWS, bends, tangent_row
-from saltus.dynamics.flex.rods import bend_pull, curvature
+from saltus.dynamics.flex.rods import along_axis, bend_pull, curvature
 from saltus.dynamics.flex.rods import resisted as resisted_bend
 from saltus.dynamics.flex.twist import bend_of, reference_slopes
 from saltus.dynamics.flex.twist_tangent import resisted as resisted_twist
@@ -61,13 +61,13 @@ def rod_couplings(m, d):
         rod = curvature(m, d, k)
         verts = m.rod_vert[k, 0], m.rod_vert[k, 1], m.rod_vert[k, 2]
         for c in range(3):
-            w = (one if c == 0 else zero, one if c == 1 else zero, one if c == 2 else zero)
+            w = along_axis(d, c)
             couple_three(m, d, verts, bend_pull(rod, w), bend_pull(rod, resisted_bend(m, d, k, rod, w)), one)
     for k in range(m.nflexedge):
         u, v, span = m.flexedge_vert[k, 0], m.flexedge_vert[k, 1], d.flexedge_span[k]
         couple(m, d, v, u, span, span, -d.flexedge_axial[k])
         for c in range(3):
-            w = (one if c == 0 else zero, one if c == 1 else zero, one if c == 2 else zero)
+            w = along_axis(d, c)
             couple(m, d, v, u, w, w, -d.flexedge_hold[k])
     dihedral_couplings(m, d)
     twist_couplings(m, d)
@@ -96,7 +96,7 @@ def twist_couplings(m, d):
         rod, e = bend_of(m, d, k), m.rodtwist_edge[k]
         verts = m.rodedge_vert[e - 1, 0], m.rodedge_vert[e, 0], m.rodedge_vert[e, 1]
         for c in range(3):
-            w = (one if c == 0 else zero, one if c == 1 else zero, one if c == 2 else zero)
+            w = along_axis(d, c)
             couple_three(m, d, verts, bend_pull(rod, w), bend_pull(rod, resisted_twist(m, d, k, rod, w)), one)
         drag = 2.0 * d.metric_damping * m.rodtwist_damping[k, 2]
         torsion = 2.0 * m.flex_spring * m.rodtwist_stiffness[k, 2]
