@@ -17,10 +17,10 @@ from saltus.arguments import text_of
 from saltus.errors import OptionError, UnknownAttribute, UnknownName, proposal
 from saltus.model import features
 from saltus.model.compile.cameras_rays import sight
-from saltus.model.compile.capstans import capstan_friction
 from saltus.model.compile.constraints.broad import check_listable, is_broad
 from saltus.model.compile.constraints.cams import cam_curves
-from saltus.model.compile.drive_losses import check_losses
+from saltus.model.compile.drives.capstans import capstan_friction
+from saltus.model.compile.drives.drive_losses import check_losses
 from saltus.model.compile.hill import HillMuscle, count_states, find_muscles
 from saltus.model.compile.kernel_model import NO_LAWS, UserLaws, kernel_model, why_all_pairs, with_laws
 from saltus.model.compile.sensors import sensors

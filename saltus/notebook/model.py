@@ -24,7 +24,7 @@ from saltus.model.actuator_enums import (
     TRN_SLIDERCRANK,
     TRN_TENDON,
 )
-from saltus.model.compile.bristle_friction import bristle_actuators
+from saltus.model.compile.drives.bristle_friction import bristle_actuators
 from saltus.model.enums import HINGE, JOINT_NAMES, SLIDE
 from saltus.model.model import Model
 from saltus.notebook.html import Html, display, facts, folded_table, title, with_picture

@@ -9,23 +9,20 @@ from saltus.errors import OptionError
 from saltus.verify.case import Benchmark
 from saltus.verify.families import (
     bennett,
-    bristles,
     conservation,
     contact_soft,
-    drives,
     flex,
     friction,
     joints,
     loops,
-    motors,
     muscle,
     oscillator,
     rods,
     servo,
     smooth,
-    transmissions,
 )
 from saltus.verify.families.contact_hard import belt, billiard, bouncing, impacts, sliding
+from saltus.verify.families.machines import bristles, drives, motors, transmissions
 from saltus.verify.families.rolling import bicycle, discs, rimless, tops, walkers
 
 #: Family -> its title and its modules, in the order in which they are shown.

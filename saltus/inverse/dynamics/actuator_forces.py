@@ -14,8 +14,8 @@ from saltus.inverse.dynamics.recorded_forces import RecordedForces
 from saltus.inverse.dynamics.unconstrained import unconstrained
 from saltus.model.actuator_enums import DYN_FILTER, DYN_FILTEREXACT, DYN_HILL, DYN_INTEGRATOR, DYN_MUSCLE, DYN_NONE
 from saltus.model.actuator_enums import TRN_BODY as ON_BODY
-from saltus.model.compile.bristle_friction import bristle_actuators
-from saltus.model.compile.torque_curves import torque_curves
+from saltus.model.compile.drives.bristle_friction import bristle_actuators
+from saltus.model.compile.drives.torque_curves import torque_curves
 from saltus.model.model import Model
 
 Array = NDArray[np.float64]

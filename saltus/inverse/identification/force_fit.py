@@ -18,8 +18,8 @@ from saltus.inverse.dynamics.sample_forces import forces_of
 from saltus.inverse.dynamics.unconstrained import constraint_kinds, unconstrained
 from saltus.inverse.identification.force_samples import ForceSamples
 from saltus.inverse.identification.uncertainty import refuse_silent
-from saltus.model.compile.capstans import capstan_friction
-from saltus.model.compile.drive_losses import joints_with_losses
+from saltus.model.compile.drives.capstans import capstan_friction
+from saltus.model.compile.drives.drive_losses import joints_with_losses
 from saltus.model.model import Model
 
 Array = NDArray[np.float64]

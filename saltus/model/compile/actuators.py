@@ -47,8 +47,8 @@ from saltus.model.actuator_enums import (
     TRN_SO3,
     TRN_TENDON,
 )
+from saltus.model.compile.drives.torque_curves import FEATURE, curve_values
 from saltus.model.compile.hill import HillMuscle, replace_laws
-from saltus.model.compile.torque_curves import FEATURE, curve_values
 from saltus.model.tree.chains import ChainTable
 
 _LAWS = {  # the types that need a law's kernels

@@ -8,11 +8,11 @@ import numpy as np
 
 from saltus.model.compile.actuators import actuators
 from saltus.model.compile.cameras_rays import sight
-from saltus.model.compile.capstans import FEATURE as CAPSTAN
-from saltus.model.compile.capstans import capstan_values
 from saltus.model.compile.constraints.constraints import constraints
 from saltus.model.compile.constraints.hard import HardLaw, with_hard
 from saltus.model.compile.constraints.passing import passing
+from saltus.model.compile.drives.capstans import FEATURE as CAPSTAN
+from saltus.model.compile.drives.capstans import capstan_values
 from saltus.model.compile.fluid import fluid_forces
 from saltus.model.compile.hill import HillMuscle
 from saltus.model.compile.prescribed import NO_MOTIONS, PrescribedMotions, carriers, prescribed, without_idle

@@ -14,7 +14,7 @@ import numpy as np
 
 from saltus.errors import OptionError
 from saltus.model.actuator_enums import DYN_DCMOTOR
-from saltus.model.compile.bristle_friction import COULOMB, DAMPING, STATIC, STIFFNESS, VELOCITY, bristle_joints
+from saltus.model.compile.drives.bristle_friction import COULOMB, DAMPING, STATIC, STIFFNESS, VELOCITY, bristle_joints
 from saltus.model.drives.rotor import actuators_on
 
 if TYPE_CHECKING:

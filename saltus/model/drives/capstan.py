@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 
 from saltus.arguments import number, text_of
 from saltus.errors import OptionError
-from saltus.model.compile.capstans import TITLE, capstan_friction, why_no_capstan
+from saltus.model.compile.drives.capstans import TITLE, capstan_friction, why_no_capstan
 from saltus.model.drives.custom import custom_tuple
 from saltus.model.drives.parts import NO_FRICTION
 from saltus.model.load import ModelSource, load
@@ -24,8 +24,8 @@ def capstan(model: ModelSource, tendon: str, friction: float) -> Model:
     Eytelwein): their mean is the tension of the tendon's spring, damper and actuators, and the difference is dry
     friction, which holds the tendon on the geom up to that factor and opposes its slip beyond. A geom that turns gets
     the torque of the difference. The coefficient is written into the model's text as a `<custom>` tuple, which MuJoCo
-    ignores (see `saltus.model.compile.capstans`), and `frictionloss` of the tendon, 1e-9 N if it has none, is then a
-    part of that friction without tension.
+    ignores (see `saltus.model.compile.drives.capstans`), and `frictionloss` of the tendon, 1e-9 N if it has none, is
+    then a part of that friction without tension.
 
     Args:
         model: source of MJCF, as for `saltus.load`; a Model keeps its changes, muscles and ignored features.

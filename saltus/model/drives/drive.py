@@ -9,9 +9,9 @@ import numpy as np
 from saltus.arguments import text_of
 from saltus.errors import OptionError
 from saltus.model.actuator_enums import TRN_JOINT, TRN_JOINTINPARENT
-from saltus.model.compile.bristle_friction import bristle_joints
-from saltus.model.compile.drive_losses import PREFIX, declared_losses, elastic_gears
-from saltus.model.compile.torque_curves import TITLE
+from saltus.model.compile.drives.bristle_friction import bristle_joints
+from saltus.model.compile.drives.drive_losses import PREFIX, declared_losses, elastic_gears
+from saltus.model.compile.drives.torque_curves import TITLE
 from saltus.model.drives.bristles import check_bristles, insert_bristles, lost_bristles
 from saltus.model.drives.custom import custom_tuple, put_curve
 from saltus.model.drives.parts import NO_FRICTION, Dahl, Gear, LuGre, Stribeck, TorqueCurve
@@ -37,7 +37,7 @@ def drive(
         model = saltus.drive("arm.xml", "elbow", saltus.Gear(ratio=50, efficiency=0.8), saltus.Stribeck(1.0, 1.6, 0.05))
 
     Losses are written into the model's MJCF text as `<custom>` tuples, which MuJoCo ignores (see
-    `saltus.model.compile.drive_losses`), and act with every integrator and contact law. Under soft contact laws
+    `saltus.model.compile.drives.drive_losses`), and act with every integrator and contact law. Under soft contact laws
     friction creeps at rest, as all dry friction there; under `contact="hard"` it sticks, and slipping is located.
 
     An elastic gear, of `stiffness` or `backlash`, is written as elements of MuJoCo: a body and a hinge `elbow_rotor`

@@ -11,10 +11,10 @@ import numpy as np
 
 from saltus.arguments import number, numbers
 from saltus.errors import OptionError
-from saltus.model.compile.drive_losses import LOSSES
-from saltus.model.compile.torque_curves import why_no_curve
+from saltus.model.compile.drives.drive_losses import LOSSES
+from saltus.model.compile.drives.torque_curves import why_no_curve
 
-NO_FRICTION = 1e-9  # N m or N: dry friction where only the gear rubs; see `saltus.model.compile.drive_losses`
+NO_FRICTION = 1e-9  # N m or N: dry friction where only the gear rubs; see `saltus.model.compile.drives.drive_losses`
 LEAST_INERTIA = 1e-12  # kg m²: of a rotor; far below that of the smallest motors, 1e-9
 
 

@@ -1,1 +1,0 @@
-"""Releases of MuJoCo whose meaning of a model can be asked for."""

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from saltus.integrate.status import LARGEST
-from saltus.model.compile.bristle_friction import bristle_joints
+from saltus.model.compile.drives.bristle_friction import bristle_joints
 from saltus.model.model import Model
 from saltus.model.tree.singular_inertia import Massless, described, massless_motions
 from saltus.number.structs import Struct

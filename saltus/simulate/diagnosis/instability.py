@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from saltus.errors import warn
 from saltus.model.actuator_enums import PID_KD, PID_KP, PID_PARAMETERS
-from saltus.model.compile.bristle_friction import bristle_actuators
+from saltus.model.compile.drives.bristle_friction import bristle_actuators
 from saltus.simulate.diagnosis.closed_loop_stability import GROWS, growth, is_constrained, stable_step
 from saltus.simulate.engine.engine import Engine
 from saltus.simulate.engine.snapshot import peeking

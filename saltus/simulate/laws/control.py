@@ -29,7 +29,7 @@ from saltus.model.actuator_enums import (
     TRN_JOINTINPARENT,
     TRN_SITE,
 )
-from saltus.model.compile.bristle_friction import bristle_actuators
+from saltus.model.compile.drives.bristle_friction import bristle_actuators
 from saltus.model.compile.kernel_model import UserLaws
 from saltus.model.enums import BALL, FREE, HINGE, SLIDE
 from saltus.number.cache.fingerprint import names_in

@@ -23,7 +23,7 @@ from saltus.model.actuator_enums import (
     TRN_JOINT,
     TRN_JOINTINPARENT,
 )
-from saltus.model.compile.bristle_friction import bristle_actuators
+from saltus.model.compile.drives.bristle_friction import bristle_actuators
 from saltus.model.enums import HINGE, SLIDE
 from saltus.simulate.laws.control import Controller
 

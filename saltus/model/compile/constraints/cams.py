@@ -26,7 +26,7 @@ import mujoco
 import numpy as np
 
 from saltus.errors import ModelError, proposal
-from saltus.model.compile.cubic_spline import spline_segments
+from saltus.model.compile.constraints.cubic_spline import spline_segments
 from saltus.model.enums import JOINT, TENDON
 
 TITLE = "cam_curve"

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from saltus.model.compile.drive_losses import drive_values
+from saltus.model.compile.drives.drive_losses import drive_values
 from saltus.model.compile.leading_axes import joined
 from saltus.model.compile.tendons import tendon_dofs
 from saltus.model.contact.contact_parameters import soft_laws

@@ -20,8 +20,8 @@ import mujoco
 import numpy as np
 
 from saltus.errors import ModelError, proposal
-from saltus.model.compile.bristle_friction import bristle_joints
-from saltus.model.compile.torque_curves import TITLE, torque_curves
+from saltus.model.compile.drives.bristle_friction import bristle_joints
+from saltus.model.compile.drives.torque_curves import TITLE, torque_curves
 from saltus.model.enums import HINGE, SLIDE, WRAP_JOINT
 
 PREFIX = "drive_"

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.interpolate import CubicSpline
 
-from saltus.model.compile.cubic_spline import spline_segments
+from saltus.model.compile.constraints.cubic_spline import spline_segments
 
 
 @pytest.mark.parametrize("n", [2, 3, 4, 5, 9, 200])

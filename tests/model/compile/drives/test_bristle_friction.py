@@ -4,7 +4,7 @@ import mujoco
 import pytest
 
 import saltus
-from saltus.model.compile.bristle_friction import bristle_actuators, bristle_joints
+from saltus.model.compile.drives.bristle_friction import bristle_actuators, bristle_joints
 
 FRICTION = 'resistance="1" motorconst="0" input="none" lugre="1e4 3 1 2 .1"'
 MODEL = """<mujoco><worldbody><body><joint name="a"/><joint name="b" axis="1 0 0"/><geom size=".1"/></body></worldbody>
