@@ -19,7 +19,8 @@ from saltus.model.enums import BAND
 def bands(m: mujoco.MjModel, values: dict[str, Any]) -> dict[str, Any]:
     """Positions of degrees of freedom in bands, -1 for others, and their inverse; first position of each one's rod.
 
-    `values`: fields of rods. Vertices on bodies that are no points of their own are left out, as are rods that branch.
+    `values`: fields of rods. Vertices on bodies that are no points of their own are left out, as are rods that branch
+    and rods that share a point with one before.
     """
     segments = values["rodedge_vert"]
     groups = [list(map(int, verts)) for verts in values["rod_vert"]]
@@ -33,11 +34,12 @@ def bands(m: mujoco.MjModel, values: dict[str, Any]) -> dict[str, Any]:
     position, order, first = np.full(m.nv, -1), [], []
     for line in _lines(groups):
         places = [i for v in line for i in (*dofs[v], *([turns[v]] if v in turns else []))]
-        where = {i: k for k, i in enumerate(places)}
-        there = [[where[i] for v in group for i in dofs[v]] for group in groups if group[0] in line]
+        where, own = {i: k for k, i in enumerate(places)}, set(line)
+        there = [[where[i] for v in group for i in dofs[v]] for group in groups if group[0] in own]
         twists = [where[turns[v]] for v in line if v in turns]
         there += [list(pair) for pair in itertools.pairwise(sorted(twists))]
-        if len(where) < len(places) or any(np.ptp(group) > BAND for group in there if group):
+        shared = len(where) < len(places) or (position[places] >= 0).any()
+        if shared or any(np.ptp(group) > BAND for group in there if group):
             continue
         position[places] = len(order) + np.arange(len(places))
         first += [len(order)] * len(places)

@@ -49,6 +49,25 @@ def test_two_rods_have_bands_of_their_own():
     np.testing.assert_array_equal(views["band_first"], np.repeat([0, half], half))
 
 
+def test_a_point_of_two_rods_has_one_place():
+    """The first rod's; the second has no band."""
+    slides = "".join(f'<joint type="slide" axis="{axis}"/>' for axis in ("1 0 0", "0 1 0", "0 0 1"))
+    names = [("a", k, 0) for k in range(4)] + [("b", 2, k) for k in range(1, 4)]
+    bodies = "".join(
+        f'<body name="{n}{x}{y}" pos="{x} {y} 0"><inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/>{slides}</body>'
+        for n, x, y in names
+    )
+    rods = "".join(
+        f"""<flex name="{name}" dim="1" radius=".01" body="{line}" vertex="{"0 " * 12}"
+          element="0 1 1 2 2 3"><edge stiffness="1"/>
+          <contact contype="0" conaffinity="0" selfcollide="none"/><elasticity young="1e6"/></flex>"""
+        for name, line in (("first", "a00 a10 a20 a30"), ("second", "a20 b21 b22 b23"))
+    )
+    model = saltus.load(f"<mujoco><worldbody>{bodies}</worldbody><deformable>{rods}</deformable></mujoco>")
+    views = model.struct().views
+    assert sorted(views["band_dof"]) == list(range(12)) and np.count_nonzero(views["dof_band"] >= 0) == 12
+
+
 def test_models_without_rods_have_none():
     views = saltus.load("pendulum").struct().views
     assert not views["dof_band"].size and not views["band_dof"].size
