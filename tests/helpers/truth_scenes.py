@@ -423,6 +423,74 @@ def tossed(law: Law, _: tuple[str, ...]) -> dict[str, list[Check]]:
     return {"": checks}
 
 
+# ---------------------------------------------------------------- machines, in a world of their own
+
+MACHINES_XML = f"""<mujoco><option timestep="{H}"/><size nuserdata="2"/>
+  <default><geom contype="0" conaffinity="0"/></default><worldbody>
+  <body><joint name="bristles" type="slide" axis="1 0 0"/><geom size=".1" mass="1"/></body>
+  <body><joint name="dry" type="slide" axis="1 0 0" solreffriction="{TAU} 1" solimpfriction="0.9999 0.9999 1"/>
+    <geom size=".1" mass="1"/></body>
+  <body><joint name="shaft" axis="1 0 0"/><inertial pos="0 0 0" mass="1" diaginertia=".01 .01 .01"/></body>
+  <body><joint name="follower" type="slide" axis="1 0 0"/><geom size=".1" mass="1"/></body>
+  <geom name="post" type="cylinder" size=".1 .1" euler="90 0 0"/>
+  <site name="top" pos="0 0 .2"/>
+  <body pos="-.1 0 -1"><joint name="light" type="slide" axis="0 0 1"/><geom size=".05" mass="1"/><site name="l"/></body>
+  <body pos=".1 0 -1"><joint name="heavy" type="slide" axis="0 0 1"/><geom size=".05" mass="2"/><site name="r"/></body>
+</worldbody>
+<tendon><spatial name="rope" stiffness="1e5" damping="100" springlength="{{length!r}}" solreffriction="{TAU} 1"
+  solimpfriction="0.9999 0.9999 1"><site site="l"/><geom geom="post" sidesite="top"/><site site="r"/></spatial></tendon>
+<actuator><motor name="push" joint="bristles"/><motor name="press" joint="dry"/><motor name="turn" joint="shaft"/>
+</actuator></mujoco>"""
+SIGMA, PUSH, PRESS, TURN, RATIO = 1e4, 0.5, 1.2, 0.01, 0.05  # N/m, N, N, N m, m/rad
+RUNNING = 0.5  # s
+#: Velocity by force (m/(N s) for 1 kg) with which soft friction creeps: R/b, with R = 1e-4/m and b = 2/τ.
+CREEP = 1e-4 * TAU / 2
+
+
+@cache
+def machines(law: Law) -> saltus.Simulation:
+    """Bristles, dry friction, a cam and a rope over a post after `RUNNING` seconds."""
+    length = 2.0 + 0.1 * math.pi - 1.5 * G / 1e5  # stretched by the mean of both weights
+    model = saltus.drive(
+        MACHINES_XML.format(length=length), "bristles", friction=saltus.LuGre(SIGMA, 100, 1, 1.5, 0.01)
+    )
+    model = saltus.drive(model, "dry", friction=saltus.Stribeck(1.0, 1.5, 0.01))
+    model = saltus.cam(model, "follower", "shaft", saltus.CamCurve([-1.0, 0.0, 1.0], [-RATIO, 0.0, RATIO]))
+    sim = saltus.Simulation(saltus.capstan(model, "rope", 0.3), law.integrator, contact=law.contact())
+    sim.ctrl = PUSH, PRESS, TURN
+    sim.run(RUNNING, sample=RUNNING)
+    return sim
+
+
+def bristles(law: Law) -> list[Check]:
+    """Bristles of stiffness σ₀ hold a force F below kinetic friction with the deflection F/σ₀."""
+    sim = machines(law)
+    return [Check("deflection", sim.act[0], PUSH / SIGMA, 1e-9), Check("velocity", sim.qvel[0], 0.0, 1e-8)]
+
+
+def dry_friction(law: Law) -> list[Check]:
+    """Static friction holds under hard laws, and creeps with R F/b under soft ones."""
+    return [Check("velocity", machines(law).qvel[1], 0.0 if law.hard else PRESS * CREEP, 1e-12)]
+
+
+def cam(law: Law) -> list[Check]:
+    """A torque turns a shaft with inertia I and a follower of mass m at the ratio i: T/(I + i² m)."""
+    sim = machines(law)
+    inertia = 0.01 + RATIO**2
+    # soft couplings give way by their regularisation, a twentieth of the follower's share
+    slack = 1e-9 if law.hard else 0.05 * RATIO**2 / inertia
+    return [Check("rate", sim.qvel[2] * inertia / (TURN * RUNNING), 1.0, slack)]
+
+
+def rope(law: Law) -> list[Check]:
+    """1 kg and 2 kg hang over a post with e^(μ π) = 2.57: friction holds their difference, g, or creeps with it.
+
+    The rope's spring vibrates by the tolerance of adaptive methods.
+    """
+    creep = 0.0 if law.hard else 1.5 * G * CREEP
+    return [Check("velocities", machines(law).qvel[4:6], [creep, -creep], 1e-9)]
+
+
 # ---------------------------------------------------------------- readers and carriers, in the small world
 
 DROP = 0.05
@@ -778,6 +846,12 @@ READERS = [
     Reading("`moving_horizon`", "velocity in free flight from two places: -g h", estimated_in_a_window),
     Reading("`second_derivatives()`", "in the air by a force: 1/m; twice: 0", second_derivatives),
 ]
+MACHINES = [
+    Reading("friction by bristles (LuGre)", "at rest the deflection F/σ₀", bristles),
+    Reading("static friction above kinetic", "at rest; soft laws creep with R F/b", dry_friction),
+    Reading("a follower on a cam", "T/(I + i² m)", cam),
+    Reading("a rope over a post", "holds e^(μ φ); soft laws creep with R F/b", rope),
+]
 CARRIERS = [
     Reading("`run`", "flight by g t²/2, height at rest", by_run),
     Reading("`step`", "height at rest", by_steps),
@@ -919,7 +993,8 @@ def note(notes: list[str], text: str) -> str:
 def page() -> str:
     """The page of the docs."""
     parts, notes = [HEAD], []
-    groups = {"Pairs of shapes": PAIRS, "What moves": MOVERS, "What is read": READERS, "How it is run": CARRIERS}
+    groups = {"Pairs of shapes": PAIRS, "What moves": MOVERS, "Machines": MACHINES}
+    groups |= {"What is read": READERS, "How it is run": CARRIERS}
     for title, rows in groups.items():
         lines = [[title.lower(), "reference", *(law.name for law in LAWS)], ["---"] * (2 + len(LAWS))]
         for row in rows:
