@@ -37,8 +37,6 @@ SERVED = {
     "saltus.record.plot.comparison": "study/test_compare.py",
     "saltus.solve.acceleration": "solve/test_against_mujoco.py",
     "saltus.solve.constrain": "solve/test_against_mujoco.py",
-    "saltus.solve.event.constraint_stabilization": "solve/event/test_redundant_rows.py",
-    "saltus.solve.event.event_resolution": "solve/event/test_shared_forces.py",
     "saltus.solve.event.overlap": "simulate/engine/events/test_located.py",
     "saltus.solve.implicit": "integrate/implicit/test_discrete.py",
     "saltus.solve.inverse": "simulate/analysis/test_inverse_forces.py",

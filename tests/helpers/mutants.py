@@ -50,7 +50,7 @@ ROOMS = ("dynamics", "contact", "solve", "integrate", "sense")
 EXPLAINED = Path(__file__).with_name("mutants_explained.toml")
 Tell = Callable[[Path, Fault, Verdict, float], None]
 Stages = Callable[[Path, bool], list[list[Path]]]
-LIMIT, PATIENCE, PLAIN_PATIENCE = 120.0, 900.0, 20.0  # s
+LIMIT, PATIENCE, PLAIN_PATIENCE = 120.0, 900.0, 60.0  # s
 
 
 def sources(named: list[str]) -> dict[Path, set[int]]:

@@ -37,7 +37,7 @@ from saltus.number.kernels import Entry
 
 PROCESSES = 2
 KEPT = 7 * 86400.0  # s, age up to which notes of what tests execute are kept
-LONGEST = 1.0  # seconds of the processor of a test that is compiled elsewhere
+LONGEST = 8.0  # seconds of the processor of a test that is compiled elsewhere
 TOO_LONG = 2  # so many tests of a function that take longer stand for its others
 TOGETHER = 12  # files whose tests are noted by one process
 SLACK, SLOWER = 5.0, 10.0  # a test may take so many seconds more, and times its own, before it is a loop without end
@@ -255,7 +255,7 @@ class _Driver:
         folder.mkdir(mode=0o700, exist_ok=True)
         files: dict[Path, Path] = {}
         for path in {item.path for item in self._items.values()}:
-            key = hashlib.sha256(sys.version.encode())
+            key = hashlib.sha256(f"{sys.version} {LONGEST}".encode())
             for source in sorted(_helpers_of(path)):
                 key.update(source.read_bytes())
             key.update("".join(self._names_in(path)).encode())

@@ -23,6 +23,8 @@ from saltus.model.fields.constraint.impact import (
     SEQUENTIAL,
     SIMULTANEOUS,
 )
+from saltus.simulate.analysis.impact_report import TOLERANCE
+from saltus.solve.impact.problem import SLACK
 
 LAWS = [NEWTON, POISSON]
 TREATMENTS = [SIMULTANEOUS, SEQUENTIAL, MOREAU]
@@ -247,3 +249,18 @@ def test_any_impact_is_feasible_in_its_cones_and_gains_nothing(law, treatment):
         assert impact.outside < 1e-9
         np.testing.assert_allclose(impact.u[impact.first[impact.kinds == BILATERAL]], 0, atol=1e-9)
         assert impact.left
+
+
+@pytest.mark.parametrize("e", [0.2, 0.5, 0.8])
+def test_impacts_in_a_row_end_where_none_approaches(e):
+    """A ball that runs into four others: each impact of the fastest pair, by hand, until all approach by rounding."""
+    v, rounds = np.r_[1.0, np.zeros(4)], 0
+    least = SLACK * TOLERANCE * 1.0  # the first pair approaches by 1 m/s
+    while (gaps := np.diff(v)).min() < -least:
+        k = int(np.argmax(gaps < gaps.min() * (1.0 - 1e-9)))
+        mean, change = (v[k] + v[k + 1]) / 2, e * gaps[k] / 2
+        v[k], v[k + 1] = mean + change, mean - change
+        rounds += 1
+    impact, after = cradle(1, e, treatment=SEQUENTIAL)
+    assert impact.report[ROUNDS] == rounds > 4 and not impact.report[LEFTOVER]
+    np.testing.assert_allclose(after, v, rtol=0, atol=1e-10)
