@@ -1,5 +1,7 @@
 """The cost of one island, and its gradient. Reference: dense algebra of NumPy on the world's M, J and rows.
 
+Slopes along a line are the gradient's, and a search ends where the slope is a thousandth of the first.
+
     cost(a) = ½ (a - a₀)ᵀ M (a - a₀) + s(J a - a_ref),   gradient = M a - f + Jᵀ s'
 
 Tolerance: rounding, 1e-12 of the largest entry. Other islands must keep all that they have.
@@ -16,7 +18,7 @@ import saltus
 from saltus.contact.counts import NISLAND, NROW
 from saltus.contact.rows.blocks import EQUALITY
 from saltus.model.compile.constraints import many_trees
-from saltus.solve.soft.trees import island_cost
+from saltus.solve.soft.trees import island_cost, island_search
 from saltus.solve.soft.trees.couplings import couplings
 
 
@@ -113,3 +115,40 @@ def test_it_is_that_of_dense_algebra(cone):
         assert (np.array(d.row_residual[rows])[~acts] == 77.0).all()
         sizes.add(int(dofs.sum()))
     assert len(sizes) > 2 and max(sizes) > 12
+
+
+@pytest.mark.parametrize("cone", ["pyramidal", "elliptic"])
+def test_slopes_along_a_line(cone):
+    w = Dense(cone)
+    m, d = w.m, w.d
+    island = int(np.argmax([dofs.sum() for dofs, _ in w.islands]))
+    dofs = w.islands[island][0]
+    w.sim.engine.m.views["opt_tolerance"][...] = 0.0
+
+    def gradient(alpha):
+        d.qacc_warmstart[:], d.solve_search[:] = w.a + alpha * w.s, w.s
+        plain(island_cost.begin_island)(m, d, island)
+        plain(island_cost.island_gradient)(m, d, island)
+        return np.array(d.solve_gradient)[dofs]
+
+    # a direction downhill
+    w.s[dofs] = -np.linalg.solve(w.M[np.ix_(dofs, dofs)], gradient(0.0)) + w.s[dofs]
+    slopes = {alpha: gradient(alpha) @ w.s[dofs] for alpha in (-0.4, 0.7, 0.7 + 1e-6, 0.7 - 1e-6, 2.0, 0.0)}
+    start = plain(island_cost.along_island)(m, d, island)
+    assert start == pytest.approx(slopes[0.0], rel=1e-11) and start < 0.0
+    gauss, curvature, length = plain(island_search.quadratic_slope)(m, d, island)
+    assert length == pytest.approx(np.linalg.norm(w.s[dofs]), rel=1e-13)
+    for alpha, wanted in slopes.items():
+        for which in (0, 2):
+            kept = np.array(d.row_sum)[:, 2 - which]
+            slope, bend = plain(island_search.rows_slope)(m, d, island, alpha, which)
+            assert gauss + alpha * curvature + slope == pytest.approx(wanted, rel=1e-10, abs=1e-10 * abs(start))
+            np.testing.assert_array_equal(np.array(d.row_sum)[:, 2 - which], kept)
+        if alpha == 0.7:
+            difference = (slopes[0.7 + 1e-6] - slopes[0.7 - 1e-6]) / 2e-6
+            assert bend + curvature == pytest.approx(difference, rel=1e-5)
+    found = plain(island_search.search_island)(m, d, island, np.True_, start, 1.0)
+    assert found > 0.0 and abs(gradient(found) @ w.s[dofs]) <= 1e-3 * abs(start) * (1 + 1e-9)
+    gradient(0.0)
+    plain(island_cost.along_island)(m, d, island)
+    assert plain(island_search.search_island)(m, d, island, np.False_, start, 1.0) == 0.0
