@@ -1,7 +1,7 @@
 """Batches: many simulations of one model at once, in the lanes of SIMD registers and on several threads.
 
-Under hard contact, and where events are located, each simulation takes its own time between events; there, and with the
-integrator `radau`, they move one by one on the threads, in the compiled loop of `saltus.Simulation`.
+Under hard contact, and where events are located, each simulation takes its own time between events; there they move one
+by one on the threads, in the compiled loop of `saltus.Simulation`.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ from saltus.simulate.engine.batch.lanes import Lanes
 from saltus.simulate.engine.batch.one_by_one import OneByOne
 from saltus.simulate.engine.batch.states import FIELDS, BatchStates
 from saltus.simulate.engine.engine import Engine
-from saltus.simulate.engine.initial_state import awake, check_discrete, check_sampling, start_state
+from saltus.simulate.engine.initial_state import awake, check_discrete, check_sampling, check_size, start_state
 from saltus.simulate.engine.threads.turn import Turn, in_turn
 from saltus.simulate.laws.contact import Compliant, ContactChoice, Hard, Law, find_contact_law, hard_numbers, law_of
 from saltus.simulate.laws.control import Controller, check_control, user_laws
@@ -77,7 +77,7 @@ class Batch(BatchState, ModelsOfEach):
     `contact`, `tolerance`, `events`, `actuation_states`, `max_step`, `breaks` and `saltus.Actuation` as `control` as in
     Simulation. Under hard contact, and with events, each simulation goes from event to event at its own times, with the
     bits of a single Simulation, in float64 only; `events` is the log of all. Restitution and friction of `saltus.Hard`
-    may be arrays [n], one entry for each simulation. With `radau`, too, simulations have the bits of single ones.
+    may be arrays [n], one entry for each simulation.
 
     `vary`: names of MuJoCo's fields in which the simulations differ, such as "body_mass", "geom_friction",
     "actuator_gainprm", "opt.gravity" (all are in `saltus.model.vary.fields.MAY_VARY`). `model.body_mass` is then an
@@ -153,7 +153,7 @@ class Batch(BatchState, ModelsOfEach):
         self._made()
 
     def _states(self, setup: Setup) -> tuple[BatchStates, Integrator]:
-        """The states and their integrator: side by side in lanes, or one by one (see `OneByOne`)."""
+        """The states and their integrator: side by side in lanes, or one by one if events are located."""
         law, room = self._law, len(self._parameters)
         if isinstance(law, Hard):
             each = replace(setup, contact=law.of_first())
@@ -163,34 +163,25 @@ class Batch(BatchState, ModelsOfEach):
                     raise OptionError("hard contact and events need precision='float64': they are located in time")
                 if self._vary:
                     raise OptionError("vary: with hard contact and events only the numbers of saltus.Hard may differ")
-                return self._one_by_one(first, each), first.integrator
+                engines = [first, *(Engine(each) for _ in range(min(self.threads, self.n) - 1))]
+                return OneByOne(engines, self.n, law, room), first.integrator
             integrator = first.integrator
         else:
-            each = setup
             integrator = find_integrator(setup.integrator, self.shared.opt.integrator, setup.tolerance)
             check_sampling(self.shared, integrator)
             check_discrete(self.shared, integrator)
             hard_numbers(self.shared, law, integrator, UserEvents((), None), ())
-        if integrator.floats_only:
-            name = integrator.name
-            if self.precision != "float64":
-                raise OptionError(f"{name} needs precision='float64': its matrices are differences; or choose dopri5")
-            if self._vary:
-                raise OptionError(
-                    f"vary: {name} moves the simulations of a batch one by one, with one model; choose another "
-                    f"integrator, such as dopri5 or implicitfast, or make a Simulation for each"
-                )
-            return self._one_by_one(Engine(each), each), integrator
+        check_size(self.shared, integrator, 0 if setup.control is None else setup.control.states_of(self.shared))
+        if integrator.doubles_only and self.precision != "float64":
+            raise OptionError(
+                f"{integrator.name} needs precision='float64', as its derivatives are differences; choose this or "
+                "another integrator, such as dopri5"
+            )
         laws = user_laws(self.shared, setup.control, equations_key(setup.dynamics, self.shared))
         if isinstance(law, Compliant) and self.shared.struct().nconmax:
             laws = laws._replace(touch=law.feature_key)
         how = (self.threads, self.precision, integrator, self.timestep, laws, room)
         return Lanes(self.shared, self.n, *how, self._vary), integrator
-
-    def _one_by_one(self, first: Engine, setup: Setup) -> OneByOne:
-        """The states one by one, in an engine for each thread, of which `first` is made."""
-        engines = [first, *(Engine(setup) for _ in range(min(self.threads, self.n) - 1))]
-        return OneByOne(engines, self.n, self._law, len(self._parameters))
 
     @in_turn
     def __reduce__(self) -> tuple[Any, ...]:
@@ -319,20 +310,15 @@ class Batch(BatchState, ModelsOfEach):
     def simulation(self, i: int) -> Simulation:
         """Simulation i by itself from its present state on; its further steps have the batch's bits.
 
-        Steps run in the batch's compiled loop, on one lane of a register where the batch moves in lanes; quantities
-        read between steps are computed as in any other Simulation.
+        Steps run in the batch's compiled loop, on one lane of a register; quantities read between steps are computed
+        as in any other Simulation.
         """
         self._notice()
         i = simulation_index("simulation", i, self.n)
-        lanes = self.lanes
-        if isinstance(lanes, OneByOne) and lanes.engine.hard is not None:
+        if not isinstance(self.lanes, Lanes):
             raise OptionError("simulation: not with hard contact or events; a new saltus.Simulation has the same bits")
-        assert isinstance(lanes, Lanes | OneByOne)
         sim = Simulation(**replace(self._present(), model=self._model_of(i)).arguments())
-        if isinstance(lanes, OneByOne):
-            lanes.go_on_in(sim.engine, i)
-        else:
-            go_on_in(sim.engine, lanes.alone(i))
+        go_on_in(sim.engine, self.lanes.alone(i))
         return sim
 
     # ------------------------------------------------------------ motion

@@ -63,9 +63,8 @@ def advance_each(parameters: int) -> Entry:
 
     (data, model, address, simulations, (status [n], taken [n]), log, room, (first, last, going), steps, h, *parameters)
     -> (next simulation, rows of the log, events lost). Simulations with status EVENTS_FULL take steps until they have
-    taken `steps`. `log` must have `room` rows for each call of the loop at `address`, none if events are not logged; if
-    fewer are left, the log has to be read, and the loop called again with the next simulation as `first`, which is
-    `going`.
+    taken `steps`. `log` must have `room` rows for each call of the loop at `address`; if fewer are left, the log has to
+    be read, and the loop called again with the next simulation as `first`, which is `going`.
     """
 
     def advance_each(
@@ -78,10 +77,9 @@ def advance_each(parameters: int) -> Entry:
         for i in range(first, last):
             if status[i] == EVENTS_FULL and not (going and i == first):
                 load((m_real, m_ints, d_real, d_ints), simulations, i)
-                if room > 0:
-                    d.event_count[LOGGED] = 0
-                    d.event_count[LOST] = 0
-                    d.event_count[UNDONE] = 0
+                d.event_count[LOGGED] = 0
+                d.event_count[LOST] = 0
+                d.event_count[UNDONE] = 0
             moved = status[i] == EVENTS_FULL
             while status[i] == EVENTS_FULL and taken[i] < steps:
                 if len(log) - rows < room:
@@ -89,9 +87,8 @@ def advance_each(parameters: int) -> Entry:
                 arguments = (m_real, m_ints, d_real, d_ints, steps - taken[i], h)
                 more, status[i] = _steps(address, arguments + parameters)
                 taken[i] += more
-                if room > 0:
-                    rows, missed = move_log(d, log, rows, i)
-                    lost += missed
+                rows, missed = move_log(d, log, rows, i)
+                lost += missed
             if moved:
                 if status[i] == EVENTS_FULL:
                     status[i] = OK

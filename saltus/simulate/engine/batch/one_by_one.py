@@ -1,8 +1,4 @@
-"""Many states of one mechanism, each moved by itself, on several threads.
-
-So move simulations under hard contact or with located events, which take their own time between events, and methods
-whose kernels take floats alone.
-"""
+"""Many states of one mechanism under hard contact or with located events, each moved by itself, on several threads."""
 
 import time as clock
 from collections.abc import Callable, Iterator, Sequence
@@ -40,13 +36,13 @@ class OneByOne(BatchStates):
     """n states of a model, moved one after the other by the compiled loop of a single simulation.
 
     Each thread has an Engine, into which it loads one state after the other. A group is a single state, as
-    `Engine.state`. `law`: contact law; restitution and friction of `saltus.Hard` may vary between simulations.
+    `Engine.state`. `law`: contact law, whose restitution and friction may vary between simulations.
     """
 
     precision = "float64"
     width = 1
 
-    def __init__(self, engines: Sequence[Engine], n: int, law: Law, parameters: int):
+    def __init__(self, engines: Sequence[Engine], n: int, law: Hard, parameters: int):
         super().__init__(n, len(engines))
         self.engines, self.engine = engines, engines[0]
         self.model, self.m, self.sizes = self.engine.model, self.engine.m, self.engine.d.sizes
@@ -67,9 +63,7 @@ class OneByOne(BatchStates):
         self._said: set[str] = set()  # warnings of starts
         self._leftovers = self._told = False  # whether impacts were cut off; whether a warning was given
         self._address = 0
-        self._own = _nothing_own(n)
-        if self.engine.hard is not None:
-            self.set_law(law)
+        self.set_law(law)
 
     def _span(self, field: str) -> slice:
         first = self.engine.rows_of(field).start
@@ -130,20 +124,11 @@ class OneByOne(BatchStates):
         self._starts = dict(kept["starts"])
         self._log.add(kept["log"])
 
-    def go_on_in(self, engine: Engine, i: int) -> None:
-        """Let an engine made as those of the threads, without events, continue from state i with its bits."""
-        engine.state[:] = self._rows[i]
-        if not self._fresh[i]:
-            engine.left = engine.state.copy()
-            engine.left[self._past] = self._left[i]
-
     # ------------------------------------------------------------ contact law
 
     def set_law(self, law: Law) -> None:
         """Take other coefficients of the contact law; OptionError if it differs in anything else."""
         own = self.engine.law
-        if self.engine.hard is None or not isinstance(own, Hard):
-            super().set_law(law)
         if not isinstance(law, Hard) or not isinstance(own, Hard):
             raise OptionError("law: hard contact stays hard; make another Batch")
         if name := own.differs(law):
@@ -393,8 +378,7 @@ class OneByOne(BatchStates):
     def events(self, simulation: int | None = None) -> EventTable:
         """The event log of all, with the number of each in the field `simulation`, or of one without this field."""
         reader = self.engine.event_reader
-        if reader is None:
-            return super().events(simulation)
+        assert reader is not None
         if simulation is not None:
             return event_table(reader.table(self._log.of(simulation)[:, 1:]))
         rows = self._log.rows()
@@ -408,8 +392,3 @@ class OneByOne(BatchStates):
     def forget_events(self, index: np.ndarray) -> None:
         """Empty the logs of the states with the given numbers."""
         self._log.forget(index)
-
-
-def _nothing_own(n: int) -> tuple[np.ndarray, ...]:
-    """Places and numbers of simulations that share the whole model, as `OneByOne` passes them to compiled loops."""
-    return np.zeros(0, int), np.zeros((n, 0)), np.zeros(0, int), np.zeros((n, 0), int)
