@@ -10,12 +10,13 @@ steps continue from to the bit, so that no result depends on neighbours.
 from saltus.dynamics.tree.manifold import displace
 from saltus.integrate.fixed.runge_kutta import store_slopes
 from saltus.integrate.radau.tableau import NODES
-from saltus.number.conditions import has, has_lanes
-from saltus.number.functions import where
+from saltus.number.conditions import has
+from saltus.number.functions import absolute, where
 from saltus.number.kernels import kernel
 from saltus.solve.acceleration import acceleration
 
 WARM = 4  # stage whose room in stage_qacc keeps warm starts: one that the method does not have
+FAR = 1e100  # m/s², rad/s²: an acceleration that is no motion's
 
 
 @kernel(inline=True)
@@ -54,15 +55,18 @@ def to_start(m, d, but):
 def evaluate(m, d, live):
     """Accelerations and act_dot of the present state; returns a status.
 
-    Lanes that are not live keep the solver's warm start, from which their next evaluation begins.
+    Lanes that are not live keep the solver's warm start, from which their next evaluation begins, and so do those where
+    an iteration that diverges has left all numbers that make sense.
     """
-    if has_lanes(d) and has(m, "constraint"):
-        for i in range(m.nv):
-            d.stage_qacc[WARM * m.nv + i] = d.qacc_warmstart[i]
+    if not has(m, "constraint"):
+        return acceleration(m, d)
+    for i in range(m.nv):
+        d.stage_qacc[WARM * m.nv + i] = d.qacc_warmstart[i]
     status = acceleration(m, d)
-    if has_lanes(d) and has(m, "constraint"):
-        for i in range(m.nv):
-            d.qacc_warmstart[i] = where(live, d.qacc_warmstart[i], d.stage_qacc[WARM * m.nv + i])
+    for i in range(m.nv):
+        live = live & (absolute(d.qacc_warmstart[i]) < FAR)
+    for i in range(m.nv):
+        d.qacc_warmstart[i] = where(live, d.qacc_warmstart[i], d.stage_qacc[WARM * m.nv + i])
     return status
 
 

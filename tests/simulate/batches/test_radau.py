@@ -28,6 +28,9 @@ LINKS = """<mujoco><option timestep=".01"/><worldbody><body pos="0 0 1"><joint n
 BALL = """<mujoco><option timestep=".01"/><worldbody><geom name="floor" type="plane" size="5 5 .1" condim="1"/>
   <body name="ball" pos="0 0 .1"><joint name="z" type="slide" axis="0 0 1"/>
     <geom name="ball" size=".1" mass="1" condim="1" solref="-1e5 -1e2"/></body></worldbody></mujoco>"""
+SPINNING = """<mujoco><option tolerance="1e-14" iterations="200"/><default><geom solref="-1e6 -1e4"/></default>
+  <worldbody><geom type="plane" size="5 5 .1"/><body><freejoint/><geom size=".1" mass="1"/></body></worldbody>
+  <keyframe><key qpos="0 0 .105 1 0 0 0" qvel="1 0 0 0 -5 2"/></keyframe></mujoco>"""
 FIELDS = ("time", "qpos", "qvel", "act")
 
 
@@ -140,6 +143,19 @@ def test_a_ball_bounces_as_by_scipy():
         assert_allclose(recording.qvel[i, :, 0], known.y[1], rtol=0, atol=1e-4)
     # before the impact the fall is free
     assert_allclose(recording.qpos[2, 5, 0], starts[2] - G * 0.05**2 / 2, rtol=0, atol=1e-8)
+
+
+@pytest.mark.filterwarnings("ignore:radau. the constraint solver did not reach:saltus.SaltusWarning")
+def test_an_iteration_that_diverges_spoils_no_later_step():
+    """A spinning ball falls by 5 mm onto a floor that it has not felt yet: Newton's first guesses fly off."""
+    batch = saltus.Batch(SPINNING, 64, "radau", tolerance=1e-3, timestep=0.5)
+    batch.reset(key=0)
+    speeds = 1.0 + np.linspace(0.0, 0.1, 64)
+    batch.qvel[:, 0] = speeds
+    batch.step()
+    assert not batch.diverged.any()
+    # sliding ends in rolling: v = (5 v₀ + 2 r ω₀) / 7
+    assert_allclose(batch.qvel[:, 0], (5.0 * speeds - 2.0 * 0.1 * 5.0) / 7.0, rtol=0, atol=1e-3)
 
 
 def test_a_change_from_outside_is_noticed_as_in_batches_of_one():
