@@ -1,7 +1,8 @@
 """`saltus bench radau`: error and time of `radau` on stiff motions, beside `dopri5` and SciPy's Radau, by tolerance.
 
 SciPy's method is the same Radau IIA of order five, on accelerations of MuJoCo; errors are those at the end against
-SciPy's at a tolerance of 1e-11. Absolute tolerances are a hundredth of the relative ones, for all.
+SciPy's at a tolerance of 1e-11. Absolute tolerances are a hundredth of the relative ones, for all. A batch on one
+thread has the time of each of its simulations, which begin at somewhat different speeds.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from saltus.arguments import usable_cores
 from saltus.bench.harness.timing import Contender, in_turn
 
 if TYPE_CHECKING:
+    from saltus.simulate.batch import Batch
     from saltus.simulate.simulation import Simulation
 
 TOLERANCES = (1e-3, 1e-6, 1e-9)
@@ -27,6 +29,8 @@ TIGHT = 1e-11  # of the reference, also in steps of at most LONGEST s
 LONGEST = 1e-3
 DIFFERENCE = 1e-7  # of Jacobians; those that SciPy chooses overflow where nothing depends on a position
 OURS = ("radau", "dopri5")
+SIMULATIONS, SPREAD = 64, 0.1  # in a batch: their number, and the range of the first velocity (m/s, rad/s)
+BATCH = f"radau, batch of {SIMULATIONS}"
 
 
 @dataclass(frozen=True)
@@ -70,7 +74,10 @@ SCENES = (
 
 @dataclass(frozen=True)
 class Figure:
-    """A run: its method and tolerance, error at the end (m, rad; quaternions as they are), steps and seconds."""
+    """A run: its method and tolerance, error at the end (m, rad; quaternions as they are), steps and seconds.
+
+    Of a batch error and steps are those of its first simulation, which begins as the others of the scene do.
+    """
 
     scene: str
     method: str
@@ -128,6 +135,12 @@ def measure(scene: Scene, repeats: int, show: Callable[[float], None]) -> list[F
             sim.reset(0)
             run()
             ends[name] = np.append(sim.qpos, sim.qvel), int(sim.engine.d.views["memory"][2:4].sum())
+        batch = side_by_side(scene, tolerance)
+        contenders.append(Contender(BATCH, partial(begin, batch), batch.step, SIMULATIONS))
+        begin(batch)
+        batch.step()
+        steps = int(batch.lanes.of(0, "memory")[2:4].sum())
+        ends[BATCH] = np.append(batch.qpos[0], batch.qvel[0]), steps
         contenders.append(Contender("SciPy's Radau", lambda: None, partial(scipy_run, scene, tolerance), 1.0))
         ends["SciPy's Radau"] = scipy_run(scene, tolerance)
         times = in_turn(contenders, repeats=repeats, least=0.01)
@@ -143,6 +156,21 @@ def simulation(scene: Scene, method: str, tolerance: float) -> Simulation:
     from saltus.simulate.simulation import Simulation
 
     return Simulation(scene.xml, method, tolerance=tolerance)
+
+
+def side_by_side(scene: Scene, tolerance: float) -> Batch:
+    """A batch of the scene on one thread whose single timestep is the run, so that lanes do not wait within it."""
+    from saltus.simulate.batch import Batch
+
+    return Batch(scene.xml, SIMULATIONS, "radau", tolerance=tolerance, timestep=scene.duration, threads=1)
+
+
+def begin(batch: Batch) -> None:
+    """Put the first simulation at the scene's start, and the others at somewhat higher speeds."""
+    batch.reset(key=0)
+    qvel = batch.read("qvel")
+    qvel[:, 0] += np.linspace(0.0, SPREAD, batch.n)
+    batch.qvel = qvel
 
 
 def scipy_run(scene: Scene, tolerance: float, longest: float = np.inf) -> tuple[NDArray[np.float64], int]:

@@ -46,8 +46,8 @@ class Integrator:
     # two kernels for gradients by many parameters, and by state and controls, see `euler`
     adjoints: tuple[Kernel, ...] | None = field(default=None, repr=False, compare=False)
     adaptive: bool = field(default=False, repr=False)
-    # kernels take floats alone, not lanes of batches or duals, and no events are located in steps
-    floats_only: bool = field(default=False, repr=False, compare=False)
+    # kernels take numbers in double precision without tangents, and no events are located in steps
+    doubles_only: bool = field(default=False, repr=False, compare=False)
     leaves: str = field(default="", repr=False, compare=False)
     # soft constraints are stable at any step size, so that their time constants need no bound
     authored_laws: bool = field(default=False, repr=False, compare=False)

@@ -41,13 +41,13 @@ from saltus.simulate.derivatives.linearize_all import linearize_all, workers_for
 from saltus.simulate.derivatives.linearize_each import KeptEngines, linearize_each, of_each
 from saltus.simulate.derivatives.linearize_sensors import linearize_sensors
 from saltus.simulate.diagnosis.batch_faults import Faults
-from saltus.simulate.diagnosis.divergence import RELAXED
+from saltus.simulate.diagnosis.divergence import relaxed
 from saltus.simulate.engine.batch.alone import go_on_in
 from saltus.simulate.engine.batch.lanes import Lanes
 from saltus.simulate.engine.batch.one_by_one import OneByOne
 from saltus.simulate.engine.batch.states import FIELDS, BatchStates
 from saltus.simulate.engine.engine import Engine
-from saltus.simulate.engine.initial_state import awake, check_discrete, check_sampling, start_state
+from saltus.simulate.engine.initial_state import awake, check_discrete, check_sampling, check_size, start_state
 from saltus.simulate.engine.threads.turn import Turn, in_turn
 from saltus.simulate.laws.contact import Compliant, ContactChoice, Hard, Law, find_contact_law, hard_numbers, law_of
 from saltus.simulate.laws.control import Controller, check_control, user_laws
@@ -171,10 +171,11 @@ class Batch(BatchState, ModelsOfEach):
             check_sampling(self.shared, integrator)
             check_discrete(self.shared, integrator)
             hard_numbers(self.shared, law, integrator, UserEvents((), None), ())
-        if integrator.floats_only:
+        check_size(self.shared, integrator, 0 if setup.control is None else setup.control.states_of(self.shared))
+        if integrator.doubles_only and self.precision != "float64":
             raise OptionError(
-                f"{integrator.name} does not step batches; choose another integrator, such as dopri5 or implicitfast, "
-                f"or make n simulations: saltus.Simulation(model, {integrator.name!r})"
+                f"{integrator.name} needs precision='float64', as its derivatives are differences; choose this or "
+                "another integrator, such as dopri5"
             )
         laws = user_laws(self.shared, setup.control, equations_key(setup.dynamics, self.shared))
         if isinstance(law, Compliant) and self.shared.struct().nconmax:
@@ -351,7 +352,7 @@ class Batch(BatchState, ModelsOfEach):
             most = "" if isinstance(self._law, Hard) else f" in {self.shared.opt.iterations} iterations"
             self._warn(f"the constraint solver did not reach its tolerance{most}")
         if status == NOT_CONVERGED:
-            self._warn(RELAXED if self.integrator.adaptive else "Newton's method did not converge")
+            self._warn(relaxed(self.integrator) if self.integrator.adaptive else "Newton's method did not converge")
             failed = 1
         self.unconverged += failed
         if status == CONTACTS_FULL:

@@ -38,5 +38,5 @@ def test_quick_benchmark(tmp_path, capsys):
     radau.bench_radau(quick=True, json_path=path)
     assert "SciPy's Radau" in capsys.readouterr().out
     figures = json.loads(path.read_text())["figures"]
-    assert {f["method"] for f in figures} == {"radau", "dopri5", "SciPy's Radau"}
+    assert {f["method"] for f in figures} == {"radau", "dopri5", radau.BATCH, "SciPy's Radau"}
     assert all(f["error"] < 10 * f["tolerance"] and f["seconds"] > 0 for f in figures)

@@ -898,8 +898,7 @@ for law in LAWS:
         REFUSED |= {(law.name, row): words for row in DIFFERENTIATED}
     elif law.integrator == "radau":
         REFUSED |= {(law.name, row): "linearize does not support radau" for row in DIFFERENTIATED}
-        batches = ("`Batch`", "`Batch`, float32", "`Batch.rollout`")
-        REFUSED |= {(law.name, row): "radau does not step batches" for row in batches}
+        REFUSED[law.name, "`Batch`, float32"] = "radau needs precision='float64', as its derivatives are differences"
     if law.kind != "located":
         REFUSED[law.name, "`events.sensitivity`"] = "only located events have derivatives"
     if law.kind != "soft":

@@ -136,7 +136,7 @@ def free_steps(m, d, times, row, attempts, tableau, tolerance, bounds, out):
         # next state and step size
         accept(m, d, size, True, error)
         if error <= 1.0 and d.memory[LANDING] > 0.5:
-            begin_contact(m, d)
+            begin_contact(m, d, True)
         if size == left and error <= 1.0:
             d.time = end
         if not large_enough(size, end):
@@ -166,11 +166,15 @@ def passed_contact(m, d, h, start):
 
 
 @kernel
-def begin_contact(m, d):
-    """Set a first step that resolves the contact's force, after a step that ends where a contact begins."""
-    d.memory[LANDING] = d.memory[STEP] = 0.0 * d.time
+def begin_contact(m, d, there):
+    """Set a first step that resolves the contact's force, after a step that ends where a contact begins.
+
+    `there`: lanes in which it does.
+    """
+    d.memory[LANDING] = where(there, 0.0 * d.time, d.memory[LANDING])
+    d.memory[STEP] = where(there, 0.0 * d.time, d.memory[STEP])
     first_step_size(m, d)
-    d.memory[STEP] = CAREFUL * d.memory[STEP]
+    d.memory[STEP] = where(there, CAREFUL * d.memory[STEP], d.memory[STEP])
 
 
 def dopri5(relative: float = 1e-8, absolute_: float = 1e-10) -> Integrator:

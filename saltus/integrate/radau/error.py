@@ -7,11 +7,10 @@ order, so that the method, of fifth, is more accurate than it says.
 from saltus.integrate.adaptive.step_size import magnitudes
 from saltus.integrate.radau.matrices import solve_real
 from saltus.integrate.radau.newton import size_of
-from saltus.integrate.radau.states import move_to, width
+from saltus.integrate.radau.states import evaluate, move_to, width
 from saltus.integrate.radau.tableau import ERROR
-from saltus.number.functions import absolute, maximum
+from saltus.number.functions import absolute, any_lane, maximum, where
 from saltus.number.kernels import kernel
-from saltus.solve.acceleration import acceleration
 
 
 @kernel
@@ -37,9 +36,10 @@ def estimate_error(m, d, h, again):
     defect(m, d, h, 0)
     solve_real(m, d, h, d.newton_change, 0)
     size = size_of(m, d, d.newton_change, 1)
-    if again and size > 1.0:
-        move_to(m, d, d.newton_change, 0)
-        acceleration(m, d)
+    again = again & (size > 1.0)
+    if any_lane(again):
+        move_to(m, d, d.newton_change, 0, again)
+        evaluate(m, d, again)
         defect(m, d, h, columns)
         for i in range(m.nv):
             d.newton_change[i] = d.newton_change[columns + i]
@@ -49,7 +49,7 @@ def estimate_error(m, d, h, again):
             r = 2 * m.nv + k
             d.newton_change[r] = d.newton_change[columns + r] + d.act_dot[k] - d.fsal_act[k]
         solve_real(m, d, h, d.newton_change, 0)
-        size = size_of(m, d, d.newton_change, 1)
+        size = where(again, size_of(m, d, d.newton_change, 1), size)
     return size
 
 

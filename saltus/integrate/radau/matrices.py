@@ -11,13 +11,16 @@ Factors with partial pivoting: Golub & Van Loan, Matrix Computations (2013), alg
 from saltus.integrate.radau.memory import COUNT_FACTORS
 from saltus.integrate.radau.states import width
 from saltus.integrate.radau.tableau import ALPHA, BETA, REAL
-from saltus.number.functions import absolute
+from saltus.number.functions import absolute, any_lane, where
 from saltus.number.kernels import kernel
 
 
 @kernel
-def factor_both(m, d, h):
-    """Factors of Newton's matrices for a step of h seconds, into newton_real, newton_pair and their pivots."""
+def factor_both(m, d, h, live):
+    """Factors of Newton's matrices for a step of h seconds, into newton_real, newton_pair and their pivots.
+
+    Lanes that are not live have them already, or need none.
+    """
     n, columns = m.nv + m.nact, width(m)
     real, alpha, beta = REAL / h, ALPHA / h, BETA / h
     square = alpha * alpha + beta * beta
@@ -38,7 +41,7 @@ def factor_both(m, d, h):
     factor(d.newton_real, d.newton_real_pivot, n)
     factor(d.newton_pair, d.newton_pair_pivot, 2 * n)
     d.newton_length = h
-    d.memory[COUNT_FACTORS] = d.memory[COUNT_FACTORS] + 1.0
+    d.memory[COUNT_FACTORS] = where(live, d.memory[COUNT_FACTORS] + 1.0, d.memory[COUNT_FACTORS])
 
 
 @kernel
@@ -46,16 +49,18 @@ def factor(matrix, pivot, n):
     """matrix ← its factors L U with the diagonal of U inverted; pivot [n] ← the rows that were exchanged."""
     for k in range(n):
         # the largest entry of the column
-        best = k
+        most = absolute(matrix[k * n + k])
+        best = 0.0 * most + k
         for i in range(k + 1, n):
-            if absolute(matrix[i * n + k]) > absolute(matrix[best * n + k]):
-                best = i
+            larger = absolute(matrix[i * n + k]) > most
+            most = where(larger, absolute(matrix[i * n + k]), most)
+            best = where(larger, 0.0 * most + i, best)
         pivot[k] = best
-        if best != k:
-            for j in range(n):
-                kept = matrix[k * n + j]
-                matrix[k * n + j] = matrix[best * n + j]
-                matrix[best * n + j] = kept
+        for i in range(k + 1, n):
+            here = best == i
+            if any_lane(here):
+                for j in range(n):
+                    exchange(matrix, k * n + j, i * n + j, here)
         # elimination
         inverse = 1.0 / matrix[k * n + k]
         matrix[k * n + k] = inverse
@@ -66,14 +71,22 @@ def factor(matrix, pivot, n):
                 matrix[i * n + j] = matrix[i * n + j] - t * matrix[k * n + j]
 
 
+@kernel(inline=True)
+def exchange(x, i, j, here):
+    """Exchange two entries of a field, in the lanes where `here` is true."""
+    one, other = x[i], x[j]
+    x[i] = where(here, other, one)
+    x[j] = where(here, one, other)
+
+
 @kernel
 def solve(matrix, pivot, n, x):
     """x ← the solution for the right side x [n], by the factors of `factor`."""
     for k in range(n):
-        p = pivot[k]
-        kept = x[k]
-        x[k] = x[p]
-        x[p] = kept
+        for i in range(k + 1, n):
+            here = pivot[k] == i
+            if any_lane(here):
+                exchange(x, k, i, here)
     for i in range(n):
         total = x[i]
         for j in range(i):

@@ -11,7 +11,7 @@ from saltus.integrate.radau.memory import COUNT_ITERATIONS, ITERATIONS, PAST, RA
 from saltus.integrate.radau.states import stage, width
 from saltus.integrate.radau.tableau import ALPHA, BETA, FROM_STAGES, NODES, POLYNOMIAL, REAL, STAGES, TO_STAGES
 from saltus.number.components import epsilon_of
-from saltus.number.functions import maximum, minimum, power, sqrt
+from saltus.number.functions import any_lane, maximum, minimum, power, sqrt, where
 from saltus.number.kernels import kernel
 from saltus.solve.status import OK
 
@@ -20,17 +20,16 @@ FAILED = 0  # in place of the number of iterations
 
 
 @kernel
-def first_guess(m, d, h):
+def first_guess(m, d, h, live):
     """stage_change ← the polynomial of the step before, continued, or 0; and the same in newton_state."""
     columns = width(m)
-    past = d.memory[PAST]
+    known = live & (d.memory[PAST] > 0.0)
+    past = where(known, d.memory[PAST], 1.0 + 0.0 * h)
     for s in range(STAGES):
-        theta = 1.0 + NODES[s] * h / past if past > 0.0 else 0.0 * h
+        theta = 1.0 + NODES[s] * h / past
         for k in range(columns):
-            value = 0.0 * h
-            if past > 0.0:
-                value = polynomial(d.stage_past, k, columns, theta) - d.stage_past[2 * columns + k]
-            d.stage_change[s * columns + k] = value
+            value = polynomial(d.stage_past, k, columns, theta) - d.stage_past[2 * columns + k]
+            d.stage_change[s * columns + k] = where(known, value, 0.0 * h)
     transform(m, d.stage_change, d.newton_state, FROM_STAGES)
 
 
@@ -91,7 +90,7 @@ def size_of(m, d, change, states):
 
 
 @kernel
-def solve_stages(m, d, h, relative):
+def solve_stages(m, d, h, relative, live):
     """Solve for the stages of a step of h seconds from the saved state at d.time, with Newton's factored matrices.
 
     `relative`: relative tolerance of the step's error. Leaves the stages in stage_change, the number of iterations,
@@ -99,29 +98,36 @@ def solve_stages(m, d, h, relative):
     """
     start, status = d.time, OK
     goal = maximum(10.0 * epsilon_of(h) / relative, minimum(0.03, sqrt(relative)))
-    before = rate = 0.0 * h
-    d.memory[ITERATIONS] = FAILED + 0.0 * h
+    before = rate = none = 0.0 * h
+    d.memory[ITERATIONS] = where(live, FAILED + none, d.memory[ITERATIONS])
+    going = live
     for k in range(MOST):
         for s in range(STAGES):
-            status = max(status, stage(m, d, h, start, s))
+            status = max(status, stage(m, d, h, start, s, going))
         right_sides(m, d, h)
         solve_real(m, d, h, d.newton_change, 0)
         solve_pair(m, d, h, d.newton_change, width(m))
         size = size_of(m, d, d.newton_change, STAGES)
-        d.memory[COUNT_ITERATIONS] = d.memory[COUNT_ITERATIONS] + 1.0
+        d.memory[COUNT_ITERATIONS] = d.memory[COUNT_ITERATIONS] + where(going, 1.0 + none, none)
         # an end of iterations that do not converge, or not within MOST; the second one may meet a contact that begins
-        rate = size / before if k > 0 else 0.0 * h
-        if not size < 1e300:
-            break
-        if k > 1 and not (rate < 1.0 and power(rate, 1.0 * (MOST - k)) / (1.0 - rate) * size <= goal):
+        if k > 0:
+            rate = where(going, size / before, rate)
+        going = going & (size < 1e300)
+        if k > 1:
+            going = going & (rate < 1.0) & (power(rate, 1.0 * (MOST - k)) / (1.0 - rate) * size <= goal)
+        if not any_lane(going):
             break
         for j in range(STAGES * width(m)):
-            d.newton_state[j] = d.newton_state[j] + d.newton_change[j]
+            d.newton_state[j] = where(going, d.newton_state[j] + d.newton_change[j], d.newton_state[j])
         transform(m, d.newton_state, d.stage_change, TO_STAGES)
-        if size == 0.0 or (k > 0 and rate < 1.0 and rate / (1.0 - rate) * size < goal):
-            d.memory[ITERATIONS] = 1.0 * (k + 1) + 0.0 * h
+        reached = size == 0.0
+        if k > 0:
+            reached = reached | ((rate < 1.0) & (rate / (1.0 - rate) * size < goal))
+        d.memory[ITERATIONS] = where(going & reached, 1.0 * (k + 1) + none, d.memory[ITERATIONS])
+        going = going & (d.memory[ITERATIONS] < 0.5)
+        if not any_lane(going):
             break
-        before = size
-    d.memory[RATE] = rate
+        before = where(going, size, before)
+    d.memory[RATE] = where(live, rate, d.memory[RATE])
     d.time = start
     return status

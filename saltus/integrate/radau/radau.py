@@ -24,6 +24,7 @@ from saltus.integrate.radau.step_size import crossing
 from saltus.integrate.radau.tableau import STAGES, TABLEAU
 from saltus.integrate.radau.trial import UNSOLVED, accept, attempt, begin, forget, resume
 from saltus.integrate.status import bad_start, bad_state
+from saltus.number.functions import any_lane, where
 from saltus.number.kernels import kernel
 from saltus.solve.status import DIVERGED, NOT_CONVERGED, OK, STEP_TOO_SMALL
 
@@ -40,27 +41,30 @@ def step(m, d, h, tableau, tolerance, bounds):
     step size became too small or was accepted by a relaxed tolerance.
     """
     end = d.time + h
+    one = 1.0 + 0.0 * end
     status = begin(m, d)
     for _ in range(ATTEMPTS):
-        if not remains(end - d.time, end, bounds) or d.memory[STUCK] > 0.5:
+        live = remains(end - d.time, end, bounds) & (d.memory[STUCK] < 0.5)
+        if not any_lane(live):
             break
-        skip_break(m, d, bounds)
-        size = next_size(d, end, bounds)
+        skip_break(m, d, live, bounds)
+        # lanes at the end stay there, with any size
+        size = where(live, next_size(d, end, bounds), one)
         left = end - d.time
-        result, error = trial(m, d, size, tolerance, bounds)
-        taken, arrived = accept(m, d, size, error)
+        result, error = trial(m, d, size, tolerance, bounds, live)
+        taken, arrived = accept(m, d, size, error, live)
         status = max(status, max(result, arrived))
-        if taken > 0.0 and size == left:
-            d.time = end
-        if taken > 0.0:
-            land(m, d)
-        if not large_enough(size, end):
-            d.memory[STUCK] = 1.0 + 0.0 * h
+        d.time = where((taken > 0.0) & (size == left), end, d.time)
+        land(m, d, taken > 0.0)
+        small = where(large_enough(size, end), d.memory[STUCK], one)
+        d.memory[STUCK] = where(live, small, d.memory[STUCK])
+    # lanes that have not reached the end
     d.memory[GOING] = 0.0 * h
-    if remains(end - d.time, end, bounds):
-        d.memory[STUCK] = 1.0 + 0.0 * h
+    late = remains(end - d.time, end, bounds)
+    d.memory[STUCK] = where(late, one, d.memory[STUCK])
+    d.time = where(late, d.time, end)
+    if any_lane(late):
         return STEP_TOO_SMALL
-    d.time = end
     return status
 
 
@@ -94,10 +98,10 @@ def free_steps(m, d, times, row, attempts, tolerance, bounds, out):
         if row == len(times):
             return row, status
         # one trial step and its error
-        skip_break(m, d, bounds)
+        skip_break(m, d, True, bounds)
         start = d.time
         size = next_size(d, end, bounds)
-        result, error = trial(m, d, size, tolerance, bounds)
+        result, error = trial(m, d, size, tolerance, bounds, True)
         status = max(status, result)
         if error <= 1.0:
             if not bad_state(m, d) < 0.5:
@@ -106,7 +110,7 @@ def free_steps(m, d, times, row, attempts, tolerance, bounds, out):
             # a contact begins within the step: repeat it up to the contact
             place = passed_contact(m, d, size, start)
             if place < 1.0:
-                accept(m, d, size, REJECT + 0.0 * error)
+                accept(m, d, size, REJECT + 0.0 * error, True)
                 d.memory[STEP] = place * size
                 d.memory[LANDING] = 1.0 + 0.0 * size
                 continue
@@ -115,34 +119,35 @@ def free_steps(m, d, times, row, attempts, tolerance, bounds, out):
                 interpolate(m, d, size, start, (times[row] - start) / size)
                 write_row(m, d, times[row], out, row)
                 row += 1
-            move_to(m, d, d.stage_change, (STAGES - 1) * width(m))
+            move_to(m, d, d.stage_change, (STAGES - 1) * width(m), True)
             d.time = start
         # next state and step size
-        taken, arrived = accept(m, d, size, error)
+        taken, arrived = accept(m, d, size, error, True)
         status = max(status, arrived)
         if taken > 0.0 and size == end - start:
             d.time = end
-        if taken > 0.0:
-            land(m, d)
+        land(m, d, taken > 0.0)
         if not large_enough(size, end):
             return row, STEP_TOO_SMALL
     return row, status
 
 
 @kernel
-def land(m, d):
-    """Begin anew if the step has ended where a contact begins, or has crossed a jump."""
-    if d.memory[LANDING] > 0.5:
-        forget(m, d)
-        begin_contact(m, d)
+def land(m, d, stepped):
+    """Begin anew if the step has ended where a contact begins, or has crossed a jump; `stepped`: lanes that took it."""
+    there = stepped & (d.memory[LANDING] > 0.5)
+    if any_lane(there):
+        forget(m, d, there)
+        begin_contact(m, d, there)
 
 
 @kernel
-def skip_break(m, d, bounds):
-    """Go just behind a break if the time is at one, and begin anew there."""
-    if pass_break(m, d, True, bounds) > 0.0:
-        remember_slopes(m, d)
-        forget(m, d)
+def skip_break(m, d, live, bounds):
+    """Go just behind a break if the time is at one, and begin anew there; `live`: lanes that step."""
+    there = pass_break(m, d, live, bounds) > 0.0
+    if any_lane(there):
+        remember_slopes(m, d, there)
+        forget(m, d, there)
 
 
 @kernel
@@ -153,17 +158,18 @@ def next_size(d, end, bounds):
 
 
 @kernel
-def trial(m, d, h, tolerance, bounds):
+def trial(m, d, h, tolerance, bounds, live):
     """A trial step, with its error as the tolerance may have been relaxed; see `attempt`. Returns a status and it."""
-    status, error = attempt(m, d, h, tolerance)
-    if error == UNSOLVED:
-        return status, error
-    error, eased = relaxed(d, h, True, error, bounds)
+    status, unrelaxed = attempt(m, d, h, tolerance, live)
+    solved = live & (unrelaxed != UNSOLVED)
+    if not any_lane(solved):
+        return status, unrelaxed
+    error, eased = relaxed(d, h, solved, unrelaxed, bounds)
     # across a jump, as where a contact begins, no step is short enough for a tolerance below its change in this time
-    if error > 1.0 and h <= crossing(d):
-        d.memory[LANDING] = 1.0 + 0.0 * h
-        return max(status, NOT_CONVERGED), 1.0 + 0.0 * h
-    return max(status, NOT_CONVERGED) if eased else status, error
+    crosses = solved & (error > 1.0) & (h <= crossing(d))
+    d.memory[LANDING] = where(crosses, 1.0 + 0.0 * h, d.memory[LANDING])
+    error = where(crosses, 1.0 + 0.0 * h, where(solved, error, unrelaxed))
+    return max(status, NOT_CONVERGED) if eased or any_lane(crosses) else status, error
 
 
 def radau(relative: float = 1e-8, absolute_: float = 1e-10) -> Integrator:
@@ -177,5 +183,5 @@ def radau(relative: float = 1e-8, absolute_: float = 1e-10) -> Integrator:
         parameters=(TABLEAU.table, np.array([relative, absolute_]), step_bounds()),
         needs={"nstage": DENSE_STAGES, "memory": (PLACES, 0), "fsal": True, "searches": True, "collocates": True},
         adaptive=True,
-        floats_only=True,
+        doubles_only=True,
     )

@@ -36,7 +36,7 @@ SCRATCH = {  # scratch
     **reals("newton_real", shape=("nnewton_real",)),
     **reals("newton_pair", shape=("nnewton_pair",)),
     **reals("newton_side", shape=("nnewton_side",)),
-    **ints("newton_real_pivot", "newton_pair_pivot", shape=("nnewton_side",)),
+    **reals("newton_real_pivot", "newton_pair_pivot", shape=("nnewton_side",)),
     # balance of momenta over a step, of bodies in their axes (see `saltus.dynamics.balance.momentum_balance`): at the
     # start and at the end poses in the world, motions for the velocities of the start (v) and of the end (w), and the
     # translations (m/s) by which these differ from motions without momentum; momenta (p); halves of mean momenta (f, g)

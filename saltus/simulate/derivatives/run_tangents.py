@@ -292,8 +292,8 @@ def check_methods(engine: Engine) -> None:
     if "noslip" in engine.m.layout.features:
         raise OptionError("linearize does not support the noslip solver; leave noslip_iterations at 0")
     solved = engine.integrator.needs.get("pcg", False)
-    if engine.integrator.floats_only or solved is True or (solved and "flex" in engine.m.layout.features):
-        of = "" if engine.integrator.floats_only or solved is True else " of deformable bodies"
+    if engine.integrator.doubles_only or solved is True or (solved and "flex" in engine.m.layout.features):
+        of = "" if engine.integrator.doubles_only or solved is True else " of deformable bodies"
         raise OptionError(f"linearize does not support {engine.integrator.name}{of}; choose euler or implicit_midpoint")
 
 

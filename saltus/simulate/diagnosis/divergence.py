@@ -10,6 +10,7 @@ import numpy as np
 from saltus.contact.counts import NUNSOLVED
 from saltus.errors import DivergenceError, ModelError, SaltusError, warn
 from saltus.integrate.adaptive.dopri5 import ATTEMPTS
+from saltus.integrate.integrator import Integrator
 from saltus.model.enums import JOINT_DOFS
 from saltus.simulate.diagnosis.bad_numbers import GIVEN, first_bad
 from saltus.simulate.diagnosis.closed_loop_stability import stable_step_at_start
@@ -39,9 +40,9 @@ CROSSED = (
 )
 
 
-def _relaxed(engine: Engine) -> str:
+def relaxed(integrator: Integrator) -> str:
     """Why the tolerance of an adaptive integrator was relaxed."""
-    return CROSSED if engine.integrator.floats_only else RELAXED
+    return CROSSED if integrator.name == "radau" else RELAXED
 
 
 def handle(engine: Engine, before: np.ndarray, taken: int, status: int, logged: int | None = None) -> None:
@@ -66,7 +67,9 @@ def handle(engine: Engine, before: np.ndarray, taken: int, status: int, logged: 
         _warn_once(engine, f"the constraint solver did not reach its tolerance{most}")
         engine.unconverged += failed
     if status == NOT_CONVERGED:
-        _warn_once(engine, _relaxed(engine) if engine.integrator.adaptive else "Newton's method did not converge")
+        _warn_once(
+            engine, relaxed(engine.integrator) if engine.integrator.adaptive else "Newton's method did not converge"
+        )
         engine.unconverged += 1
     elif status == CONTACTS_FULL:
         raise _overflow(engine, before, taken)

@@ -335,7 +335,7 @@ def hard_numbers(
     sizes = model.struct().sizes
     if not (events.all or states or any(sizes[name] for name in ("nconmax", "nlimit", "nfriction", "neq"))):
         return None  # no contacts, no constraints, no events
-    if integrator.floats_only:
+    if integrator.doubles_only:
         raise OptionError(
             f"{integrator.name} does not locate events, which hard contact, events and discrete states need; choose "
             f'another integrator, such as dopri5, or for {integrator.name} contact="soft" or a saltus.Compliant'

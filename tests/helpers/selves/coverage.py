@@ -97,7 +97,7 @@ EXEMPT = {
     "integrate.adaptive.samples": "moves numbers alone",
     "integrate.adaptive.step_bounds": "takes breaks of times as an array; tested in tests/integrate/adaptive",
     "integrate.event.user_events": "of one lane, on users' functions; tested in tests/integrate/event",
-    "integrate.radau": "on fields of floats; motions are compared with SciPy's Radau in tests/integrate/radau",
+    "integrate.radau": "on fields; compared with SciPy's Radau in tests/integrate/radau, lanes in simulate/batches",
     "integrate.passing": "of one lane; tested in tests/integrate/test_passing.py",
     "sense.ray.has_ray": WHOLE_NUMBER,
 }

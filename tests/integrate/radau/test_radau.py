@@ -259,7 +259,6 @@ def test_no_finite_step_is_a_divergence_error():
     ("what", "words"),
     [
         (lambda: saltus.Simulation("bouncing_ball", "radau", contact="hard"), "radau does not locate events.*dopri5"),
-        (lambda: saltus.Batch("pendulum", 4, integrator="radau"), "radau does not step batches.*implicitfast"),
         (lambda: saltus.Simulation("pendulum", "radau").linearize(), "linearize does not support radau"),
         (lambda: saltus.Simulation("trampoline", "radau"), "radau solves with dense matrices.*500.*implicitfast"),
         (lambda: saltus.Simulation("pendulum", "radau", tolerance=-1.0), "tolerance must be two numbers between"),

@@ -23,7 +23,7 @@ from saltus.model.vary.fields import MAY_VARY
 
 EXACT, ROUNDING, STEP = 1e-9, 1e-10, 4e-3
 WITHOUT = {
-    name for name, i in saltus.integrators().items() if i.floats_only or i.needs.get("pcg") is True
+    name for name, i in saltus.integrators().items() if i.doubles_only or i.needs.get("pcg") is True
 }  # refused by name
 ADAPTIVE = {name for name, i in saltus.integrators().items() if i.adaptive}
 OF_CONTACT = {"moreau_jean"}  # demands the hard law where there are constraints

@@ -23,7 +23,8 @@ from saltus.simulate.engine.batch.states import FIELDS, BatchStates, Result
 from saltus.simulate.engine.batch.varied_model import VariedModel
 from saltus.solve.status import OK, STEP_TOO_SMALL
 
-REMEMBERED = ("memory", "qacc_warmstart")  # fields that are kept between steps only for the steps themselves
+#: Fields that are kept between steps only for the steps themselves.
+REMEMBERED = ("memory", "qacc_warmstart", "slope_matrix", "stage_past")
 
 
 class Lanes(BatchStates):
