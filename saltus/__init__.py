@@ -24,6 +24,7 @@ _HOME = {
     "Gear": "saltus.model.drives.parts",
     "LuGre": "saltus.model.drives.parts",
     "Stribeck": "saltus.model.drives.parts",
+    "Motor": "saltus.model.drives.motor",
     "TorqueCurve": "saltus.model.drives.parts",
     "Simulation": "saltus.simulate.simulation",
     "Batch": "saltus.simulate.batch",
@@ -129,6 +130,7 @@ __all__ = [
     "LuGre",
     "Model",
     "ModelError",
+    "Motor",
     "OdeSolution",
     "OptionError",
     "Pose",
@@ -237,6 +239,7 @@ if TYPE_CHECKING:
     from saltus.model.drives.cam import CamCurve, cam
     from saltus.model.drives.capstan import capstan
     from saltus.model.drives.drive import drive
+    from saltus.model.drives.motor import Motor
     from saltus.model.drives.parts import Dahl, Gear, LuGre, Stribeck, TorqueCurve
     from saltus.model.load import load, models, n_link
     from saltus.model.model import Model

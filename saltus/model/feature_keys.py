@@ -72,6 +72,7 @@ FEATURES = {
     "muscle": Feature("MuJoCo's muscles", ("dynamics",)),
     "hill": Feature("Hill-type muscles with an elastic tendon", ("dynamics",)),
     "torque_curve": Feature("motors whose torque is limited by speed", ("dynamics",)),
+    "current_limit": Feature("dc motors whose current is limited", ("dynamics",)),
     "servo": Feature("servos with an integral part", ("dynamics",)),
     "dcmotor": Feature("dc motors", ("dynamics",)),
     "so3": Feature("servos of orientations", ("dynamics",)),

@@ -90,13 +90,21 @@ def model_layout(features: frozenset[str]) -> Layout:
         raise ValueError(f"no such feature: {', '.join(unknown)}")
     if not features:
         return MODEL
-    of_fields = features & {"cam", "capstan", "drive", "hill", "torque_curve"}  # features that add fields
+    of_fields = features & {
+        "cam",
+        "capstan",
+        "current_limit",
+        "drive",
+        "hill",
+        "torque_curve",
+    }  # features that add fields
     varied = varied_fields(features)
     if varied:
         of_fields |= features & {"vary", *KEEP_SHARED}
     fields = MODEL.fields | (actuator.HILL if "hill" in features else {})
     narrowed = functools.partial(_with_features, of_fields)
     fields |= actuator.CURVES if "torque_curve" in features else {}
+    fields |= actuator.CURRENTS if "current_limit" in features else {}
     fields |= rows.DRIVE if "drive" in features else {}
     fields |= tendon.CAPSTAN if "capstan" in features else {}
     fields |= rows.CAM if "cam" in features else {}

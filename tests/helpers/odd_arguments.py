@@ -77,6 +77,7 @@ GOOD = {  # what a call needs to be one, by name
     "n_link": dict(n=2),
     "HillMuscle": MUSCLE,
     "Gear": {},
+    "Motor": dict(resistance=1.0, torque_constant=0.05),
     "TorqueCurve": dict(speeds=[0.0, 1.0], torques=[1.0, 0.0]),
     "CamCurve": dict(angles=[0.0, 1.0], lifts=[0.0, 1.0]),
     "cam": dict(model="double_pendulum", follower="theta2", cam="theta1", curve=CAM),
@@ -176,6 +177,7 @@ GOOD = {  # what a call needs to be one, by name
     "Batch.write": dict(name="qpos", values=0.0),
     "Comparison.label": dict(name="rk4", contact="soft"),
     "Sweep.label": dict(k=0),
+    "Motor.of_speed_and_torque": dict(voltage=12.0, no_load_speed=500.0, stall_torque=0.4),
     "HuntCrossley.fitted": dict(restitution=0.5, penetration=1e-3, mass=1.0, speed=1.0),
     "HuntCrossley.restitution": dict(speed=1.0),
     "HuntCrossley.penetration": dict(mass=1.0, speed=1.0),
@@ -204,6 +206,7 @@ def motion():
 
 
 OBJECTS = {
+    "Motor": lambda: saltus.Motor(1.0, 0.05),
     "HuntCrossley": lambda: saltus.HuntCrossley(1e5, 0.3),
     "KelvinVoigt": lambda: saltus.KelvinVoigt(1e5, 30.0),
     "Model": model,

@@ -436,12 +436,14 @@ MACHINES_XML = f"""<mujoco><option timestep="{H}"/><size nuserdata="2"/>
   <site name="top" pos="0 0 .2"/>
   <body pos="-.1 0 -1"><joint name="light" type="slide" axis="0 0 1"/><geom size=".05" mass="1"/><site name="l"/></body>
   <body pos=".1 0 -1"><joint name="heavy" type="slide" axis="0 0 1"/><geom size=".05" mass="2"/><site name="r"/></body>
+  <body><joint name="rotor" axis="1 0 0"/><inertial pos="0 0 0" mass="1" diaginertia=".01 .01 .01"/></body>
 </worldbody>
 <tendon><spatial name="rope" stiffness="1e5" damping="100" springlength="{{length!r}}" solreffriction="{TAU} 1"
   solimpfriction="0.9999 0.9999 1"><site site="l"/><geom geom="post" sidesite="top"/><site site="r"/></spatial></tendon>
 <actuator><motor name="push" joint="bristles"/><motor name="press" joint="dry"/><motor name="turn" joint="shaft"/>
 </actuator></mujoco>"""
 SIGMA, PUSH, PRESS, TURN, RATIO = 1e4, 0.5, 1.2, 0.01, 0.05  # N/m, N, N, N m, m/rad
+CONSTANT, CURRENT, VOLTS = 0.05, 4.0, 24.0  # N m/A, A, V
 RUNNING = 0.5  # s
 #: Velocity by force (m/(N s) for 1 kg) with which soft friction creeps: R/b, with R = 1e-4/m and b = 2/τ.
 CREEP = 1e-4 * TAU / 2
@@ -449,15 +451,16 @@ CREEP = 1e-4 * TAU / 2
 
 @cache
 def machines(law: Law) -> saltus.Simulation:
-    """Bristles, dry friction, a cam and a rope over a post after `RUNNING` seconds."""
+    """Bristles, dry friction, a cam, a rope over a post and a dc motor after `RUNNING` seconds."""
     length = 2.0 + 0.1 * math.pi - 1.5 * G / 1e5  # stretched by the mean of both weights
     model = saltus.drive(
         MACHINES_XML.format(length=length), "bristles", friction=saltus.LuGre(SIGMA, 100, 1, 1.5, 0.01)
     )
     model = saltus.drive(model, "dry", friction=saltus.Stribeck(1.0, 1.5, 0.01))
+    model = saltus.drive(model, "rotor", motor=saltus.Motor(1.2, CONSTANT, voltage=VOLTS, current_limit=CURRENT))
     model = saltus.cam(model, "follower", "shaft", saltus.CamCurve([-1.0, 0.0, 1.0], [-RATIO, 0.0, RATIO]))
     sim = saltus.Simulation(saltus.capstan(model, "rope", 0.3), law.integrator, contact=law.contact())
-    sim.ctrl = PUSH, PRESS, TURN
+    sim.ctrl = PUSH, PRESS, TURN, VOLTS
     sim.run(RUNNING, sample=RUNNING)
     return sim
 
@@ -489,6 +492,11 @@ def rope(law: Law) -> list[Check]:
     """
     creep = 0.0 if law.hard else 1.5 * G * CREEP
     return [Check("velocities", machines(law).qvel[4:6], [creep, -creep], 1e-9)]
+
+
+def motor(law: Law) -> list[Check]:
+    """The current is at its limit I, so that the speed is K I t/J, as long as the voltage drives more."""
+    return [Check("speed", machines(law).qvel[6] * 0.01 / (CONSTANT * CURRENT * RUNNING), 1.0, 1e-9)]
 
 
 # ---------------------------------------------------------------- readers and carriers, in the small world
@@ -850,6 +858,7 @@ MACHINES = [
     Reading("friction by bristles (LuGre)", "at rest the deflection F/σ₀", bristles),
     Reading("static friction above kinetic", "at rest; soft laws creep with R F/b", dry_friction),
     Reading("a follower on a cam", "T/(I + i² m)", cam),
+    Reading("a dc motor whose current is limited", "speed K I t/J", motor),
     Reading("a rope over a post", "holds e^(μ φ); soft laws creep with R F/b", rope),
 ]
 CARRIERS = [

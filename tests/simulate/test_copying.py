@@ -231,6 +231,7 @@ def public_things():
         saltus.Stribeck(1.0, 2.0, 0.1),
         saltus.LuGre(1e4, 10.0, 1.0, 2.0, 0.1),
         saltus.Dahl(1e4, 1.0),
+        saltus.Motor(1.0, 0.05, current_limit=2.0),
         saltus.TorqueCurve([0.0, 1.0], [1.0, 0.0]),
         saltus.CamCurve([0.0, 1.0], [0.0, 1.0]),
         saltus.PID(1.0, target=[0.2]),

@@ -3,7 +3,11 @@
     V = R/K τ + K ω (controller with torque τ) + raw voltage,   di/dt = (V - R i - K ω) / (R te),   torque = K i,
     dT/dt = (R i² - T/Rth) / C,   dz/dt = ω - σ₀ |ω| / g(ω) z,   g(ω) = Fc + (Fs - Fc) exp(-(ω/vs)²)
 
-with T the temperature above ambient (MuJoCo documentation, XML reference, "dcmotor"; friction after Canudas de Wit,
+A limit of the current, which MuJoCo lacks, clips V between K ω ± R I(T): the current to which the winding tends,
+(V - K ω)/R, stays within I(T), constant or linear between two temperatures (see
+`saltus.model.compile.drives.current_limits`).
+
+T is the temperature above ambient (MuJoCo documentation, XML reference, "dcmotor"; friction after Canudas de Wit,
 Olsson, Åström & Lischinsky, A new model for control of systems with friction (1995)). Parameters: gain R, K,
 temperature coefficient, reference temperature, kp, ki, kd, voltage limit; dynamics te, current rate limit, Rth, C,
 ambient temperature, σ₀, σ₁, slew rate, integral limit; bias cogging amplitude, periods, phase, Fc, Fs, vs.
@@ -50,7 +54,36 @@ def voltage(m, d, k, length, velocity):
     if m.actuator_ctrlspec[k] & INPUT_VOLTAGE:
         _, _, _, raw = servo_inputs(m, d, k)
         volts = volts + raw
-    return volts
+    return within_current(m, d, k, volts, velocity)
+
+
+@only_with("current_limit", otherwise="volts")
+@kernel
+def within_current(m, d, k, volts, velocity):
+    """The voltage (V) nearest to `volts` whose stationary current is within the limit."""
+    most = greatest_current(m, d, k)
+    back, drop = m.actuator_gainprm[k, 1] * velocity, resistance(m, d, k) * most
+    return where(m.actuator_currentlimit[k, 0] > 0.0 * volts, clip(volts, back - drop, back + drop), volts)
+
+
+@kernel
+def greatest_current(m, d, k):
+    """Greatest current (A) of motor k at its winding's temperature; 0 where there is no limit."""
+    most, end, fall = m.actuator_currentlimit[k]
+    warmth = m.actuator_dynprm[k, 4] + 0.0 * d.time
+    if m.actuator_slot[k, TEMPERATURE] >= 0:
+        warmth = warmth + d.act[m.actuator_slot[k, TEMPERATURE]]
+    return most * clip((end - warmth) * fall, 0.0, 1.0)
+
+
+@only_with("current_limit", otherwise="0.0 * d.time > 1.0")
+@kernel
+def at_current_limit(m, d, k, length, velocity):
+    """Whether the current to which motor k's tends is at its limit."""
+    most = greatest_current(m, d, k)
+    ampere = (voltage(m, d, k, length, velocity) - m.actuator_gainprm[k, 1] * velocity) / resistance(m, d, k)
+    rounding = 1e-12 * most
+    return (m.actuator_currentlimit[k, 0] > 0.0 * most) & (absolute(ampere) >= most - rounding)
 
 
 @kernel
@@ -200,10 +233,12 @@ def motor_slope(m, d, k):
         asked = absolute(controller_voltage(m, d, k, length, velocity))
         most = prm[7] + zero
         by_controller = where((most > 0.0) & (asked >= most), zero, by_controller)
+    # and that of what drives the current, zero at the limit
+    driving = where(at_current_limit(m, d, k, length, velocity), zero, by_controller - prm[1])
     # slope of K i at the stationary current i = (V - K ω)/R
     ohm = resistance(m, d, k)
     ohm = maximum(ohm, 0.0 * ohm + MINVAL)
-    slope = prm[1] * (by_controller - prm[1]) / ohm
+    slope = prm[1] * driving / ohm
     # with inductance: the share of the current that is reached within the step
     current = zero
     place = m.actuator_slot[k, CURRENT]

@@ -15,6 +15,7 @@ from saltus.inverse.dynamics.unconstrained import unconstrained
 from saltus.model.actuator_enums import DYN_FILTER, DYN_FILTEREXACT, DYN_HILL, DYN_INTEGRATOR, DYN_MUSCLE, DYN_NONE
 from saltus.model.actuator_enums import TRN_BODY as ON_BODY
 from saltus.model.compile.drives.bristle_friction import bristle_actuators
+from saltus.model.compile.drives.current_limits import current_limits
 from saltus.model.compile.drives.torque_curves import torque_curves
 from saltus.model.model import Model
 
@@ -116,6 +117,7 @@ def _refuse_others(model: Model) -> None:
         "acts by contacts (adhesion)": m.actuator_trntype == ON_BODY,
         "has a delay, so that forces follow from past controls": m.actuator_delay > 0,
         "has a torque that its speed limits (torque curve)": _among(list(torque_curves(m)), m.nactuator),
+        "has a current that is limited (current_limit of a motor)": _among(list(current_limits(m)), m.nactuator),
         "exerts the force of its next activation (actearly)": m.actuator_actearly != 0,
     }
     for reason, there in reasons.items():

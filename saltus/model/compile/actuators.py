@@ -47,7 +47,7 @@ from saltus.model.actuator_enums import (
     TRN_SO3,
     TRN_TENDON,
 )
-from saltus.model.compile.drives.torque_curves import FEATURE, curve_values
+from saltus.model.compile.drives import current_limits, torque_curves
 from saltus.model.compile.hill import HillMuscle, replace_laws
 from saltus.model.tree.chains import ChainTable
 
@@ -118,11 +118,14 @@ def actuators(m: mujoco.MjModel, muscles: Mapping[int, HillMuscle] | None = None
     }
     if muscles:
         features.add("hill")
-    curves, points = curve_values(m)
-    values |= curves
+    curves, points = torque_curves.curve_values(m)
+    limits = current_limits.limit_values(m)
+    values |= curves | limits
     sizes |= points
     if curves:
-        features.add(FEATURE)
+        features.add(torque_curves.FEATURE)
+    if limits:
+        features.add(current_limits.FEATURE)
     if any(kind != SCALAR for kind in kinds):
         features.add("transmission")
     if sizes["nact"]:

@@ -14,6 +14,7 @@ from saltus.model.compile.drives.drive_losses import PREFIX, declared_losses, el
 from saltus.model.compile.drives.torque_curves import TITLE
 from saltus.model.drives.bristles import check_bristles, insert_bristles, lost_bristles
 from saltus.model.drives.custom import custom_tuple, put_curve
+from saltus.model.drives.motor import Motor, with_motor
 from saltus.model.drives.parts import NO_FRICTION, Dahl, Gear, LuGre, Stribeck, TorqueCurve
 from saltus.model.drives.rotor import actuators_on, check_free, check_rotor, gear_name, insert_rotor, rotor_name
 from saltus.model.enums import HINGE, SLIDE
@@ -31,8 +32,9 @@ def drive(
     gear: Gear | None = None,
     friction: Stribeck | LuGre | Dahl | None = None,
     curve: TorqueCurve | None = None,
+    motor: Motor | None = None,
 ) -> Model:
-    """A copy of a model with a gear, friction, or limits of its motors, in a hinge or slide.
+    """A copy of a model with a motor, a gear, friction, or limits of its motors, in a hinge or slide.
 
         model = saltus.drive("arm.xml", "elbow", saltus.Gear(ratio=50, efficiency=0.8), saltus.Stribeck(1.0, 1.6, 0.05))
 
@@ -49,12 +51,15 @@ def drive(
     controls: its state, the deflection, is the last of `act`, and `qfrc_actuator` contains its force. It takes
     the place of the joint's dry friction.
 
+    A motor is an actuator `elbow_motor` behind all others, on a voltage; the gear is between it and the joint.
+
     Args:
         model: source of MJCF, as for `saltus.load`; a Model keeps its changes, muscles and ignored features.
         joint: the joint's name.
         gear: between the joint and the actuators that act on it; None leaves it as it is.
         friction: in the joint, dry or by bristles; None leaves it as it is.
         curve: greatest torques of the joint's actuators, each by its own speed; None leaves them.
+        motor: a further actuator on the joint; None adds none.
 
     Raises:
         OptionError: no such joint, a joint that is no hinge or slide, a ratio or curve without an actuator on the
@@ -65,6 +70,7 @@ def drive(
         ("gear", gear, (Gear,)),
         ("friction", friction, FRICTION),
         ("curve", curve, (TorqueCurve,)),
+        ("motor", motor, (Motor,)),
     ):
         if value is not None and not isinstance(value, kinds):
             expected = ", ".join(kind.__name__ for kind in kinds)
@@ -74,6 +80,8 @@ def drive(
     if gear is not None:
         check_free(before, joint)
     given = f"drive of joint {joint!r}"
+    if motor is not None:
+        model = before = with_motor(model, before, joint, motor, given)
     _check_friction(before, joint, friction, given)
     attributes, losses = _attributes(before, joint, gear, friction), _losses(before, joint, gear, friction)
 
@@ -195,6 +203,7 @@ def _check_written(model: Model, joint: str, attributes: dict[str, float], gear:
     lost = [name for name, value in attributes.items() if _of_dof(model, f"dof_{name}", joint) != value]
     driven = model.id("joint", rotor_name(joint) if gear is not None and gear.has_rotor else joint)
     on_joint = np.isin(model.actuator_trntype, (TRN_JOINT, TRN_JOINTINPARENT)) & (model.actuator_trnid[:, 0] == driven)
+    on_joint[list(bristle_joints(model.mj_model).values())] = False  # friction, which has no gear
     gears = model.actuator_gear[model.actuator_outadr[on_joint], 0]
     if gear is not None and gear.ratio is not None and (gears != _ratio_of_actuators(gear)).any():
         lost.append("gear of actuators")

@@ -67,6 +67,10 @@ CURVES = {  # fields of the Model for motors whose torque is limited by speed: p
     **reals("curve_speed", "curve_torque", shape=("ncurvepoint",)),
 }
 
+CURRENTS = {  # field of the Model for dc motors whose current is limited, and falls as they warm
+    **reals("actuator_currentlimit", shape=("nactuator", 3)),
+}
+
 #: Fields of MODEL that may differ from simulation to simulation of a batch.
 VARIES = (
     *(
@@ -92,6 +96,7 @@ READ_BY = {
     "VELOCITY": ("contact", "dynamics", "integrate", "sense"),
     "HILL": ("dynamics",),
     "CURVES": ("dynamics",),
+    "CURRENTS": ("dynamics",),
 }
 WRITTEN_BY = {
     "STATE": ("dynamics", "integrate", "sense"),

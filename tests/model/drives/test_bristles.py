@@ -94,3 +94,9 @@ def test_what_cannot_be_is_refused_by_name(call, words):
 
 
 STRIBECK = saltus.Stribeck(1.0, 2.0, 0.1)
+
+
+def test_a_rigid_gear_and_bristles_are_written_together():
+    """The ratio is the motor's; friction acts on the joint itself."""
+    model = saltus.drive(ARM, "hip", saltus.Gear(ratio=7), LUGRE)
+    assert model.actuator_gear[[0, 2], 0].tolist() == [7.0, 1.0]

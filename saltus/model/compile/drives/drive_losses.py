@@ -20,8 +20,8 @@ import mujoco
 import numpy as np
 
 from saltus.errors import ModelError, proposal
+from saltus.model.compile.drives import current_limits, torque_curves
 from saltus.model.compile.drives.bristle_friction import bristle_joints
-from saltus.model.compile.drives.torque_curves import TITLE, torque_curves
 from saltus.model.enums import HINGE, SLIDE, WRAP_JOINT
 
 PREFIX = "drive_"
@@ -47,6 +47,7 @@ LOSSES = {
 }
 OF_GEARS = ("gear_efficiency", "gear_back_efficiency")  # those that a tendon may have
 ALL_NAMES = tuple(f"{PREFIX}{name}" for name in LOSSES)
+OF_MOTORS = (torque_curves.TITLE, current_limits.TITLE)  # tuples of limits, which are no losses
 
 
 def _name_of(m: mujoco.MjModel, kind: mujoco.mjtObj, index: int) -> str:
@@ -140,7 +141,8 @@ def check_losses(m: mujoco.MjModel) -> None:
     """Raise ModelError for losses that a model's file cannot declare."""
     declared_losses(m)
     elastic_gears(m)
-    torque_curves(m)
+    torque_curves.torque_curves(m)
+    current_limits.current_limits(m)
 
 
 def joints_with_losses(m: mujoco.MjModel) -> list[str]:
@@ -155,11 +157,11 @@ def _loss_of(title: str) -> str:
     for name, loss in zip(ALL_NAMES, LOSSES, strict=True):
         if title.endswith(name):
             return loss
-    if title.endswith(TITLE):
+    if title.endswith(OF_MOTORS):
         return ""
     at = title.rfind(PREFIX)
-    if at >= 0 and (hint := proposal(title[at:], (*ALL_NAMES, TITLE))):
-        known = ", ".join((*ALL_NAMES, TITLE))
+    if at >= 0 and (hint := proposal(title[at:], (*ALL_NAMES, *OF_MOTORS))):
+        known = ", ".join((*ALL_NAMES, *OF_MOTORS))
         raise ModelError(f"not a loss of a drive{hint}; expected {known}", element="tuple", name=title)
     return ""
 

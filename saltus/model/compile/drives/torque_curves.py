@@ -18,6 +18,7 @@ import numpy as np
 
 from saltus.errors import ModelError
 from saltus.model.actuator_enums import GAIN_DCMOTOR, GAIN_SO3
+from saltus.model.compile.drives.declared_pairs import actuator_numerics
 
 TITLE = "drive_torque_curve"
 FEATURE = "torque_curve"
@@ -30,19 +31,9 @@ def torque_curves(m: mujoco.MjModel) -> dict[int, np.ndarray]:
         ModelError: a tuple is no list of actuators with their numerics, or a curve is none.
     """
     found: dict[int, np.ndarray] = {}
-    for t in range(m.ntuple):
-        title = mujoco.mj_id2name(m, mujoco.mjtObj.mjOBJ_TUPLE, t) or ""
-        if not title.endswith(TITLE):
-            continue
-        elements = range(m.tuple_adr[t], m.tuple_adr[t] + m.tuple_size[t])
-        kinds = [int(m.tuple_objtype[k]) for k in elements]
-        pair = [mujoco.mjtObj.mjOBJ_ACTUATOR.value, mujoco.mjtObj.mjOBJ_NUMERIC.value]
-        if len(kinds) % 2 or kinds != pair * (len(kinds) // 2):
-            raise ModelError("expected pairs of an actuator and the numeric of its curve", element="tuple", name=title)
-        for k in elements[::2]:
-            actuator, numeric = int(m.tuple_objid[k]), int(m.tuple_objid[k + 1])
-            found[actuator] = _points(m, numeric)
-            _check_actuator(m, actuator)
+    for actuator, numeric in actuator_numerics(m, TITLE).items():
+        found[actuator] = _points(m, numeric)
+        _check_actuator(m, actuator)
     return found
 
 

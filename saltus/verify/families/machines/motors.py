@@ -96,3 +96,41 @@ def cogging(data: Data) -> Result:
     curves = [Curve("closed form", line, closed(line)), Curve("reached", amplitudes, back, "marks")]
     compared = checks([f"T({a:g} rad)" for a in amplitudes], back, closed(amplitudes), 1e-9, "s")
     return Result(compared, Figure("amplitude n θ (rad)", "period (s)", curves))
+
+
+@benchmark(
+    "dcmotor-derating",
+    "Torque that a held dc motor keeps as its current is derated",
+    source="closed form: R (I share)² = Θ/Rth, share = (T₂ - Tₐ - Θ)/(T₂ - T₁): a quadratic equation of Θ",
+    allowed="the integrator's tolerance; the motor turns by 1e-12 rad/s at most (1e12 kg m²)",
+)
+def derating(data: Data) -> Result:
+    """R = 1.2 Ω, K = 0.05 N m/A, Rth = 3 K/W, C = 2 J/K, 25 °C; limits of 4, 6, 10 A that fall from 60 to 90 °C."""
+    ohm, constant, rise, begin, end, ambient = 1.2, 0.05, 3.0, 60.0, 90.0, 25.0
+    rotor = """<mujoco><option gravity="0 0 0"/><worldbody><body><joint name="x" axis="0 0 1"/>
+      <inertial pos="0 0 0" mass="1" diaginertia="1e12 1e12 1e12"/></body></worldbody></mujoco>"""
+    found, wanted, names, curves = [], [], [], []
+    for most in (4.0, 6.0, 10.0):
+        sheet = saltus.Motor(
+            *(ohm, constant),
+            current_limit=most,
+            derating=(begin, end),
+            thermal_resistance=rise,
+            thermal_capacity=2.0,
+            temperature_coefficient=0.0,
+            ambient=ambient,
+        )
+        sim = saltus.Simulation(saltus.drive(rotor, "x", motor=sheet), "dopri5", tolerance=TIGHT)
+        sim.ctrl[0] = 100.0
+        track = sim.run(120.0, sample=2.0)
+        sim.forward()
+        # share s of the current: heat² s² + s = cold, with heat = Rth R I²/(T₂ - T₁), cold = (T₂ - Tₐ)/(T₂ - T₁)
+        heat, cold = rise * ohm * most**2 / (end - begin), (end - ambient) / (end - begin)
+        share = (np.sqrt(1.0 + 4.0 * heat * cold) - 1.0) / (2.0 * heat)
+        found.append(float(sim.data.actuator_force[0]))
+        wanted.append(float(constant * most * share))
+        names.append(f"torque, {most:g} A")
+        shares = np.clip((end - ambient - track.act[:, 0]) / (end - begin), 0.0, 1.0)
+        curves.append(Curve(f"reached, {most:g} A", track.time, constant * most * shares))
+        curves.append(Curve(f"limit, {most:g} A", [0.0, 120.0], [wanted[-1], wanted[-1]], "dashed"))
+    return Result(checks(names, found, wanted, 1e-9, "N m"), Figure("time (s)", "torque (N m)", curves))
