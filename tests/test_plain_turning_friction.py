@@ -155,17 +155,18 @@ def test_a_box_held_by_sliding_and_torsion():
 def test_breaking_away_from_a_growing_moment(condim, joint):
     """A spring of 3 N m/rad, wound up at 0.01 rad/s: the ball turns from when its moment is at the limit."""
     limit = (0.002 if condim == 4 else 0.004) * M * G
+    others = "".join(f'<joint axis="{axis}"/>' for axis in ("0 0 1", "0 1 0", "1 0 0") if axis not in joint)
     xml = f"""<mujoco><option gravity="0 0 {-G}"/><default><geom condim="{condim}" friction="1 .002 .004"/></default>
     <worldbody><geom type="plane" size="1 1 .1"/>
-    <body pos="0 0 {R}"><joint type="slide" axis="0 0 1"/><joint type="slide" axis="1 0 0"/><joint name="ball" {joint}/>
-    <geom {BALL} mass="{M}"/></body>
+    <body pos="0 0 {R}"><joint type="slide" axis="1 0 0"/><joint type="slide" axis="0 1 0"/>
+    <joint type="slide" axis="0 0 1"/><joint name="ball" {joint}/>{others}<geom {BALL} mass="{M}"/></body>
     <body pos="0 2 1"><joint name="wheel" {joint}/><geom size=".1" mass="1e9" contype="0" conaffinity="0"/></body>
     </worldbody><tendon><fixed stiffness="3" springlength="0"><joint joint="ball" coef="1"/>
     <joint joint="wheel" coef="-1"/></fixed></tendon></mujoco>"""
-    run = simulation(xml, [0, 0, 0, 0.01]).run(1.1 * limit / 0.03, sample=0.05)
+    run = simulation(xml, [0, 0, 0, 0, 0, 0, 0.01]).run(1.1 * limit / 0.03, sample=0.05)
     assert events(run)[0] == ("slip", "#0 (torsion)" if condim == 4 else "#0 (rolling)")
     assert abs(run.events["time"][0] - limit / 0.03) < 2e-6
-    assert abs(run.qpos[run.time < limit / 0.03, 2]).max() < 1e-12 < abs(run.qpos[-1, 2])
+    assert abs(run.qpos[run.time < limit / 0.03, 3]).max() < 1e-12 < abs(run.qpos[-1, 3])
 
 
 def test_contacts_of_all_dimensions_beside_each_other():
