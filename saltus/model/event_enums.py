@@ -5,6 +5,10 @@
 OPEN, STICK, SLIP = 0.0, 1.0, 2.0
 NO_MODE = -1
 
+# first rows of the parts of a contact's friction that have a mode of their own: sliding (two rows after the normal),
+# torsional (one row about the normal), rolling (two rows about the tangents)
+SLIDE, SPIN, ROLL = 1, 3, 4
+
 # kinds of events, with their names in recordings
 IMPACT = 0  # a contact or limit closes, and velocities jump
 LIFTOFF = 1  # a contact or limit opens

@@ -21,7 +21,7 @@ from saltus.verify.families import (
     servo,
     smooth,
 )
-from saltus.verify.families.contact_hard import belt, billiard, bouncing, impacts, sliding
+from saltus.verify.families.contact_hard import belt, billiard, bouncing, impacts, sliding, turning
 from saltus.verify.families.machines import bristles, drives, motors, transmissions
 from saltus.verify.families.rolling import bicycle, discs, rimless, tops, walkers
 
@@ -35,7 +35,7 @@ FAMILIES: dict[str, tuple[str, *tuple[ModuleType, ...]]] = {
     "drives": ("Drives", drives, bristles, motors),
     "transmissions": ("Transmissions", transmissions),
     "contact_soft": ("Soft contact", contact_soft),
-    "contact_hard": ("Hard contact", bouncing, sliding, impacts, billiard, belt),
+    "contact_hard": ("Hard contact", bouncing, sliding, turning, impacts, billiard, belt),
     "rolling": ("Rolling and walking", bicycle, discs, tops, rimless, walkers),
     "friction": ("Friction with many contacts", friction),
     "flex": ("Deformable bodies", flex),

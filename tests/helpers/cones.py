@@ -6,14 +6,15 @@ from saltus.model.fields.constraint.cone import COULOMB, PROBLEM, cone_sizes
 from saltus.number.structs import Struct
 
 
-def cone_problem(W, q, mu, kinds=None, dims=None, r=None):
-    """A problem's struct; the kinds are COULOMB if not given, `r` is the warm start."""
+def cone_problem(W, q, mu, kinds=None, dims=None, r=None, parents=0):
+    """A problem's struct; the kinds are COULOMB if not given, `r` is the warm start, `parents` of PRESSED blocks."""
     kinds = [COULOMB] * len(mu) if kinds is None else kinds
     dims = [3 if kind == COULOMB else 1 for kind in kinds] if dims is None else dims
     p = Struct(PROBLEM, cone_sizes(max(len(kinds), 1), len(q)))
     p.hard_count[:] = len(kinds), len(q)
     n = len(kinds)
     p.hard_kind[:n], p.hard_dim[:n], p.hard_mu[:n] = kinds, dims, mu
+    p.hard_parent[:n] = parents
     p.hard_row[:n] = np.cumsum([0, *dims])[:-1]
     p.hard_W[:], p.hard_q[:] = np.ravel(W), q
     if r is not None:

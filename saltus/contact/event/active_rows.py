@@ -1,7 +1,8 @@
 """Constraint rows of the active set of event-located contact: modes decide which constraints are closed.
 
-A closed contact has three rows, motions of the second geom relative to the first along the normal and two tangents, or
-the normal row alone if it is frictionless; a closed end of a limit has one row.
+A closed contact has three rows, motions of the second geom relative to the first along the normal and two tangents;
+with torsional friction a fourth, the rotation about the normal; with rolling friction six, the last two the rotations
+about the tangents; or the normal row alone if it is frictionless. A closed end of a limit has one row.
 """
 
 from saltus.contact.counts import NBLOCK, NCON
@@ -160,7 +161,7 @@ def closed_contact(m, d, s, k):
     c = d.contact_collision[k]
     law = m.collision_law[c]
     chain = m.collision_chain[c]
-    dim = 1 if m.law_dim[law] == 1 or m.law_friction[law, 0] <= 0.0 else 3
+    dim = 1 if m.law_friction[law, 0] <= 0.0 else m.law_dim[law]
     # normal row alone if there is no friction
     b = add_block(m, d, UNILATERAL if dim == 1 else CONE, dim, chain, law, k, True)
     d.block_item[b] = s

@@ -1,6 +1,7 @@
 """Modes of contact points, limits and dry friction in event-located contact, and the event log.
 
-Items with a mode are numbered: contact points (slots), both ends of each limit, dry friction.
+Items with a mode are numbered: contact points (slots), both ends of each limit, dry friction, and, if any contact has
+more than three dimensions, the torsional friction of each point, then its rolling friction.
 """
 
 from saltus.model.event_enums import (
@@ -15,6 +16,7 @@ from saltus.model.event_enums import (
     NORMAL,
     OPEN,
     SPEED,
+    SPIN,
     TANGENT1,
     TANGENT2,
     TIME,
@@ -32,6 +34,18 @@ def limit_item(m, k, end):
 def friction_item(m, k):
     """Item number of dry friction k."""
     return m.nslot + 2 * m.nlimit + k
+
+
+@kernel(inline=True)
+def turning_item(m, s, first):
+    """Item number of the torsional (first row SPIN) or rolling (ROLL) friction of contact point s."""
+    return m.nslot + 2 * m.nlimit + m.nfriction + s + (0 if first == SPIN else m.nslot)
+
+
+@kernel(inline=True)
+def first_turning(m):
+    """Number of the first item of torsional or rolling friction; there is none if it is nmode."""
+    return m.nslot + 2 * m.nlimit + m.nfriction
 
 
 @kernel

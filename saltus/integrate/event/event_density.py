@@ -6,10 +6,30 @@ too short: by friction that turns a slowing slip ever faster, or by trial steps 
 
 from saltus.contact.counts import NBLOCK, NROW
 from saltus.contact.rows.blocks import CONE
-from saltus.model.event_enums import CLOSED, COUNTED, COUNTED_AT, LOCATE, OPEN, RECENT, STEP, STIFF, TRIED_AT, TRIES
+from saltus.model.event_enums import (
+    CLOSED,
+    COUNTED,
+    COUNTED_AT,
+    LOCATE,
+    OPEN,
+    RECENT,
+    ROLL,
+    SLIDE,
+    STEP,
+    STIFF,
+    TRIED_AT,
+    TRIES,
+)
 from saltus.number.functions import maximum, sqrt
 from saltus.number.kernels import kernel, only_with
-from saltus.solve.cone.delassus import contact_friction, slip_direction, slips
+from saltus.solve.cone.delassus import (
+    contact_friction,
+    slip_direction,
+    slips,
+    turning_direction,
+    turning_friction,
+    turning_slips,
+)
 
 MOST_AT_ONCE = 200.0  # most events without time passing
 MANY = 4.0  # factor by which all contacts of a tree may have more events than a single one
@@ -95,17 +115,27 @@ def is_stiff(m, d, h):
     Friction μ f_N turns a slip of speed v at the rate μ f_N A / v, with A = J M⁻¹ Jᵀ across the slip; the rate is
     unbounded as the slip speed vanishes. Reads the rows and forces of the last accelerations.
     """
-    n = d.count[NROW]
     stiff = False
     for b in range(d.count[NBLOCK]):
         if d.block_kind[b] == CONE and slips(d, b):
-            row = d.block_row[b]
-            t1, t2 = slip_direction(m, d, b)
-            # Delassus operator across the slip direction (t1, t2)
-            v1, v2 = d.row_velocity[row + 1], d.row_velocity[row + 2]
-            at = (row + 1) * n + row + 1
-            across = t2 * t2 * d.row_A[at] - 2.0 * t1 * t2 * d.row_A[at + 1] + t1 * t1 * d.row_A[at + n + 1]
-            # rate at which the slip turns, times h
-            turning = contact_friction(m, d, b) * d.row_force[row] * across
-            stiff = stiff or h * turning > STIFFEST * sqrt(v1 * v1 + v2 * v2)
+            friction = contact_friction(m, d, b) * d.row_force[d.block_row[b]]
+            stiff = stiff or turns_fast(d, b, SLIDE, slip_direction(m, d, b), h * friction)
+        if d.block_kind[b] == CONE and d.block_dim[b] > ROLL and turning_slips(m, d, b, ROLL):
+            friction = turning_friction(m, d, b, ROLL) * d.row_force[d.block_row[b]]
+            stiff = stiff or turns_fast(d, b, ROLL, turning_direction(m, d, b, ROLL), h * friction)
     return stiff
+
+
+@kernel
+def turns_fast(d, b, first, direction, impulse):
+    """Whether friction turns the slip (first row SLIDE) or rolling (ROLL) of block b too fast for explicit steps.
+
+    direction: of the slip. impulse: of the friction over a step (N s, N m s).
+    """
+    row, n = d.block_row[b] + first, d.count[NROW]
+    t1, t2 = direction
+    v1, v2 = d.row_velocity[row], d.row_velocity[row + 1]
+    # Delassus operator across the slip direction (t1, t2)
+    at = row * n + row
+    across = t2 * t2 * d.row_A[at] - 2.0 * t1 * t2 * d.row_A[at + 1] + t1 * t1 * d.row_A[at + n + 1]
+    return impulse * across > STIFFEST * sqrt(v1 * v1 + v2 * v2)

@@ -1,23 +1,25 @@
 """Event functions: positive while the contact modes do not change.
 
 Functions are the gap of an open contact, the normal force of an active one, its margin to the friction cone if it
-sticks, or its speed along the slip direction if it slips; then user-defined ones.
+sticks, or its speed along the slip direction if it slips; the last two of torsional and rolling friction, too; then
+user-defined ones.
 """
 
 from saltus.contact.counts import NBLOCK
 from saltus.contact.event.gap_functions import closed_gaps, gaps, open_gap, open_gaps
+from saltus.contact.event.modes import turning_item
 from saltus.contact.rows.blocks import CONE, FRICTION, UNILATERAL
 from saltus.dynamics.tendon.length import tendons
 from saltus.dynamics.tree.com_frame import com_dof, com_inertia, tree_centre_of_mass
 from saltus.dynamics.tree.kinematics import kinematics
 from saltus.integrate.event.user_events import EVENTS, observe, user_values
 from saltus.model.enums import BLOCKS, ROWS
-from saltus.model.event_enums import CLOSED, OPEN, SHARED, SLIP, UNIQUE
+from saltus.model.event_enums import CLOSED, OPEN, ROLL, SHARED, SLIDE, SLIP, SPIN, UNIQUE
 from saltus.number.conditions import has
 from saltus.number.functions import absolute, maximum, sqrt
 from saltus.number.kernels import kernel, only_with
 from saltus.solve.acceleration import acceleration
-from saltus.solve.cone.delassus import contact_friction
+from saltus.solve.cone.delassus import contact_friction, end_of_turning, part_item, turning_friction
 
 ROOM = 1e-9  # relative to the cone's radius and the largest force: smaller values are rounding
 
@@ -94,7 +96,7 @@ def read_shared(m, d):
         largest = maximum(largest, absolute(d.hard_q[j]))
     for k in range(d.hard_count[BLOCKS]):
         j = d.hard_row[k]
-        item = d.block_item[d.hard_block[j]]
+        item = part_item(m, d, j)
         motion = 0.0 * largest
         for r in range(j, j + d.hard_dim[k]):
             motion = maximum(motion, absolute(d.hard_u[r]))
@@ -113,10 +115,7 @@ def read_block(m, d, b, rounding):
     # slip: the normal force, and the speed along the slip direction kept in `slip`
     elif kind == CONE and d.mode[item] == SLIP:
         d.event_value[item] = force + rounding
-        frame, kept = d.contact_frame[d.slot_contact[item]], d.slip[item]
-        c1 = frame[3] * kept[0] + frame[4] * kept[1] + frame[5] * kept[2]
-        c2 = frame[6] * kept[0] + frame[7] * kept[1] + frame[8] * kept[2]
-        d.event_value[m.nmode + item] = c1 * d.row_velocity[row + 1] + c2 * d.row_velocity[row + 2]
+        d.event_value[m.nmode + item] = speed_along(m, d, b, SLIDE, item)
     # stick: margin to the friction cone, μ f_N - |f_T|
     elif kind == CONE:
         f1, f2 = d.row_force[row + 1], d.row_force[row + 2]
@@ -127,3 +126,30 @@ def read_block(m, d, b, rounding):
         d.event_value[m.nmode + item] = d.slip[item, 0] * d.row_velocity[row]
     elif kind == FRICTION:
         d.event_value[item] = d.row_loss[row] * (1.0 + ROOM) - absolute(force)
+    # torsional and rolling friction
+    if kind == CONE:
+        for first in range(SPIN, end_of_turning(d, b)):
+            read_turning(m, d, b, first, rounding)
+
+
+@kernel
+def read_turning(m, d, b, first, rounding):
+    """Event functions of the torsional (first row SPIN) or rolling (ROLL) friction of contact block b."""
+    item, row, mu = turning_item(m, d.block_item[b], first), d.block_row[b], turning_friction(m, d, b, first)
+    if d.mode[item] == SLIP:
+        spin = d.slip[item, 0] * d.row_velocity[row + SPIN]
+        d.event_value[m.nmode + item] = spin if first == SPIN else speed_along(m, d, b, ROLL, item)
+    elif mu > 0.0:
+        f1 = d.row_force[row + first]
+        f2 = d.row_force[row + first + 1] if first == ROLL else 0.0 * f1
+        d.event_value[item] = mu * (d.row_force[row] * (1.0 + ROOM) + rounding) - sqrt(f1 * f1 + f2 * f2)
+
+
+@kernel
+def speed_along(m, d, b, first, item):
+    """Velocity of the slip (first row SLIDE) or rolling (ROLL) of contact block b along the direction in `slip`."""
+    row = d.block_row[b] + first
+    frame, kept = d.contact_frame[d.slot_contact[d.block_item[b]]], d.slip[item]
+    c1 = frame[3] * kept[0] + frame[4] * kept[1] + frame[5] * kept[2]
+    c2 = frame[6] * kept[0] + frame[7] * kept[1] + frame[8] * kept[2]
+    return c1 * d.row_velocity[row] + c2 * d.row_velocity[row + 1]

@@ -3,7 +3,7 @@
 from saltus.contact.counts import NBLOCK, NUNSOLVED
 from saltus.contact.event.contact_matching import remember_points
 from saltus.contact.event.gap_functions import open_gaps
-from saltus.contact.event.modes import count_closed
+from saltus.contact.event.modes import count_closed, turning_item
 from saltus.contact.rows.blocks import CONE
 from saltus.integrate.adaptive.memory import ERROR_BEFORE, GOING, STEP
 from saltus.integrate.adaptive.stages import first_slopes, resume_slopes, save_start
@@ -12,11 +12,11 @@ from saltus.integrate.dense.substep import FIXED, keep_start
 from saltus.integrate.event.dense_events import go_over
 from saltus.integrate.event.event_functions import event_values, read_values
 from saltus.integrate.event.user_events import EVENTS, first_sides, look, pass_sides, sides_after
-from saltus.model.event_enums import LEFT, RECENT, ROUGHLY, SHARED
+from saltus.model.event_enums import LEFT, RECENT, ROLL, ROUGHLY, SHARED, SLIDE
 from saltus.number.conditions import has, has_tangents
 from saltus.number.functions import sqrt
 from saltus.number.kernels import kernel, only_with
-from saltus.solve.cone.delassus import slips
+from saltus.solve.cone.delassus import slips, turning_slips
 from saltus.solve.event.constraint_stabilization import project, project_near
 from saltus.solve.event.event_resolution import keep_direction, settle
 from saltus.solve.status import JAMMED, OK
@@ -113,11 +113,19 @@ def follow_slips(m, d):
     """slip ← directions of the present velocities of slipping contacts, for detecting a reversal."""
     for b in range(d.count[NBLOCK]):
         if d.block_kind[b] == CONE and slips(d, b):
-            row = d.block_row[b]
-            v1, v2 = d.row_velocity[row + 1], d.row_velocity[row + 2]
-            speed = sqrt(v1 * v1 + v2 * v2)
-            if speed > m.opt_speed_tolerance:
-                keep_direction(d, b, v1 / speed, v2 / speed)
+            follow(m, d, b, SLIDE, d.block_item[b])
+        if d.block_kind[b] == CONE and d.block_dim[b] > ROLL and turning_slips(m, d, b, ROLL):
+            follow(m, d, b, ROLL, turning_item(m, d.block_item[b], ROLL))
+
+
+@kernel
+def follow(m, d, b, first, item):
+    """slip of an item ← direction of the slip (first row SLIDE) or rolling (ROLL) of contact block b."""
+    row = d.block_row[b] + first
+    v1, v2 = d.row_velocity[row], d.row_velocity[row + 1]
+    speed = sqrt(v1 * v1 + v2 * v2)
+    if speed > m.opt_speed_tolerance:
+        keep_direction(d, b, item, v1 / speed, v2 / speed)
 
 
 @kernel

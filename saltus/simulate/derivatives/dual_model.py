@@ -129,7 +129,8 @@ def _under_hard(
         for k in np.flatnonzero((sliding[none, 0] != 0.0).any(axis=0)).tolist():
             raise OptionError(f"{group[k].name} has no derivative here: {_BEGINS}")
         sliding[~np.isnan(given), :2] = 0.0
-        sliding[:, 1] = sliding[:, 0]  # equal in all directions
+        # equal in all directions
+        sliding[:, 1], sliding[:, 4] = sliding[:, 0], sliding[:, 3]
     return found
 
 

@@ -28,7 +28,7 @@ from saltus.simulate.laws.coefficients import (
     pair_values,
 )
 from saltus.simulate.laws.control import NOT_IN_STEPS, READS, check_reads
-from saltus.simulate.laws.hard_contact import check_hard_contact
+from saltus.simulate.laws.hard_contact import check_hard_contact, check_turning_friction
 from saltus.terminal.display import notebook_html
 
 if TYPE_CHECKING:
@@ -53,16 +53,18 @@ class Soft:
 class Hard:
     """Contact without interpenetration: Signorini's condition, Coulomb's friction, impacts: `contact="hard"`.
 
-    Normal forces prevent penetration; contacts slip only where Coulomb friction cannot hold them; velocities jump at
-    impacts. With adaptive and other one-step integrators the times of these events are located (event-driven
-    simulation); `moreau_jean` steps over them.
+    Normal forces prevent penetration; contacts slip only where Coulomb friction cannot hold them, and spin or roll, if
+    they have dimension 4 or 6, only where torsional or rolling friction cannot; velocities jump at impacts. With
+    adaptive and other one-step integrators the times of these events are located (event-driven simulation);
+    `moreau_jean` steps over them.
 
     In a `saltus.Batch`, restitution, friction, limits and the numbers in `pairs` may be sequences of n numbers, one for
     each simulation.
 
     Attributes:
         restitution: ratio of the normal velocities after and before an impact, in [0, 1].
-        friction: coefficient of Coulomb's friction for all pairs of geoms; None: the model's, for sliding.
+        friction: coefficient of Coulomb's friction for all pairs of geoms; None: the model's, for sliding. Torsional
+            and rolling friction are the model's, and none where this is 0.
         pairs: other numbers for some pairs: {("ball", "floor"): 0.8, ("foot", "floor"): {"restitution": 0.1,
             "friction": 0.6}}. A name is a geom's, or a body's for all its geoms; a number is a restitution.
         limits: restitution of joint and tendon limits.
@@ -151,6 +153,7 @@ class Hard:
                 "dopri5, or leave tangential_restitution out"
             )
         own = self.coefficients(model)
+        check_turning_friction(model, own.friction[0])
         return HardLaw(
             restitution=tuple(own.restitution[0].tolist()),
             friction=tuple(own.friction[0].tolist()),

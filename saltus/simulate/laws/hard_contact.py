@@ -3,18 +3,21 @@
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from saltus.errors import OptionError, warn
 from saltus.model.compile.constraints.hard import of_fields
+from saltus.model.contact.collisions import LEAST_FRICTION
 from saltus.model.enums import BOX, MESH
 from saltus.model.sensor_enums import ON_TAXELS
 
 if TYPE_CHECKING:
     from saltus.model.model import Model
+    from saltus.number.structs import Struct
 
 
 def check_hard_contact(model: "Model", *, event: bool) -> None:
-    """Raise OptionError for a feature of a model that hard contact does not support; warn of ignored friction.
+    """Raise OptionError for a feature of a model that hard contact does not support; warn of uneven friction.
 
     `event`: events are located in time, rather than stepped over.
     """
@@ -32,7 +35,7 @@ def check_hard_contact(model: "Model", *, event: bool) -> None:
                 "use time stepping with integrator='moreau_jean'"
             )
         _refuse_hollow_meshes(model)
-        _warn_of_ignored_friction(model)
+        _warn_of_uneven_friction(model)
 
 
 def _refuse_hollow_meshes(model: "Model") -> None:
@@ -59,17 +62,35 @@ def _refuse_tactile(model: "Model") -> None:
         )
 
 
-def _warn_of_ignored_friction(model: "Model") -> None:
-    """Warn of friction in the model that the located hard law lacks, naming the first pair of geoms."""
-    base, names = model.struct(listed="hard contact"), model.names("geom")
-    law, friction = base.views["collision_law"], base.views["law_friction"]
-    pair = lambda k: " and ".join(names[base.views[f"collision_geom{i}"][k]] for i in (1, 2))  # noqa: E731
-    turning = np.flatnonzero(base.views["law_dim"][law] > 3)
-    if turning.size:
-        more = f", and in {turning.size - 1} more pairs" if turning.size > 1 else ""
-        text = f"contact='hard': torsional and rolling friction between {pair(turning[0])}{more} is ignored"
-        warn(text)
-    uneven = np.flatnonzero(friction[law, 0] != friction[law, 1])
+def check_turning_friction(model: "Model", friction: NDArray[np.float64]) -> None:
+    """Raise OptionError for the first pair of geoms with torsional or rolling friction that does not slide with any.
+
+    `friction` [ncollision]: coefficients of sliding that replace the model's; nan keeps that.
+    """
+    base = model.struct(listed="hard contact")
+    law = base.views["collision_law"]
+    own, dim = base.views["law_friction"][law], base.views["law_dim"][law]
+    turning = ((dim > 3) & (own[:, 2] > LEAST_FRICTION)) | ((dim > 4) & (own[:, 3] > LEAST_FRICTION))
+    lacking = np.flatnonzero(turning & np.isnan(friction) & (own[:, 0] <= LEAST_FRICTION))
+    if lacking.size:
+        raise OptionError(
+            f"contact='hard': the contact of {_pair(model, base, int(lacking[0]))} has torsional or rolling friction, "
+            "but a coefficient of sliding friction of 0; give it a positive one, or condim=1"
+        )
+
+
+def _pair(model: "Model", base: "Struct", k: int) -> str:
+    """Names of the geoms of pair k."""
+    names = model.names("geom")
+    return " and ".join(repr(names[base.views[f"collision_geom{i}"][k]]) for i in (1, 2))
+
+
+def _warn_of_uneven_friction(model: "Model") -> None:
+    """Warn of friction that differs along the tangents, which the located hard law lacks, naming the first pair."""
+    base = model.struct(listed="hard contact")
+    law, friction, dim = base.views["collision_law"], base.views["law_friction"], base.views["law_dim"]
+    rolls = (dim[law] > 4) & (friction[law, 3] != friction[law, 4])
+    uneven = np.flatnonzero((friction[law, 0] != friction[law, 1]) | rolls)
     if uneven.size:
-        text = f"contact='hard': the friction between {pair(uneven[0])} is that of the first tangent in all directions"
-        warn(text)
+        pair = _pair(model, base, int(uneven[0])).replace("'", "")
+        warn(f"contact='hard': the friction between {pair} is that of the first tangent in all directions")

@@ -3,15 +3,17 @@
     u = A f + u₀,   A = J M⁻¹ Jᵀ
 
 for accelerations u and forces f, or velocities and impulses. A slipping contact counts as one row, along the normal,
-with the force f_N (n - μ t) along it and against the slip t.
+with the force f_N (n - μ t) along it and against the slip t; in the same way, torsional and rolling friction that slips
+has no rows, and its moments belong to the normal force.
 """
 
 from saltus.contact.counts import NBLOCK, NROW
+from saltus.contact.event.modes import turning_item
 from saltus.contact.rows.blocks import CONE, EQUALITY, FRICTION, add_transpose_rows
 from saltus.dynamics.tree.factor import solve_half
 from saltus.model.enums import BLOCKS, ROWS
-from saltus.model.event_enums import SLIP
-from saltus.model.fields.constraint.cone import BILATERAL, BOUNDED, COULOMB, UNILATERAL
+from saltus.model.event_enums import ROLL, SLIDE, SLIP, SPIN
+from saltus.model.fields.constraint.cone import BILATERAL, BOUNDED, COULOMB, PRESSED, UNILATERAL
 from saltus.number.components import is_zero
 from saltus.number.functions import sqrt
 from saltus.number.kernels import kernel
@@ -91,18 +93,30 @@ def contact_friction(m, d, b):
 
 
 @kernel
+def turning_friction(m, d, b, first):
+    """Coefficient (m) of the torsional (first row SPIN) or rolling (ROLL) friction of a contact block."""
+    return m.law_friction[d.block_law[b], first - 1]
+
+
+@kernel
 def slip_direction(m, d, b):
-    """Unit slip direction of a contact in its two tangents.
+    """Unit slip direction of a contact in its two tangents."""
+    return tangent_direction(m, d, b, SLIDE, d.block_item[b])
+
+
+@kernel
+def tangent_direction(m, d, b, first, item):
+    """Unit direction, in the two tangents, of the slip (first row SLIDE) or rolling (ROLL) of a contact.
 
     The direction of the velocity, or the stored one if the velocity is at rounding. If the velocity has reversed within
     a step, the opposite direction, so that the force stays smooth until the reversal is located.
     """
-    row, s = d.block_row[b], d.block_item[b]
+    row = d.block_row[b] + first
     # kept direction along the tangents
-    frame, kept = d.contact_frame[d.slot_contact[s]], d.slip[s]
+    frame, kept = d.contact_frame[d.slot_contact[d.block_item[b]]], d.slip[item]
     c1 = frame[3] * kept[0] + frame[4] * kept[1] + frame[5] * kept[2]
     c2 = frame[6] * kept[0] + frame[7] * kept[1] + frame[8] * kept[2]
-    v1, v2 = d.row_velocity[row + 1], d.row_velocity[row + 2]
+    v1, v2 = d.row_velocity[row], d.row_velocity[row + 1]
     speed = sqrt(v1 * v1 + v2 * v2)
     # direction of the velocity, with the sign that agrees with the kept one
     if speed > m.opt_speed_tolerance:
@@ -119,14 +133,44 @@ def slips(d, b):
     return item >= 0 and d.mode[item] == SLIP
 
 
+@kernel(inline=True)
+def end_of_turning(d, b):
+    """The first rows of torsional and rolling friction of contact block b are SPIN and on, up to this (exclusive)."""
+    return min(d.block_dim[b], ROLL + 1)
+
+
+@kernel
+def turning_slips(m, d, b, first):
+    """Whether the torsional (first row SPIN) or rolling (ROLL) friction of contact block b slips."""
+    return d.mode[turning_item(m, d.block_item[b], first)] == SLIP
+
+
+@kernel
+def part_item(m, d, j):
+    """Item with the mode of the part of a block that has row j of the problem; -1 for equalities."""
+    b = d.hard_block[j]
+    first, item = d.hard_place[j] - d.block_row[b], d.block_item[b]
+    return turning_item(m, item, first) if d.block_kind[b] == CONE and first >= SPIN else item
+
+
+@kernel
+def turning_rows(m, d, b, first, problem):
+    """Number of rows in a problem of the torsional (first row SPIN) or rolling (ROLL) friction of block b."""
+    if d.block_kind[b] != CONE or d.block_dim[b] <= first or turning_friction(m, d, b, first) <= 0.0:
+        return 0
+    if problem != IMPULSES and turning_slips(m, d, b, first):
+        return 0
+    return 1 if first == SPIN else 2
+
+
 @kernel
 def part_rows(d, b, problem):
-    """Number of rows of block b in a problem."""
+    """Number of rows of block b in a problem, without those of torsional and rolling friction."""
     kind = d.block_kind[b]
     if kind == FRICTION and (problem == DRIFT or problem == IMPULSES or slips(d, b)):
         return 0 if problem != DRIFT or slips(d, b) else 1
-    if kind == CONE and problem != IMPULSES and slips(d, b):
-        return 1
+    if kind == CONE:
+        return 1 if problem != IMPULSES and slips(d, b) else 3
     return d.block_dim[b]
 
 
@@ -153,17 +197,21 @@ def assemble(m, d, problem):
         count = part_rows(d, b, problem)
         if count > 0:
             d.hard_kind[blocks] = part_kind(d, b, problem)
-            d.hard_row[blocks] = rows
-            d.hard_dim[blocks] = count
             friction = d.block_kind[b] == FRICTION
             d.hard_mu[blocks] = d.row_loss[d.block_row[b]] if friction else contact_friction(m, d, b)
-            d.hard_restitution[blocks] = 0.0 * d.time + m.law_restitution[d.block_law[b]]
-            d.hard_tangential[blocks] = 0.0 * d.time + m.law_tangential[d.block_law[b]]
-            for k in range(count):
-                d.hard_block[rows + k] = b
-                d.hard_place[rows + k] = d.block_row[b] + k
+            place_rows(m, d, blocks, rows, b, 0, count)
+            contact = blocks
             blocks += 1
             rows += count
+            for first in range(SPIN, end_of_turning(d, b)):
+                turning = turning_rows(m, d, b, first, problem)
+                if turning > 0:
+                    d.hard_kind[blocks] = PRESSED
+                    d.hard_mu[blocks] = turning_friction(m, d, b, first) + 0.0 * d.time
+                    place_rows(m, d, blocks, rows, b, first, turning)
+                    d.hard_parent[blocks] = blocks - contact
+                    blocks += 1
+                    rows += turning
     d.hard_count[BLOCKS] = blocks
     d.hard_count[ROWS] = rows
     # Delassus operator
@@ -172,12 +220,28 @@ def assemble(m, d, problem):
 
 
 @kernel
+def place_rows(m, d, k, row, b, first, count):
+    """Rows of block k of the problem, from `row` on: `count` rows of block b, beginning with its row `first`."""
+    d.hard_row[k], d.hard_dim[k], d.hard_parent[k] = row, count, 0
+    d.hard_restitution[k] = 0.0 * d.time + m.law_restitution[d.block_law[b]]
+    d.hard_tangential[k] = 0.0 * d.time + m.law_tangential[d.block_law[b]]
+    for r in range(count):
+        d.hard_block[row + r] = b
+        d.hard_place[row + r] = d.block_row[b] + first + r
+
+
+@kernel(inline=True)
+def presses(d, b, place, problem):
+    """Whether a row is the normal of a contact, in a problem where the friction that slips belongs to it."""
+    return d.block_kind[b] == CONE and place == d.block_row[b] and problem != IMPULSES and problem != DRIFT
+
+
+@kernel
 def assemble_column(m, d, j, problem):
     """Column j of W: motion of all rows under a unit force on row j, with the sliding friction it causes."""
     n, rows = d.count[NROW], d.hard_count[ROWS]
     b, place = d.hard_block[j], d.hard_place[j]
-    sliding = d.block_kind[b] == CONE and problem != IMPULSES and problem != DRIFT and slips(d, b)
-    if sliding:
+    if presses(d, b, place, problem) and slips(d, b):
         t1, t2 = slip_direction(m, d, b)
         mu = contact_friction(m, d, b)
         # column A (n - μ t), with the sliding friction of a unit normal force
@@ -189,6 +253,24 @@ def assemble_column(m, d, j, problem):
     else:
         for i in range(rows):
             d.hard_W[i * rows + j] = d.row_A[d.hard_place[i] * n + place]
+    if presses(d, b, place, problem) and d.block_dim[b] > SPIN:
+        for first in range(SPIN, end_of_turning(d, b)):
+            if turning_slips(m, d, b, first):
+                t1, t2 = turning_direction(m, d, b, first)
+                mu, second = turning_friction(m, d, b, first), first - SPIN
+                for i in range(rows):
+                    row = d.hard_place[i] * n + place + first
+                    turned = t1 * d.row_A[row] + t2 * d.row_A[row + second]
+                    d.hard_W[i * rows + j] = d.hard_W[i * rows + j] - mu * turned
+
+
+@kernel
+def turning_direction(m, d, b, first):
+    """Unit direction of torsional slip (first row SPIN), a sign and zero, or of rolling (ROLL) along the tangents."""
+    item = turning_item(m, d.block_item[b], first)
+    if first == SPIN:
+        return d.slip[item, 0], 0.0 * d.time
+    return tangent_direction(m, d, b, ROLL, item)
 
 
 @kernel
@@ -200,12 +282,27 @@ def spread(m, d, problem):
     for j in range(d.hard_count[ROWS]):
         b, place = d.hard_block[j], d.hard_place[j]
         d.row_force[place] = d.hard_r[j]
-        if d.block_kind[b] == CONE and problem != IMPULSES and problem != DRIFT and slips(d, b):
-            t1, t2 = slip_direction(m, d, b)
-            mu = contact_friction(m, d, b)
-            d.row_force[place + 1] = -mu * t1 * d.hard_r[j]
-            d.row_force[place + 2] = -mu * t2 * d.hard_r[j]
+        if presses(d, b, place, problem):
+            spread_slipping(m, d, b, d.hard_r[j])
     gather(m, d)
+
+
+@kernel
+def spread_slipping(m, d, b, force):
+    """row_force of the friction of contact block b that slips, at its normal force."""
+    row = d.block_row[b]
+    if slips(d, b):
+        t1, t2 = slip_direction(m, d, b)
+        mu = contact_friction(m, d, b)
+        d.row_force[row + 1] = -mu * t1 * force
+        d.row_force[row + 2] = -mu * t2 * force
+    for first in range(SPIN, end_of_turning(d, b)):
+        if turning_slips(m, d, b, first):
+            t1, t2 = turning_direction(m, d, b, first)
+            mu = turning_friction(m, d, b, first)
+            d.row_force[row + first] = -mu * t1 * force
+            if first == ROLL:
+                d.row_force[row + first + 1] = -mu * t2 * force
 
 
 @kernel

@@ -11,9 +11,10 @@ contact (2011)); here it is bracketed on the circle and bisected.
 """
 
 from saltus.model.enums import BLOCKS, ROWS
-from saltus.model.fields.constraint.cone import BILATERAL, COULOMB, UNILATERAL
+from saltus.model.fields.constraint.cone import BILATERAL, COULOMB, PRESSED, UNILATERAL
 from saltus.number.functions import clip, maximum, sqrt
 from saltus.number.kernels import kernel
+from saltus.solve.cone.pressed import pressed_sweep
 
 SECTORS = 24  # sectors of the circle of directions, each searched for a zero
 COSINE, SINE = 0.9659258262890683, 0.25881904510252074  # cosine and sine of a sector's angle
@@ -30,6 +31,9 @@ def gauss_seidel(p, sweeps):
             i, kind = p.hard_row[k], p.hard_kind[k]
             if kind == COULOMB:
                 _coulomb(p, k, i)
+                continue
+            if kind == PRESSED:
+                pressed_sweep(p, k, i)
                 continue
             for row in range(i, i + p.hard_dim[k]):
                 own = p.hard_A[row * n + row]

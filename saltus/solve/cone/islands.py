@@ -37,7 +37,10 @@ def islands_of_blocks(p):
 
 @kernel
 def are_coupled(p, k, other):
-    """Whether a force of one of two blocks moves the other."""
+    """Whether a force of one of two blocks moves the other, or bounds the other's."""
+    first, second = min(k, other), max(k, other)
+    if p.hard_parent[second] > 0 and second - p.hard_parent[second] == first:
+        return True
     n = p.hard_count[ROWS]
     for i in range(p.hard_row[k], p.hard_row[k] + p.hard_dim[k]):
         for j in range(p.hard_row[other], p.hard_row[other] + p.hard_dim[other]):
@@ -53,6 +56,7 @@ def keep_whole(p):
     for k in range(blocks):
         p.hard_whole_kind[k], p.hard_whole_row[k], p.hard_whole_dim[k] = p.hard_kind[k], p.hard_row[k], p.hard_dim[k]
         p.hard_whole_mu[k], p.hard_whole_bound[k] = p.hard_mu[k], p.hard_bound[k]
+        p.hard_whole_parent[k] = p.hard_parent[k]
     for i in range(n):
         p.hard_whole_b[i], p.hard_whole_scale[i], p.hard_whole_z[i] = p.hard_b[i], p.hard_scale[i], p.hard_z[i]
     for i in range(n * n):
@@ -68,6 +72,7 @@ def take_island(p, island, blocks, n):
             continue
         p.hard_kind[count], p.hard_row[count], p.hard_dim[count] = p.hard_whole_kind[k], rows, p.hard_whole_dim[k]
         p.hard_mu[count], p.hard_bound[count] = p.hard_whole_mu[k], p.hard_whole_bound[k]
+        p.hard_parent[count] = p.hard_whole_parent[k]
         count += 1
         for i in range(p.hard_whole_row[k], p.hard_whole_row[k] + p.hard_whole_dim[k]):
             p.hard_active[rows] = i
@@ -97,6 +102,7 @@ def restore_whole(p, blocks, n):
     for k in range(blocks):
         p.hard_kind[k], p.hard_row[k], p.hard_dim[k] = p.hard_whole_kind[k], p.hard_whole_row[k], p.hard_whole_dim[k]
         p.hard_mu[k], p.hard_bound[k] = p.hard_whole_mu[k], p.hard_whole_bound[k]
+        p.hard_parent[k] = p.hard_whole_parent[k]
     for i in range(n):
         p.hard_b[i], p.hard_scale[i], p.hard_z[i] = p.hard_whole_b[i], p.hard_whole_scale[i], p.hard_whole_z[i]
     p.hard_count[BLOCKS], p.hard_count[ROWS] = blocks, n

@@ -16,7 +16,7 @@ for another cone). If no force is at the boundary of its set, one step is exact.
 """
 
 from saltus.model.enums import BLOCKS, ROWS
-from saltus.model.fields.constraint.cone import BILATERAL, COULOMB, UNILATERAL
+from saltus.model.fields.constraint.cone import BILATERAL, COULOMB, PRESSED, UNILATERAL
 from saltus.number.functions import absolute, clip, maximum, sqrt
 from saltus.number.kernels import kernel
 from saltus.solve.cone.minimum_norm import PIVOT, RANK, is_full_rank, minimum_norm, orthogonal_decomposition, spread
@@ -32,8 +32,12 @@ FIXED, RAY, SET = range(3)  # admissible forces of a block: a single one, a ray,
 def least_force(p, tolerance, rest):
     """hard_z ← the solution of least |r| with the velocities of the present one, whose residual is `rest`.
 
-    Returns the residual. Nothing changes if the minimum is not found to rounding or its residual exceeds `tolerance`.
+    Returns the residual. Nothing changes if the minimum is not found to rounding or its residual exceeds `tolerance`,
+    nor with torsional or rolling friction, whose sets depend on other forces.
     """
+    for k in range(p.hard_count[BLOCKS]):
+        if p.hard_kind[k] == PRESSED:
+            return rest
     # forces are unique if the active rows are independent
     n = p.hard_count[ROWS]
     count = _active(p)

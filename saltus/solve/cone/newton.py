@@ -11,10 +11,12 @@ contact problems with Coulomb friction: formulations and numerical comparisons (
 """
 
 from saltus.model.enums import BLOCKS, ROWS
-from saltus.model.fields.constraint.cone import BILATERAL, COULOMB, UNILATERAL
+from saltus.model.fields.constraint.cone import BILATERAL, COULOMB, PRESSED, UNILATERAL
 from saltus.number.functions import absolute, clip, maximum, minimum, sqrt
 from saltus.number.kernels import kernel
 from saltus.solve.cone.minimum_norm import minimum_norm
+from saltus.solve.cone.newton_rows import at_step, fill_row, is_moved
+from saltus.solve.cone.pressed import pressed_jacobian, pressed_value
 from saltus.solve.cone.residual import residual, velocity
 
 ROUNDING = 1e-15  # residual below which no step reduces it further
@@ -62,14 +64,17 @@ def newton(p, tolerance, limit):
 
 @kernel
 def parameters(p):
-    """hard_rho ← ρ_N = 1/A_NN and ρ_T = 1/(largest eigenvalue of A_TT) of each block."""
+    """hard_rho ← ρ_N = 1/A_NN and ρ_T = 1/(largest eigenvalue of A_TT) of each block.
+
+    Of a PRESSED block, whose rows are all tangential, ρ_T is the second of the two.
+    """
     n = p.hard_count[ROWS]
     for k in range(p.hard_count[BLOCKS]):
         i = p.hard_row[k]
         first = absolute(p.hard_A[i * n + i]) + p.hard_proximal[0]
         second = first
-        if p.hard_kind[k] == COULOMB:
-            i += 1
+        if p.hard_kind[k] == COULOMB or (p.hard_kind[k] == PRESSED and p.hard_dim[k] == 2):
+            i += 1 if p.hard_kind[k] == COULOMB else 0
             # largest eigenvalue of the two tangential rows
             mean = 0.5 * (p.hard_A[i * n + i] + p.hard_A[(i + 1) * n + i + 1])
             half = 0.5 * (p.hard_A[i * n + i] - p.hard_A[(i + 1) * n + i + 1])
@@ -106,8 +111,11 @@ def alart_curnier(p, t):
         if kind == COULOMB:
             _coulomb_value(p, k, i, t)
             continue
+        if kind == PRESSED:
+            pressed_value(p, k, i, t)
+            continue
         for row in range(i, i + p.hard_dim[k]):
-            z, y = _at(p, row, t)
+            z, y = at_step(p, row, t)
             if kind == BILATERAL:
                 p.hard_F[row] = y if is_moved(p, row) else z
             elif kind == UNILATERAL:
@@ -120,25 +128,13 @@ def alart_curnier(p, t):
     return total
 
 
-@kernel(inline=True)
-def _at(p, row, t):
-    """z + t step and y + t ystep of a row."""
-    return p.hard_z[row] + t * p.hard_step[row], p.hard_y[row] + t * p.hard_ystep[row]
-
-
-@kernel
-def is_moved(p, row):
-    """Whether the row's own force changes its velocity. If not, the force of an uncoupled row is arbitrary: zero."""
-    return p.hard_A[row * p.hard_count[ROWS] + row] + p.hard_proximal[0] != 0.0
-
-
 @kernel
 def _coulomb_value(p, k, i, t):
     """F of a block of Coulomb friction whose first row is i."""
     normal, tangent = p.hard_rho[k]
-    z0, y0 = _at(p, i, t)
-    z1, y1 = _at(p, i + 1, t)
-    z2, y2 = _at(p, i + 2, t)
+    z0, y0 = at_step(p, i, t)
+    z1, y1 = at_step(p, i + 1, t)
+    z2, y2 = at_step(p, i + 2, t)
     push = maximum(z0 - normal * y0, 0.0)
     v1, v2 = z1 - tangent * y1, z2 - tangent * y2
     length, radius = sqrt(v1 * v1 + v2 * v2), p.hard_mu[k] * push
@@ -160,6 +156,9 @@ def jacobian(p):
         if kind == COULOMB:
             _coulomb_jacobian(p, k, i)
             continue
+        if kind == PRESSED:
+            pressed_jacobian(p, k, i)
+            continue
         for row in range(i, i + p.hard_dim[k]):
             z, y, rho = p.hard_z[row], p.hard_y[row], p.hard_rho[k, 0]
             if kind == BILATERAL:
@@ -170,19 +169,6 @@ def jacobian(p):
             else:
                 moves = absolute(z - rho * y) < p.hard_bound[k]
             fill_row(p, row, 0.0 if moves else 1.0, rho if moves else 0.0)
-
-
-@kernel
-def fill_row(p, i, z, y):
-    """Row i of hard_J ← z ∂z_i/∂z + y ∂y_i/∂z."""
-    n = p.hard_count[ROWS]
-    if y == 0.0:
-        for j in range(n):
-            p.hard_J[i * n + j] = 0.0
-    else:
-        for j in range(n):
-            p.hard_J[i * n + j] = y * p.hard_A[i * n + j]
-    p.hard_J[i * n + i] = p.hard_J[i * n + i] + z + y * p.hard_proximal[0]
 
 
 @kernel

@@ -20,7 +20,7 @@ after the other at the common scale s.
 """
 
 from saltus.model.enums import BLOCKS, ROWS
-from saltus.model.fields.constraint.cone import BILATERAL, BOUNDED
+from saltus.model.fields.constraint.cone import BILATERAL, BOUNDED, PRESSED
 from saltus.number.functions import absolute, maximum, minimum, sqrt
 from saltus.number.kernels import kernel
 from saltus.solve.cone.gauss_seidel import gauss_seidel
@@ -132,6 +132,9 @@ def scale(p):
     for k in range(p.hard_count[BLOCKS]):
         if p.hard_kind[k] == BOUNDED:
             p.hard_bound[k] = p.hard_mu[k] / (p.hard_scale[p.hard_row[k]] * size)
+        elif p.hard_kind[k] == PRESSED:  # a factor of the scaled normal force
+            normal = p.hard_row[k - p.hard_parent[k]]
+            p.hard_bound[k] = p.hard_mu[k] * p.hard_scale[normal] / p.hard_scale[p.hard_row[k]]
     return size
 
 

@@ -9,7 +9,7 @@ their own set of forces.
 """
 
 from saltus.model.enums import BLOCKS, ROWS
-from saltus.model.fields.constraint.cone import BILATERAL, COULOMB, UNILATERAL
+from saltus.model.fields.constraint.cone import BILATERAL, COULOMB, PRESSED, UNILATERAL
 from saltus.number.functions import absolute, clip, maximum, minimum, sqrt
 from saltus.number.kernels import kernel
 
@@ -54,6 +54,8 @@ def block_residual(p, k):
         return absolute(minimum(p.hard_z[i], p.hard_y[i]))
     if kind == COULOMB:
         return _coulomb_residual(p, k, i)
+    if kind == PRESSED:
+        return _pressed_residual(p, k, i)
     z, bound = p.hard_z[i], p.hard_bound[k]
     return absolute(z - clip(z - p.hard_y[i], -bound, bound))
 
@@ -67,6 +69,18 @@ def _coulomb_residual(p, k, i):
     c0, c1, c2 = project_on_cone(x0, x1, x2, mu)
     d0, d1, d2 = p.hard_z[i] - c0, p.hard_z[i + 1] - c1, p.hard_z[i + 2] - c2
     return sqrt(d0 * d0 + d1 * d1 + d2 * d2)
+
+
+@kernel
+def _pressed_residual(p, k, i):
+    """|z - P(z - y)| for the disk P whose radius is `hard_bound` times the normal force of the contact."""
+    radius = p.hard_bound[k] * maximum(p.hard_z[p.hard_row[k - p.hard_parent[k]]], 0.0)
+    second = p.hard_dim[k] - 1  # one row counts twice
+    v1, v2 = p.hard_z[i] - p.hard_y[i], second * (p.hard_z[i + second] - p.hard_y[i + second])
+    length = sqrt(v1 * v1 + v2 * v2)
+    ratio = 1.0 if length <= radius else radius / length
+    d1, d2 = p.hard_z[i] - ratio * v1, second * p.hard_z[i + second] - ratio * v2
+    return sqrt(d1 * d1 + d2 * d2)
 
 
 @kernel

@@ -9,7 +9,7 @@ from saltus.contact.bounding_spheres import smaller_radius
 from saltus.contact.counts import NBLOCK, NROW
 from saltus.contact.event.active_rows import carried_accelerations, closed_rows
 from saltus.contact.event.gap_functions import closed_gaps
-from saltus.contact.rows.blocks import CONE, chained_dof
+from saltus.contact.rows.blocks import FRICTION, chained_dof
 from saltus.contact.seams import at_seam
 from saltus.dynamics.equations import bias_force, joint_inertia
 from saltus.dynamics.tendon.length import tendons
@@ -86,7 +86,7 @@ def note_rates(m, d, side):
         if 0 <= s < m.nslot:
             d.slot_sides[s] = d.slot_sides[s] | (1 + side)
             for r in range(d.block_dim[b]):
-                d.slot_rate[s, 3 * side + r] = d.row_velocity[d.block_row[b] + r]
+                d.slot_rate[s, 6 * side + r] = d.row_velocity[d.block_row[b] + r]
             put3(d.slot_reached, s, side, d.contact_pos[d.slot_contact[s]])
 
 
@@ -143,7 +143,7 @@ def drifts_at_ends(m, d, step):
                 if may_jump(m, s) and is_other(m, s, get3(d.slot_reached, s, side), place):
                     sides = sides & (2 - side)
             for r in range(d.block_dim[b]):
-                here, ahead, behind = d.row_velocity[row + r], d.slot_rate[s, r], d.slot_rate[s, 3 + r]
+                here, ahead, behind = d.row_velocity[row + r], d.slot_rate[s, r], d.slot_rate[s, 6 + r]
                 change = 0.0 * here
                 if sides == 3:
                     change = 0.5 * (ahead - behind)
@@ -240,11 +240,10 @@ def held_motion(m, d):
     """qacc [nv] with the forces that `enforce_active_set` has computed."""
     for i in range(m.nv):
         d.qacc[i] = d.row_half[m.nrow_event * m.nv + i]
-    for j in range(d.hard_count[ROWS]):
-        b = d.hard_block[j]
-        # a slipping contact includes its friction rows
-        last = d.hard_place[j] + (3 if d.block_kind[b] == CONE and slips(d, b) else 1)
-        for r in range(d.hard_place[j], last):
+    for b in range(d.count[NBLOCK]):
+        if d.block_kind[b] == FRICTION and slips(d, b):
+            continue  # slipping dry friction is part of the free motion
+        for r in range(d.block_row[b], d.block_row[b] + d.block_dim[b]):
             force = d.row_force[r]
             for i in range(m.nv):
                 d.qacc[i] = d.qacc[i] + force * d.row_half[r * m.nv + i]

@@ -11,7 +11,7 @@ rotate.
 
 from saltus.contact.counts import NBLOCK, NROW
 from saltus.model.enums import BALL, BOX, PLANE, SPHERE, pair_kind
-from saltus.model.event_enums import CLOSED, OPEN
+from saltus.model.event_enums import CLOSED, OPEN, ROLL, SPIN
 from saltus.number.kernels import kernel, only_with
 from saltus.spatial.motions import acceleration_at
 from saltus.spatial.vectors import add3, cross, dot3, scale3, sub3
@@ -76,7 +76,16 @@ def contact_drift(m, d, b, k):
     # velocity of the point over its body, dp/dt - v_B(p)
     slide = sub3(scale3(-0.5 * d.row_velocity[row], normal), cross(turn, offset))
     change = add3(change, cross(turn, slide))
+    tangent1, tangent2 = (f[3], f[4], f[5]), (f[6], f[7], f[8])
     d.row_drift[row] = dot3(normal, change)
-    if d.block_dim[b] == 3:
-        d.row_drift[row + 1] = dot3((f[3], f[4], f[5]), change)
-        d.row_drift[row + 2] = dot3((f[6], f[7], f[8]), change)
+    if d.block_dim[b] > 1:
+        d.row_drift[row + 1] = dot3(tangent1, change)
+        d.row_drift[row + 2] = dot3(tangent2, change)
+    # rotations about the normal and the tangents, which stand still
+    acceleration = d.cacc[body]
+    turning = (acceleration[0], acceleration[1], acceleration[2])
+    if d.block_dim[b] > SPIN:
+        d.row_drift[row + 3] = dot3(normal, turning)
+    if d.block_dim[b] > ROLL:
+        d.row_drift[row + 4] = dot3(tangent1, turning)
+        d.row_drift[row + 5] = dot3(tangent2, turning)

@@ -8,19 +8,42 @@ from saltus.contact.counts import NBLOCK
 from saltus.contact.event.active_rows import closed_rows, has_room
 from saltus.contact.event.contact_matching import remember_points
 from saltus.contact.event.gap_functions import gaps
-from saltus.contact.event.modes import count_closed, log_event
+from saltus.contact.event.modes import count_closed, first_turning, log_event, turning_item
 from saltus.contact.rows.blocks import CONE, FRICTION, UNILATERAL
 from saltus.dynamics.equations import joint_inertia
 from saltus.dynamics.smooth import energy_of_state, force_stage, position_stage
 from saltus.dynamics.tree.factor import factor
 from saltus.dynamics.tree.guided.movers import fastest_mover
 from saltus.model.enums import BLOCKS, ROWS
-from saltus.model.event_enums import CLOSED, LIFTOFF, OPEN, PAUSED, SLIP, SLIPS, STICK, STICKS, TOUCHDOWN
-from saltus.model.fields.constraint.cone import BOUNDED, COULOMB
+from saltus.model.event_enums import (
+    CLOSED,
+    LIFTOFF,
+    OPEN,
+    PAUSED,
+    ROLL,
+    SLIDE,
+    SLIP,
+    SLIPS,
+    SPIN,
+    STICK,
+    STICKS,
+    TOUCHDOWN,
+)
+from saltus.model.fields.constraint.cone import BOUNDED, COULOMB, PRESSED
 from saltus.model.fields.constraint.cone import UNILATERAL as PUSHES
 from saltus.number.functions import absolute, maximum, sqrt
 from saltus.number.kernels import kernel
-from saltus.solve.cone.delassus import DRIFT, OPENING, assemble, row_matrix, slips
+from saltus.solve.cone.delassus import (
+    DRIFT,
+    OPENING,
+    assemble,
+    end_of_turning,
+    part_item,
+    row_matrix,
+    slips,
+    turning_friction,
+    turning_slips,
+)
 from saltus.solve.cone.problem import ROUNDING, SOLVED, TOLERANCE, solve_cones
 from saltus.solve.event.constrained_acceleration import free_motion, free_rows, row_drifts
 from saltus.solve.event.constraint_stabilization import project, project_velocities
@@ -104,6 +127,7 @@ def end_accumulation(m, d, speed):
                 d.mode[item] = OPEN
             elif kind == CONE:
                 slide(m, d, b, m.opt_speed_tolerance)
+                turn(m, d, b, m.opt_speed_tolerance)
             else:
                 d.mode[item] = STICK
         elif kind == FRICTION:
@@ -130,6 +154,7 @@ def part(m, d, least):
                 d.mode[item] = OPEN
             elif kind == CONE:
                 slide(m, d, b, least)
+                turn(m, d, b, least)
             else:
                 d.mode[item] = STICK
         elif kind == FRICTION:
@@ -142,7 +167,7 @@ def rub(m, d, b, least):
     item, v = d.block_item[b], d.row_velocity[d.block_row[b]]
     if absolute(v) > least:
         d.mode[item] = SLIP
-        d.slip[item] = (1.0 if v > 0.0 else -1.0, 0.0, 0.0)
+        keep_sign(d, item, v)
     else:
         d.mode[item] = STICK
 
@@ -150,28 +175,58 @@ def rub(m, d, b, least):
 @kernel
 def slide(m, d, b, least):
     """Mode of a closed contact, sticking below the speed `least` (m/s), and its slip direction."""
-    s, row = d.block_item[b], d.block_row[b]
-    v1, v2 = d.row_velocity[row + 1], d.row_velocity[row + 2]
-    speed = sqrt(v1 * v1 + v2 * v2)
-    if speed > least:
-        d.mode[s] = SLIP
-        keep_direction(d, b, v1 / speed, v2 / speed)
-    else:
-        d.mode[s] = STICK
+    slide_along(d, b, SLIDE, d.block_item[b], least)
 
 
 @kernel
-def keep_direction(d, b, c1, c2):
-    """slip ← the direction (c1, c2) along the tangents of a contact, in world axes."""
-    s = d.block_item[b]
-    frame = d.contact_frame[d.slot_contact[s]]
-    d.slip[s] = (c1 * frame[3] + c2 * frame[6], c1 * frame[4] + c2 * frame[7], c1 * frame[5] + c2 * frame[8])
+def slide_along(d, b, first, item, least):
+    """Mode and direction of the slip (first row SLIDE) or rolling (ROLL) of a closed contact, by its velocity."""
+    row = d.block_row[b] + first
+    v1, v2 = d.row_velocity[row], d.row_velocity[row + 1]
+    speed = sqrt(v1 * v1 + v2 * v2)
+    if speed > least:
+        d.mode[item] = SLIP
+        keep_direction(d, b, item, v1 / speed, v2 / speed)
+    else:
+        d.mode[item] = STICK
+
+
+@kernel
+def turn(m, d, b, least):
+    """Modes of the torsional and rolling friction of a closed contact, sticking below the speed `least` (rad/s).
+
+    Friction with a coefficient of zero does not slip, and has no force.
+    """
+    for first in range(SPIN, end_of_turning(d, b)):
+        item = turning_item(m, d.block_item[b], first)
+        if turning_friction(m, d, b, first) <= 0.0:
+            d.mode[item] = STICK
+        elif first == SPIN:
+            v = d.row_velocity[d.block_row[b] + SPIN]
+            d.mode[item] = SLIP if absolute(v) > least else STICK
+            keep_sign(d, item, v)
+        else:
+            slide_along(d, b, ROLL, item, least)
+
+
+@kernel
+def keep_sign(d, item, v):
+    """slip ← the sign of a velocity or acceleration, of dry or torsional friction."""
+    d.slip[item] = (1.0 if v > 0.0 else -1.0, 0.0, 0.0)
+
+
+@kernel
+def keep_direction(d, b, item, c1, c2):
+    """slip of an item of a contact ← the direction (c1, c2) along its tangents, in world axes."""
+    frame = d.contact_frame[d.slot_contact[d.block_item[b]]]
+    d.slip[item] = (c1 * frame[3] + c2 * frame[6], c1 * frame[4] + c2 * frame[7], c1 * frame[5] + c2 * frame[8])
 
 
 @kernel
 def choose_modes(m, d):
     """Modes of the active set from the complementarity problem of accelerations; returns a status."""
     if not d.event_count[CLOSED]:
+        open_turning(m, d)
         return OK
     accelerations(m, d)
     if m.neq:
@@ -180,13 +235,22 @@ def choose_modes(m, d):
     # J̇ v of equalities comes from finite differences, whose errors make redundant rows inconsistent
     accepted = CONTRADICTION if m.neq else SOLVED
     if not residual <= accepted:
-        return JAMMED if may_jam(d) else UNRESOLVED
+        return JAMMED if may_jam(m, d) else UNRESOLVED
     largest = 0.0 * d.time
     for j in range(d.hard_count[ROWS]):
         largest = maximum(largest, absolute(d.hard_q[j]))
     for k in range(d.hard_count[BLOCKS]):
         choose_mode(m, d, k, maximum(ROUNDING, residual) * largest)
+    open_turning(m, d)
     return OK
+
+
+@kernel
+def open_turning(m, d):
+    """Open the torsional and rolling friction of open contacts."""
+    for i in range(first_turning(m), m.nmode):
+        if d.mode[(i - first_turning(m)) % m.nslot] == OPEN:
+            d.mode[i] = OPEN
 
 
 @kernel
@@ -204,12 +268,24 @@ def drop_rounding(m, d):
 
 
 @kernel
-def may_jam(d):
+def may_jam(m, d):
     """Whether friction increases the pressure of a slipping contact, W_ii <= 0: accelerations may not exist."""
     n = d.hard_count[ROWS]
     found = False
     for j in range(n):
-        found = found or (slips(d, d.hard_block[j]) and not d.hard_W[j * n + j] > 0.0)
+        b = d.hard_block[j]
+        normal = d.hard_place[j] == d.block_row[b]
+        found = found or (normal and brings_friction(m, d, b) and not d.hard_W[j * n + j] > 0.0)
+    return found
+
+
+@kernel
+def brings_friction(m, d, b):
+    """Whether the normal force of block b brings friction with it, which slips."""
+    found = slips(d, b)
+    if d.block_kind[b] == CONE:
+        for first in range(SPIN, end_of_turning(d, b)):
+            found = found or turning_slips(m, d, b, first)
     return found
 
 
@@ -234,28 +310,42 @@ def choose_mode(m, d, k, rounding):
     """Mode of block k of the problem. rounding: accelerations (m/s²) below this count as zero."""
     j = d.hard_row[k]
     b = d.hard_block[j]
-    item, kind = d.block_item[b], d.hard_kind[k]
+    item, kind = part_item(m, d, j), d.hard_kind[k]
     if kind == COULOMB or kind == PUSHES:
         # zero normal force, which has vanished or never existed
         idle = d.hard_r[j] * d.hard_W[j * d.hard_count[ROWS] + j] <= rounding
         if d.hard_u[j] > rounding or (idle and (d.event_hit[item] or d.mode_before[item] == OPEN)):
             d.mode[item] = OPEN
         elif kind == COULOMB:
-            # friction at its limit and sliding acceleration: slip
-            r1, r2 = d.hard_r[j + 1], d.hard_r[j + 2]
-            force, limit = sqrt(r1 * r1 + r2 * r2), d.hard_mu[k] * d.hard_r[j]
-            a1, a2 = d.hard_u[j + 1], d.hard_u[j + 2]
-            a = sqrt(a1 * a1 + a2 * a2)
-            if force >= (1.0 - ON_EDGE) * limit:
-                if a > rounding:
-                    d.mode[item] = SLIP
-                    keep_direction(d, b, a1 / a, a2 / a)
-                elif d.event_hit[item] and force > 0.0:  # the force reached the edge of the cone from inside
-                    d.mode[item] = SLIP
-                    keep_direction(d, b, -d.hard_r[j + 1] / force, -d.hard_r[j + 2] / force)
+            begin_slip(d, b, item, j + 1, d.hard_mu[k] * d.hard_r[j], rounding)
+    elif kind == PRESSED and d.hard_dim[k] == 2:
+        begin_slip(d, b, item, j, d.hard_mu[k] * d.hard_r[d.hard_row[k - d.hard_parent[k]]], rounding)
+    elif kind == PRESSED:
+        limit = d.hard_mu[k] * d.hard_r[d.hard_row[k - d.hard_parent[k]]]
+        if absolute(d.hard_r[j]) >= (1.0 - ON_EDGE) * limit:
+            if absolute(d.hard_u[j]) > rounding:
+                d.mode[item] = SLIP
+                keep_sign(d, item, d.hard_u[j])
+            elif d.event_hit[item] and d.hard_r[j] != 0.0:
+                d.mode[item] = SLIP
+                keep_sign(d, item, -d.hard_r[j])
     elif kind == BOUNDED and absolute(d.hard_u[j]) > rounding:
         d.mode[item] = SLIP
-        d.slip[item] = (1.0 if d.hard_u[j] > 0.0 else -1.0, 0.0, 0.0)
+        keep_sign(d, item, d.hard_u[j])
+
+
+@kernel
+def begin_slip(d, b, item, j, limit, rounding):
+    """Let an item of contact b slip if its friction, rows j and j + 1, is at its limit and its slip accelerates."""
+    r1, r2, a1, a2 = d.hard_r[j], d.hard_r[j + 1], d.hard_u[j], d.hard_u[j + 1]
+    force, a = sqrt(r1 * r1 + r2 * r2), sqrt(a1 * a1 + a2 * a2)
+    if force >= (1.0 - ON_EDGE) * limit:
+        if a > rounding:
+            d.mode[item] = SLIP
+            keep_direction(d, b, item, a1 / a, a2 / a)
+        elif d.event_hit[item] and force > 0.0:  # the force reached the edge of the cone from inside
+            d.mode[item] = SLIP
+            keep_direction(d, b, item, -r1 / force, -r2 / force)
 
 
 @kernel
@@ -264,6 +354,8 @@ def note_changes(m, d):
     zero = 0.0 * d.time
     for i in range(m.nmode):
         was, now = d.mode_before[i], int(d.mode[i])
+        if i >= first_turning(m) and (was == OPEN or now == OPEN):
+            continue  # noted for the contact
         if was != now and d.modes_known[0] > 0.5:
             kind = SLIPS
             if now == OPEN:
@@ -272,4 +364,5 @@ def note_changes(m, d):
                 kind = TOUCHDOWN
             elif now == STICK:
                 kind = STICKS
-            log_event(m, d, kind, i, d.gap[i], zero, (zero, zero, zero), zero, zero)
+            gap = zero if i >= first_turning(m) else d.gap[i]
+            log_event(m, d, kind, i, gap, zero, (zero, zero, zero), zero, zero)

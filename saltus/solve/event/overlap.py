@@ -1,13 +1,13 @@
 """Overlap at the start: bodies that penetrate each other are moved apart by the least motion.
 
 The motion is least in the metric of the inertia, as in constraint stabilisation, with constraints only along the
-normals: neither tangents nor dry friction restrict it.
+normals: neither tangents nor rotations nor dry friction restrict it.
 """
 
 from saltus.contact.event.active_rows import has_room
 from saltus.contact.event.contact_matching import remember_points
 from saltus.contact.event.gap_functions import gaps
-from saltus.contact.event.modes import count_closed, friction_item, log_event
+from saltus.contact.event.modes import count_closed, first_turning, friction_item, log_event
 from saltus.dynamics.smooth import position_stage
 from saltus.model.event_enums import OPEN, SEPARATED, SLIP
 from saltus.number.functions import minimum
@@ -28,6 +28,9 @@ def separate(m, d):
     for k in range(m.nfriction):
         d.mode[friction_item(m, k)] = SLIP
         d.slip[friction_item(m, k)] = (1.0 + 0.0 * d.time, 0.0 * d.time, 0.0 * d.time)
+    for i in range(first_turning(m), m.nmode):
+        d.mode[i] = SLIP
+        d.slip[i] = (1.0 + 0.0 * d.time, 0.0 * d.time, 0.0 * d.time)
     for _ in range(ROUNDS):
         position_stage(m, d, 0)
         gaps(m, d)

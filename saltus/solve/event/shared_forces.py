@@ -9,7 +9,7 @@ no closed row begins to move.
 
 from saltus.model.enums import BLOCKS, ROWS
 from saltus.model.event_enums import EXACTLY, ROUGHLY, SHARED, UNIQUE
-from saltus.model.fields.constraint.cone import BOUNDED, COULOMB, UNILATERAL
+from saltus.model.fields.constraint.cone import BOUNDED, COULOMB, PRESSED, UNILATERAL
 from saltus.number.functions import absolute, maximum, sqrt
 from saltus.number.kernels import kernel, only_with
 from saltus.solve.cone.problem import ROUNDING, SOLVED, TOLERANCE, solve_cones
@@ -78,6 +78,11 @@ def feasible(d):
             r1, r2 = d.hard_r[j + 1], d.hard_r[j + 2]
             across = sqrt(r1 * r1 + r2 * r2)
             if across > d.hard_mu[k] * force + ROUNDING * largest:
+                return False
+        if kind == PRESSED:
+            other = d.hard_r[j + d.hard_dim[k] - 1] * (d.hard_dim[k] - 1)
+            limit = d.hard_mu[k] * d.hard_r[d.hard_row[k - d.hard_parent[k]]]
+            if sqrt(force * force + other * other) > limit + ROUNDING * largest:
                 return False
         if kind == BOUNDED and absolute(force) > d.hard_mu[k] * (1.0 + ROUNDING):
             return False

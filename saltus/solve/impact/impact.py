@@ -151,7 +151,7 @@ def log_impacts(m, d, before, after):
         j = d.hard_row[k]
         b = d.hard_block[j]
         item = d.block_item[b]
-        if item >= 0 and d.hard_r[j] > LEAST * largest:
+        if item >= 0 and d.hard_place[j] == d.block_row[b] and d.hard_r[j] > LEAST * largest:
             speed = d.row_velocity[d.block_row[b]]
             zero = 0.0 * speed
             impulse = (d.hard_r[j], zero, zero)

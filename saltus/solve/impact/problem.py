@@ -7,7 +7,7 @@ expansion of Poisson's law needs.
 """
 
 from saltus.model.enums import BLOCKS, ROWS
-from saltus.model.fields.constraint.cone import BILATERAL, BOUNDED
+from saltus.model.fields.constraint.cone import BILATERAL, BOUNDED, PRESSED
 from saltus.number.functions import absolute, maximum
 from saltus.number.kernels import kernel
 from saltus.solve.cone.problem import solve_cones
@@ -19,8 +19,12 @@ SLACK = 100.0  # multiple of the tolerance of the largest velocity or impulse be
 
 @kernel
 def is_contact(p, b):
-    """Whether block b is a contact: BILATERAL rows always close, BOUNDED forces have no impulse."""
-    return p.impact_kind[b] != BILATERAL and p.impact_kind[b] != BOUNDED
+    """Whether block b is a contact.
+
+    BILATERAL rows always close, BOUNDED forces have no impulse, and PRESSED blocks belong to the contact before them.
+    """
+    kind = p.impact_kind[b]
+    return kind != BILATERAL and kind != BOUNDED and kind != PRESSED
 
 
 @kernel
@@ -30,7 +34,7 @@ def keep_problem(p):
     p.impact_count[BLOCKS], p.impact_count[ROWS] = blocks, n
     for b in range(blocks):
         p.impact_kind[b], p.impact_row[b], p.impact_dim[b] = p.hard_kind[b], p.hard_row[b], p.hard_dim[b]
-        p.impact_mu[b] = p.hard_mu[b]
+        p.impact_mu[b], p.impact_parent[b] = p.hard_mu[b], p.hard_parent[b]
     for i in range(n):
         p.impact_before[i] = p.hard_q[i]
         p.impact_turn[i] = 0.0
@@ -48,7 +52,7 @@ def restore_problem(p):
     p.hard_count[BLOCKS], p.hard_count[ROWS] = blocks, n
     for b in range(blocks):
         p.hard_kind[b], p.hard_row[b], p.hard_dim[b] = p.impact_kind[b], p.impact_row[b], p.impact_dim[b]
-        p.hard_mu[b] = p.impact_mu[b]
+        p.hard_mu[b], p.hard_parent[b] = p.impact_mu[b], p.impact_parent[b]
     for i in range(n):
         p.hard_q[i] = p.impact_before[i]
         p.hard_r[i] = p.impact_sum[i]
@@ -128,7 +132,7 @@ def choose_blocks(p):
     for b in range(p.impact_count[BLOCKS]):
         if p.impact_state[b] == FREE or (p.impact_state[b] == GIVEN and p.impact_dim[b] > 1):
             p.hard_kind[blocks], p.hard_row[blocks], p.hard_dim[blocks] = p.impact_kind[b], rows, p.impact_dim[b]
-            p.hard_mu[blocks] = p.impact_mu[b]
+            p.hard_mu[blocks], p.hard_parent[blocks] = p.impact_mu[b], p.impact_parent[b]
             for k in range(p.impact_dim[b]):
                 p.impact_place[rows] = p.impact_row[b] + k
                 p.impact_cut[rows] = 1 if k == 0 and p.impact_state[b] == GIVEN else 0

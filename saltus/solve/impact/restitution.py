@@ -8,7 +8,7 @@ problem.
 """
 
 from saltus.model.enums import BLOCKS, ROWS
-from saltus.model.fields.constraint.cone import BILATERAL
+from saltus.model.fields.constraint.cone import BILATERAL, PRESSED
 from saltus.model.fields.constraint.impact import ENERGETIC, NEWTON
 from saltus.number.functions import absolute, maximum
 from saltus.number.kernels import kernel
@@ -47,9 +47,10 @@ def impact_by(p, law, tolerance):
 
 @kernel
 def free_members(p):
-    """impact_state ← FREE for members and bilateral rows, ABSENT for the others."""
+    """impact_state ← FREE for members, their torsional and rolling friction, bilateral rows; ABSENT for the others."""
     for b in range(p.impact_count[BLOCKS]):
-        free = p.impact_kind[b] == BILATERAL or (is_contact(p, b) and p.impact_member[b] == 1)
+        contact = b - p.impact_parent[b] if p.impact_kind[b] == PRESSED else b
+        free = p.impact_kind[b] == BILATERAL or (is_contact(p, contact) and p.impact_member[contact] == 1)
         p.impact_state[b] = FREE if free else ABSENT
 
 

@@ -110,6 +110,17 @@ def test_adhesion_is_refused_where_events_are_located():
     saltus.Simulation(sticky, "moreau_jean", contact="hard")
 
 
-def test_friction_that_is_left_out_is_said():
-    with pytest.warns(saltus.SaltusWarning, match="torsional and rolling friction between floor and ball"):
-        saltus.Simulation(TWO.replace('name="ball"', 'name="ball" condim="4"'), contact="hard")
+def test_turning_friction_without_sliding_friction_is_refused():
+    slippery = TWO.replace('name="ball" size="0.1" friction="0.4 0 0"', 'name="ball" size="0.1" condim="4"')
+    slippery = slippery.replace('condim="4"', 'condim="4" priority="1" friction="0 .01 0"')
+    for integrator in ("dopri5", "moreau_jean"):
+        with pytest.raises(saltus.OptionError, match="'floor' and 'ball' has torsional or rolling friction, but"):
+            saltus.Simulation(slippery, integrator, contact="hard")
+        saltus.Simulation(slippery, integrator, contact=saltus.Hard(friction=0.1))
+
+
+def test_friction_that_differs_along_the_tangents_is_said():
+    pair = '<contact><pair geom1="floor" geom2="ball" condim="{}" friction="{}"/></contact></mujoco>'
+    for condim, friction in ((3, "1 .5 .1 .1 .1"), (6, ".5 .5 .1 .1 .2")):
+        with pytest.warns(saltus.SaltusWarning, match="friction between floor and ball is that of the first tangent"):
+            saltus.Simulation(TWO.replace("</mujoco>", pair.format(condim, friction)), contact="hard")

@@ -35,8 +35,15 @@ drifts = Entry(
 )
 
 
-@pytest.mark.parametrize("model", [WALKER, BOX_AND_BALL], ids=["spheres", "corners and a sphere"])
-def test_drifts_of_points_on_a_plane_are_those_of_differences(model):
+TURNING = BOX_AND_BALL.replace("<geom ", '<geom condim="6" ').replace('friction=".5"', 'friction=".5 .01 .01"')
+
+
+@pytest.mark.parametrize(
+    ("model", "dim"),
+    [(WALKER, 3), (BOX_AND_BALL, 3), (TURNING, 6)],
+    ids=["spheres", "corners and a sphere", "with torsional and rolling friction"],
+)
+def test_drifts_of_points_on_a_plane_are_those_of_differences(model, dim):
     rng = np.random.default_rng(3)
     sim = saltus.Simulation(saltus.load(model), contact=saltus.Hard())
     sim.qpos[1:3] += 1.0  # nothing touches
@@ -48,7 +55,7 @@ def test_drifts_of_points_on_a_plane_are_those_of_differences(model):
     d.event_count[CLOSED] = m.nslot
     assert drifts(m, d)
     n = d.count[NROW]
-    assert n == 3 * m.nslot
+    assert n == dim * m.nslot
     found, start = d.row_drift[:n].copy(), sim.qpos.copy()
     peer, ends = mujoco.MjModel.from_xml_string(model), []
     for sign in (1.0, -1.0):

@@ -163,10 +163,17 @@ def law_numbers(
     # MuJoCo's mixing keeps a least friction if a file gives none
     values["law_friction"][values["law_friction"] <= LEAST_FRICTION] = 0.0
     values["law_dim"][values["law_friction"][..., 0] == 0.0] = 1
-    if event:  # only sliding friction, equal in all directions
-        values["law_dim"] = np.minimum(values["law_dim"], 3)
-        values["law_friction"][..., 1] = values["law_friction"][..., 0]
+    if event:  # friction equal in all directions; rows for rotations only where these have friction
+        friction, dim = values["law_friction"], values["law_dim"]
+        friction[..., 1], friction[..., 4] = friction[..., 0], friction[..., 3]
+        dim[(dim == 6) & (friction[..., 3] == 0.0)] = 4
+        dim[(dim == 4) & (friction[..., 2] == 0.0)] = 3
     return values
+
+
+def may_turn(base: Struct) -> bool:
+    """Whether some contacts have dimensions of torsional or rolling friction, whatever their coefficients."""
+    return bool((base.views["law_dim"][base.views["collision_law"]] > 3).any())
 
 
 def _event_sizes(base: Struct, law: HardLaw) -> dict[str, int]:
@@ -176,6 +183,9 @@ def _event_sizes(base: Struct, law: HardLaw) -> dict[str, int]:
     slots, others = int(slot_counts(base).sum()), s["nblockmax"] - s["nconmax"]
     closed = min(slots, MOST_LOCATED if law.dense else MOST_CLOSED)
     blocks, rows, modes = others + closed, others + 3 * closed, slots + 2 * s["nlimit"] + s["nfriction"]
+    problem_blocks = blocks
+    if may_turn(base):  # whose two modes each point has, three rows and two parts of a problem
+        rows, modes, problem_blocks = rows + 3 * closed, modes + 2 * slots, blocks + 2 * closed
     longest = int(base.views["chain_num"].max(initial=0))
     trees = len(np.unique(base.views["body_rootid"][1:]))
     users = len(law.user_events)
@@ -197,7 +207,7 @@ def _event_sizes(base: Struct, law: HardLaw) -> dict[str, int]:
         **{"nv_event": s["nv"], "nq_event": s["nq"], "keep_bodies": 1},
         **{"nevent": events, "nevent_state": 1, "nevent_count": EVENT_COUNTS, "nevent_log": LOG_ROWS},
         **{"nevent_look": LOOKS * events, "nuserevent": users, "nactuation_state": law.actuation_states},
-        **cone_sizes(blocks, rows),
+        **cone_sizes(problem_blocks, rows),
     }
 
 

@@ -8,13 +8,16 @@ Each block of rows has a law between its forces (or impulses) r and its velociti
     UNILATERAL  one row:    0 ≤ u ⟂ r ≥ 0
     COULOMB     three rows: 0 ≤ u_N ⟂ r_N ≥ 0,  |r_T| ≤ μ r_N,  and where u_T ≠ 0: r_T = -μ r_N u_T / |u_T|
     BOUNDED     one row:    |r| ≤ μ,  and where u ≠ 0: r = -μ u / |u|
+    PRESSED     one or two: |r| ≤ μ r_N,  and where u ≠ 0: r = -μ r_N u / |u|
 
-The rows of a COULOMB block are the normal and two orthogonal tangents. W [N, N] is stored flat, W[i, j] at i N + j.
+The rows of a COULOMB block are the normal and two orthogonal tangents. r_N of a PRESSED block, torsional or rolling
+friction, is the first force of its contact, a UNILATERAL or COULOMB block `hard_parent` places before. W [N, N] is
+stored flat, W[i, j] at i N + j.
 """
 
 from saltus.number.structs import Field, Layout, ints, lane_reals, reals
 
-BILATERAL, UNILATERAL, COULOMB, BOUNDED = range(4)
+BILATERAL, UNILATERAL, COULOMB, BOUNDED, PRESSED = range(5)
 
 _BLOCK, _ROW, _SQUARE, _ONE = ("nhardblock",), ("nhardrow",), ("nhardsquare",), ("nhardone",)
 
@@ -24,10 +27,10 @@ def _all(kind, shape, *names):
 
 
 FIELDS = {
-    # the problem: numbers of blocks and of rows N; each block's kind, first row, number of rows, μ, and
-    # restitution, normal and tangential
+    # the problem: numbers of blocks and of rows N; each block's kind, first row, number of rows, distance from the
+    # contact of a PRESSED block, μ, and restitution, normal and tangential
     **_all("int", ("nhardcount",), "count"),
-    **_all("int", _BLOCK, "kind", "row", "dim"),
+    **_all("int", _BLOCK, "kind", "row", "dim", "parent"),
     **_all("real", _BLOCK, "mu", "restitution", "tangential"),
     **_all("real", _SQUARE, "W"),
     **_all("real", _ROW, "q"),
@@ -52,7 +55,7 @@ FIELDS = {
     **_all("real", ("nhardrow", 3), "slope"),
     # the whole problem while its islands are solved one by one (see `saltus.solve.cone.islands`), and the islands of
     # its blocks
-    **_all("int", _BLOCK, "whole_kind", "whole_row", "whole_dim", "whole_island"),
+    **_all("int", _BLOCK, "whole_kind", "whole_row", "whole_dim", "whole_parent", "whole_island"),
     **_all("real", _BLOCK, "whole_mu", "whole_bound"),
     **_all("real", _SQUARE, "whole_A"),
     **_all("real", _ROW, "whole_b", "whole_scale", "whole_z"),
@@ -82,7 +85,7 @@ def cone_sizes(blocks, rows):
 #: Rooms whose kernels read these fields, and those that write them.
 READ_BY = {
     "FIELDS": ("integrate", "solve"),
-    "SCRATCH": ("integrate", "solve"),
+    "SCRATCH": ("solve",),
 }
 WRITTEN_BY = {
     "FIELDS": ("solve",),

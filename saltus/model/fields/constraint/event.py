@@ -17,8 +17,8 @@ MODEL = {  # fixed
 }
 
 STATE = {  # state: kept from step to step
-    # with located events: modes (see `saltus.model.event_enums`), slip directions (world axes; a sign for dry
-    # friction), times of the last impacts (s), and whether all this belongs to the state
+    # with located events: modes (see `saltus.model.event_enums`), slip directions (world axes; a sign for
+    # dry and torsional friction), times of the last impacts (s), and whether all this belongs to the state
     **reals("mode", shape=("nmode",)),
     **reals("slip", shape=("nmode", 3)),
     **reals("slot_place", shape=("nslot", 3)),  # positions of active points in the frame of the second geom (m)
@@ -56,7 +56,8 @@ SCRATCH = {  # scratch
     **reals("row_A", shape=("nhardsquare",)),
     # contact points at displaced positions: where they exist (1 ahead, 2 behind, 3 both); velocities (m/s), places (m)
     **ints("slot_sides", shape=("nslot",)),
-    **reals("slot_rate", "slot_reached", shape=("nslot", 6)),
+    **reals("slot_rate", shape=("nslot", 12)),
+    **reals("slot_reached", shape=("nslot", 6)),
     # L⁻ᵀ Jᵀ of all rows, with M = Lᵀ D L, followed by L⁻ᵀ of the smooth forces
     **reals("row_half", shape=("nrow_half",)),
     # nonzero entries of each of these rows: their number, and their degrees of freedom

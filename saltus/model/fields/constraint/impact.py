@@ -31,6 +31,7 @@ IMPACT_FIELDS = {
     "impact_kind": Field("int", ("nhardblock",)),
     "impact_row": Field("int", ("nhardblock",)),
     "impact_dim": Field("int", ("nhardblock",)),
+    "impact_parent": Field("int", ("nhardblock",)),
     "impact_mu": Field("real", ("nhardblock",)),
     "impact_W": Field("real", ("nhardsquare",)),
     # each row of such a part: its place in the whole, its block there, and 1 if its impulse is given

@@ -32,7 +32,7 @@ from saltus.record.table.events import EVENT_DTYPE
 
 
 def mode_names(model: Model, m: Struct) -> list[tuple[str, str]]:
-    """Pairs (name, other) for everything with a mode: contact points, ends of limits, dry friction."""
+    """Pairs (name, other) for everything with a mode: contact points, ends of limits, friction of each kind."""
     geoms, joints = model.names("geom"), model.names("joint")
     names = []
     for c in range(m.ncollision):
@@ -47,6 +47,9 @@ def mode_names(model: Model, m: Struct) -> list[tuple[str, str]]:
     for k in range(m.nfriction):
         name = dofs[m.friction_obj[k]] if k < m.ndoffriction else tendons[m.friction_obj[k]]
         names.append((name, "dry friction"))
+    if len(names) < m.nmode:
+        points = names[: m.nslot]
+        names += [(name, f"{other} ({kind})") for kind in ("torsion", "rolling") for name, other in points]
     return names
 
 
