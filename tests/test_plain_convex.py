@@ -10,9 +10,12 @@ import mujoco
 import numpy as np
 import pytest
 from helpers.colliding import GEOMS, REACH, Finder, model_of, mujocos, separation, states
-from helpers.plain_python import plain_python
+from helpers.plain_python import fields, plain, plain_python
+from scipy.optimize import nnls
 from scipy.spatial import ConvexHull
 
+import saltus
+from saltus.contact.event import gap_functions
 from saltus.model.enums import BOX, MESH
 
 ONE = '<option ccd_tolerance="1e-10" ccd_iterations="200"><flag multiccd="disable"/></option>'
@@ -156,3 +159,84 @@ def test_faces_that_meet_have_the_contacts_of_mujoco(pair, reach):
         if ours:
             np.testing.assert_allclose(np.array(mine)[:, 3:], np.array(wanted)[:, 3:], atol=1e-4 if reach else 1e-9)
     assert max(numbers) > 1 and numbers.count(0) < 7
+
+
+# ---------------------------------------------------------------- contacts located in time
+
+
+REFINED = [("ellipsoid", "dice"), ("cylinder", "dice"), ("capsule", "cylinder"), ("cylinder", "cylinder")]
+REFINED += [("cylinder", "box"), ("ellipsoid", "prism"), ("dice", "cylinder")]
+
+
+def outside_of_cone(d, g, x, n):
+    """How far (rad) a unit vector lies outside of the normal cone of a geom at a point x (m) of its surface."""
+    m, mat = d.model, d.geom_xmat[g].reshape(3, 3)
+    y, u, size = (x - d.geom_xpos[g]) @ mat, n @ mat, m.geom_size[g]
+    kind = m.geom_type[g]
+    if kind == mujoco.mjtGeom.mjGEOM_ELLIPSOID:
+        own = y / size**2
+        return np.linalg.norm(np.cross(own / np.linalg.norm(own), u))
+    if kind == mujoco.mjtGeom.mjGEOM_CAPSULE:
+        own = y - [0, 0, np.clip(y[2], -size[1], size[1])]
+        return np.linalg.norm(np.cross(own / np.linalg.norm(own), u))
+    if kind == mujoco.mjtGeom.mjGEOM_CYLINDER:
+        normals = []
+        if np.hypot(y[0], y[1]) > size[0] - 1e-9:
+            normals.append(np.r_[y[:2], 0.0] / np.hypot(y[0], y[1]))
+        if abs(y[2]) > size[1] - 1e-9:
+            normals.append([0.0, 0.0, np.sign(y[2])])
+        return nnls(np.transpose(normals), u)[1]
+    planes = ConvexHull(corners(d, g)).equations
+    near = planes[planes @ np.r_[x, 1.0] > -1e-9]
+    return nnls(near[:, :3].T, n)[1]
+
+
+@pytest.mark.parametrize("pair", REFINED, ids="-".join)
+@pytest.mark.parametrize("deep", [False, True])
+def test_normals_are_exact_where_contacts_are_located_in_time(pair, deep):
+    """They lie in the normal cones of both bodies at the ends of the contact, to rounding."""
+    model = model_of(GEOMS[pair[0]], GEOMS[pair[1]], extra=ONE, reach=0.3)
+    sim = saltus.Simulation(model, contact=saltus.Hard())
+    m, d, seen = model.mj_model, mujoco.MjData(model.mj_model), 0
+    order = (0, 1) if m.geom_type[0] <= m.geom_type[1] else (1, 0)
+    for q in states(model, 16, seed=11, apart=0.35 if deep else 0.7)[:10]:
+        d.qpos[:] = q
+        mujoco.mj_kinematics(m, d)
+        ours = exact_contacts(sim, d)
+        if not ours:
+            continue
+        (contact,) = ours
+        seen += 1
+        dist, pos, n = contact
+        ends = [pos - 0.5 * dist * n, pos + 0.5 * dist * n]
+        turns = [outside_of_cone(d, g, x, s * n) for g, x, s in zip(order, ends, (1, -1), strict=True)]
+        assert max(turns) < 1e-8
+    assert seen > 3
+
+
+def exact_contacts(sim, theirs):
+    """(distance (m), place (m), normal) of all contacts within 0.3 m, at MuJoCo's poses of the geoms."""
+    m, d = fields(sim.engine.m), fields(sim.engine.d)
+    for name in ("geom_xpos", "geom_xmat"):
+        sim.engine.d.views[name][...] = getattr(theirs, name)
+    n = plain(gap_functions.pair_points)(m, d, 0, 0, np.float64(0.3))
+    return [(d.contact_dist[k], np.array(d.contact_pos[k]), np.array(d.contact_frame[k])[:3]) for k in range(n)]
+
+
+@pytest.mark.parametrize("pair", [("capsule", "dice"), ("sphere", "prism"), ("dice", "cloud"), ("cylinder", "box")])
+def test_gaps_that_are_kept_are_those_of_the_direction_that_is_kept(pair):
+    """Less than the distance; from a search, and, to rounding, once more from the direction that it has left."""
+    model = model_of(GEOMS[pair[0]], GEOMS[pair[1]])
+    d, kept = mujoco.MjData(model.mj_model), 0
+    for q in states(model, 60, seed=7, apart=0.9)[:20]:
+        d.qpos[:] = q
+        mujoco.mj_kinematics(model.mj_model, d)
+        find = Finder(model)
+        touching, first = find(q[None])[0], float(find.data.last_gap[0])
+        if touching or first == 0.0 or not find.data.last_axis.any():
+            continue
+        kept += 1
+        assert first <= mujoco.mj_geomDistance(model.mj_model, d, 0, 1, 10.0, None) + 1e-6
+        find.data.last_gap[:] = 0.0
+        assert not find(q[None])[0] and find.data.last_gap[0] == pytest.approx(first, abs=1e-8)
+    assert kept > 0

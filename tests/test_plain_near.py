@@ -449,3 +449,78 @@ def test_vertices_that_have_moved():
         for share, wanted in ((1 - 1e-9, True), (1 + 1e-9, False)):
             m.flex_skin[1] = share * diagonal
             assert plain(self_collision.moved)(m, d, 1) == wanted
+
+
+def two_bodies(rng, at):
+    """A row of 34 triangles, a metre apart, in two runs of elements, and three triangles of another body near number
+    `at`: model, data with all boxes, and the distance of the nearest two.
+    """
+    counts = [3] * 37
+    m, d = elements(rng, counts, 0.05)
+    place = np.zeros((37, 3))
+    place[:34, 0] = np.arange(34)
+    place[34:] = [at + 0.3, 0.2, 0.1], [at + 0.5, 3.0, 0.0], [at, 0.0, 5.0]
+    shape = 0.1 * rng.normal(size=(37, 3, 3))
+    d.flexvert_xpos = (place[:, None] + shape).reshape(-1, 3)
+    m.layout = SimpleNamespace(features=frozenset({"flexflex", "flexcontact"}))
+    m.nflex, m.flex_vertadr, m.flex_vertnum, m.flex_dim = 2, [0, 102], [102, 9], [2, 2]
+    m.flex_elemadr, m.flex_elemnum, m.flex_radius = [0, 34], [34, 3], np.array([0.01, 0.02])
+    m.flexelem_active, m.collision_flex1, m.collision_flex2 = np.ones(37, int), [9, 0], [9, 1]
+    m.flexelem_body = np.where(m.flexelem_vert >= 0, m.flexelem_vert + 1, -1)
+    d.flex_lower, d.flex_upper, d.flex_boxed = np.full((2, 3), np.nan), np.full((2, 3), np.nan), [7, 7]
+    d.flexrun_lower, d.flexrun_upper = np.full((5, 3), np.nan), np.full((5, 3), np.nan)
+    plain(broad_phase.flex_boxes)(m, d)
+    return m, d, hull_distance(of(m, d, at), of(m, d, 34))[0]
+
+
+@pytest.mark.parametrize("at", [0, 31, 32, 33])
+def test_deformable_bodies_that_are_near(at):
+    rng = np.random.default_rng(at)
+    m, d, distance = two_bodies(rng, at)
+    points = [d.flexvert_xpos[:102], d.flexvert_xpos[102:]]
+    np.testing.assert_array_equal(d.flex_lower, [x.min(axis=0) for x in points])
+    np.testing.assert_array_equal(d.flex_upper, [x.max(axis=0) for x in points])
+    assert d.flex_boxed == [0, 0] and distance > 0.02
+    for share, near in ((1 - 1e-6, 0.0), (1 + 1e-6, 1.0)):
+        reach = (share * distance - narrow_phase.MARGIN) / narrow_phase.SLACK - 0.03
+        assert plain(narrow_phase.flexes_close)(m, d, 1, np.float64(reach)) == near
+        # with a common corner they do not touch
+        kept = m.flexelem_body[34, 1]
+        m.flexelem_body[34, 1] = m.flexelem_body[at, 2]
+        assert plain(narrow_phase.flexes_close)(m, d, 1, np.float64(reach)) == 0.0
+        m.flexelem_body[34, 1] = kept
+    assert d.flex_boxed == [1, 1]
+    # boxes of runs, without elements that do not act
+    m.flexelem_active[[3, 33, 35]] = 0
+    for f, first, end, place in ((0, 0, 32, 0), (0, 32, 34, 1), (1, 34, 37, 2)):
+        plain(broad_phase.run_boxes)(m, d, f)
+        used = np.concatenate([of(m, d, e) for e in range(first, end) if m.flexelem_active[e]])
+        np.testing.assert_array_equal(d.flexrun_lower[place], used.min(axis=0))
+        np.testing.assert_array_equal(d.flexrun_upper[place], used.max(axis=0))
+
+
+@pytest.mark.parametrize("at", [0, 33])
+def test_geoms_near_deformable_bodies(at):
+    rng = np.random.default_rng(20 + at)
+    m, d, _ = two_bodies(rng, at)
+    g, dd = geoms(rng, (BOX, PLANE))
+    vars(m).update(vars(g) | {"collision_geom1": [9, 0, 1], "collision_flex2": [9, 0, 0], "geom_bodyid": [0, 0]})
+    vars(d).update(geom_xpos=dd.geom_xpos, geom_xmat=dd.geom_xmat)
+    m.geom_size[0] = 0.1
+    m.geom_rbound[0] = 0.1 * 3**0.5
+    d.geom_xpos[0] = [at + 0.1, 0.4, 0.3]
+    distance = min(hull_distance(of(m, d, e), corners(m, d, 0))[0] for e in (at, max(at - 1, 0)))
+    for share, near in ((1 / 1.2, 0.0), (1.0001, 1.0)):
+        reach = (share * distance - narrow_phase.MARGIN) / narrow_phase.SLACK - 0.01
+        assert plain(narrow_phase.geom_close)(m, d, 1, np.float64(reach)) == near
+        m.geom_bodyid[0] = m.flexelem_body[at, 1]  # its own body
+        assert plain(narrow_phase.geom_close)(m, d, 1, np.float64(reach)) == 0.0
+        m.geom_bodyid[0] = 0
+        m.flexelem_active[at] = 0
+        d.flex_boxed[0] = 0
+        assert plain(narrow_phase.geom_close)(m, d, 1, np.float64(reach)) == 0.0 or at == 0
+        m.flexelem_active[at], d.flex_boxed[0] = 1, 0
+    heights = (d.flexvert_xpos[:102] - d.geom_xpos[1]) @ d.geom_xmat[1].reshape(3, 3)[:, 2]
+    for change, near in ((-CLOSE, 0.0), (CLOSE, 1.0)):
+        reach = (heights.min() + change - narrow_phase.MARGIN) / narrow_phase.SLACK - 0.01
+        assert plain(narrow_phase.geom_close)(m, d, 2, np.float64(reach)) == near
