@@ -18,16 +18,22 @@ import saltus
 from saltus.contact import contact_list, lane_turns, seams
 from saltus.contact.convex.search import hull, penetration, support
 from saltus.contact.convex.search.pair_area import (
+    DIST,
     HULL1,
     KIND1,
     KIND2,
     LAST1,
     LAST2,
+    NORMAL,
     PAIR_NUMBERS,
+    POINT,
     ROT,
     SHIFT,
     SIZE1,
     SIZE2,
+    VERTEX_NUMBERS,
+    W,
+    find_vertex,
 )
 from saltus.contact.counts import NBLOCK, NCON, NEDGE, NEQUALITY, NFLEXDOF, NROW
 from saltus.contact.flex import contact_elements, contact_reduction
@@ -44,7 +50,7 @@ from saltus.contact.rows import (
     soft_law,
 )
 from saltus.contact.rows.blocks import CONE, EQUALITY, FRICTION, PYRAMID, UNILATERAL
-from saltus.model.enums import BOX, CAPSULE, SPHERE
+from saltus.model.enums import BOX, CAPSULE, ELLIPSOID, SPHERE
 from saltus.model.event_enums import LEFT
 from saltus.number.intrinsics.blocks import AT_ONCE
 
@@ -496,13 +502,23 @@ def test_flat_differences_have_no_depth(kinds, rot, vertices):
     rng = np.random.default_rng(9)
     p = cores(rng, kinds, ([0.1, 0.3, 0.2], [0.2, 0.4, 0.3]), rot, [0.0, 0.0, 0.05 if vertices < 4 else 0.0])
     v = Area([NAN] * penetration.VERTEX_AREA)
-    from saltus.contact.convex.search.pair_area import VERTEX_NUMBERS, W, find_vertex
-
     plain(find_vertex)(None, p, v, floats([0.3, 0.2, 0.9]))
     assert plain(penetration.completed)(None, p, v, 1) == (vertices == 4)
     w = np.array([[v.get(VERTEX_NUMBERS * k + W + i) for i in range(3)] for k in range(vertices)])
     assert np.linalg.matrix_rank(w[1:] - w[0], tol=1e-9) == vertices - 1
     assert plain(penetration.penetration)(None, p, v, 1) == (vertices == 4)
+
+
+def test_a_depth_that_is_equal_in_all_directions():
+    """Of one sphere in the middle of another, as ellipsoids: memory is full before any face is on the boundary."""
+    rng = np.random.default_rng(12)
+    p = cores(rng, (ELLIPSOID, ELLIPSOID), ([0.25] * 3, [0.3] * 3), np.eye(3), [0.0, 0.0, 0.0])
+    v = Area([NAN] * penetration.VERTEX_AREA)
+    plain(find_vertex)(None, p, v, floats([0.3, 0.2, 0.9]))
+    assert plain(penetration.penetration)(None, p, v, 1)
+    assert p.get(DIST) == pytest.approx(-0.55, abs=1e-14)
+    normal, point = (np.array([p.get(at + i) for i in range(3)]) for at in (NORMAL, POINT))
+    np.testing.assert_allclose(point, 0.25 * normal, atol=1e-14)
 
 
 def test_support_points():
