@@ -1,4 +1,4 @@
-"""Searches where one region ends and another begins, in plain Python.
+"""Searches where one region ends and another begins, on a lattice of points, in plain Python.
 
 There a wrong comparison chooses a wrong formula. Points are those of small whole numbers, which lie on such ends often
 and exactly. Laws: brute force over all corners, edges, faces and cells.

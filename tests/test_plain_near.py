@@ -1,4 +1,4 @@
-"""What decides whether bodies are near each other, by itself and in plain Python.
+"""Decisions whether bodies are near each other, by themselves in plain Python.
 
 Such decisions spare searches, and a wrong one is seen only where bodies then fall through each other. Laws: distances
 and projections of corners, by brute force in NumPy, at random poses. A decision must change exactly where a distance

@@ -1,4 +1,4 @@
-"""What sensors need of forces and places, by itself in plain Python.
+"""Wrenches and places that sensors need, by themselves in plain Python.
 
 Laws: the power of wrenches on bodies is that of the force along its motion; insides of shapes by their definitions.
 """

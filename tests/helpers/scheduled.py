@@ -22,8 +22,7 @@ def share_everything(monkeypatch):
 
 
 class Scheduled:
-    """A state of a simulation, after some compiled steps, whose accelerations several threads compute again and again.
-    """
+    """A state of a simulation, after compiled steps, whose accelerations several threads compute again and again."""
 
     def __init__(self, model, threads, steps=3):
         sim = saltus.Simulation(model, threads=threads)
