@@ -17,6 +17,7 @@ import numpy as np
 from helpers.schedules import Schedule
 from helpers.selves.exact import MEMORY, meanings
 from saltus.number import kernels
+from saltus.number.components import trailing_zeros
 from saltus.number.kernels import Entry
 from saltus.number.structs import Struct
 from saltus.number.threads.atomics import call_address, count_up, load_acquire, store_release
@@ -169,6 +170,7 @@ def watched(schedule: Schedule) -> Callable[[Any], Any]:
         return field.view[place] - 1
 
     own = {load_acquire: load, store_release: store, count_up: count}
+    own[trailing_zeros] = lambda bits: kernels.PLAIN[trailing_zeros](int(bits))  # of NumPy's numbers, too
     own[call_address] = lambda address: schedule.switch(waiting=True)
     meaning = {**kernels.PLAIN, **MEMORY, **own}
     return lambda kernel: meanings(kernel._namespace["loop"] if isinstance(kernel, Entry) else kernel, meaning)

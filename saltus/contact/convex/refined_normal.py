@@ -122,6 +122,27 @@ def with_corners(m, p, v, n, best, side):
         about_corner(m, p, best, side, j)
     if k != i and k != j:
         about_corner(m, p, best, side, k)
+    if j != i and not get_int(best, FOUND):
+        between_corners(m, p, best, side, (i, j, k))
+
+
+@kernel
+def between_corners(m, p, best, side, corners):
+    """Try directions of a round geom to the triangle of corners that a search has found, and to its sides.
+
+    They lie within a face where the file's coordinates, which are rounded, bend it.
+    """
+    other = 1 - side
+    a, b, c = (
+        place_of(m, p, other, corners[0]),
+        place_of(m, p, other, corners[1]),
+        place_of(m, p, other, corners[2]),
+    )
+    with_edge(m, p, best, side, a, b)
+    if corners[2] != corners[0] and corners[2] != corners[1]:
+        attempt(m, p, best, cross(sub3(b, a), sub3(c, a)), side, False, a)
+        with_edge(m, p, best, side, b, c)
+        with_edge(m, p, best, side, c, a)
 
 
 @kernel

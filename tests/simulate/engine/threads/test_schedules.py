@@ -4,33 +4,25 @@ Reference: the bits of one thread alone, for any order, and vector clocks of all
 """
 
 import pytest
-from helpers.data_races import Clocks, WatchedStruct, watched
+from helpers.scheduled import Scheduled, share_everything
 from helpers.schedules import Schedule
 
 import saltus
 from saltus.contact.counts import NCON
 from saltus.contact.tasks import COLLIDE, FIND_PAIRS, SOLVE_ISLAND, SOLVE_ISLANDS, WRITE_ROWS
-from saltus.model.compile.constraints import broad, constraints, many_trees
 from saltus.number.kernels import kernel
-from saltus.number.threads.team import HELPERS, STOP
+from saltus.number.threads.team import STOP
 from saltus.simulate import batch, simulation
 from saltus.simulate.engine.threads import turn
-from saltus.simulate.engine.threads.team import dismiss, help_out, helpers_of
-from saltus.solve import acceleration
 from saltus.solve.soft.trees import tree_blocks
 
 SCENE = "<mujoco><option {option}/><worldbody><geom type='plane' size='5 5 1'/>{bodies}</worldbody></mujoco>"
 SHAPES = "type='box' size='.1 .08 .06'", "size='.1'", "type='capsule' size='.06 .08'"
-RESULTS = "qacc", "qfrc_constraint"
-CONTACTS = "contact_dist", "contact_pos", "contact_frame"
 
 
 @pytest.fixture(autouse=True)
 def everything_is_shared(monkeypatch, by_trees):
-    monkeypatch.setattr(many_trees, "FEWEST_DOFS", 60)
-    monkeypatch.setattr(broad, "MOST_LISTED", 0)
-    monkeypatch.setattr(constraints, "SHARED", 1)
-    monkeypatch.setattr("saltus.simulate.engine.threads.team.usable_cores", lambda: 8)
+    share_everything(monkeypatch)
 
 
 def heap(option, spacing):
@@ -41,46 +33,6 @@ def heap(option, spacing):
         for i in range(18)
     )
     return saltus.load(SCENE.format(option=option, bodies=bodies))
-
-
-class Scheduled:
-    """A state of a simulation whose accelerations several threads compute, again and again."""
-
-    def __init__(self, model, threads, steps=3):
-        sim = saltus.Simulation(model, threads=threads)
-        sim.step(steps)
-        self.m, self.d, self.threads = sim.engine.m, sim.engine.d, threads
-        self._sim, self._start = sim, (self.d.real.copy(), self.d.ints.copy())
-
-    def alone(self):
-        """What the leader finds without helpers."""
-        return self._found(lambda: watched(Schedule(0))(acceleration.forward)(self.m, self.d))
-
-    def together(self, seed):
-        """What a team finds in the order of a seed, and the clocks that have watched it."""
-        schedule = Schedule(seed)
-        clocks, plain = Clocks(schedule, self.threads), watched(schedule)
-        run, send_home, help_ = plain(acceleration.forward), plain(dismiss), plain(help_out)
-        leader, *helpers = (
-            WatchedStruct(d, clocks) for d in (self.d, *helpers_of(self.d, self.m, self.threads))
-        )  # the helpers' memory is made anew: nothing of an earlier order is left in it
-
-        def lead():
-            run(self.m, leader)
-            send_home(self.m, leader)
-
-        def work():
-            self.d.views["team"][HELPERS] = len(helpers)
-            schedule.run([lead, *(lambda d=d: help_(self.m, d) for d in helpers)])
-
-        return self._found(work), clocks
-
-    def _found(self, work):
-        self.d.real[...], self.d.ints[...] = self._start
-        work()
-        views, contacts = self.d.views, self.d.views["count"][NCON]
-        found = {name: views[name].tobytes() for name in RESULTS}
-        return found | {name: views[name][:contacts].tobytes() for name in CONTACTS}
 
 
 @pytest.mark.parametrize(("option", "spacing", "threads"), [("", 0.18, 3), ("cone='elliptic'", 0.18, 2), ("", 0.5, 3)])
