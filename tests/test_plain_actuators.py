@@ -144,6 +144,40 @@ def test_steps(method, name):
     assert_mujocos_steps(xml, method, 1e-11)
 
 
+@pytest.mark.parametrize("method", ["Euler", "implicit", "implicitfast"])
+def test_steps_of_points_that_a_damper_joins(method):
+    """Rows of the inertia that are known to be diagonal take only the diagonal of the damping."""
+    slides = "".join(f'<joint type="slide" axis="{axis}" damping=".1"/>' for axis in ("1 0 0", "0 1 0", "0 0 1"))
+    bodies = "".join(
+        f'<body pos="{k} {k * k} 0">{slides}<geom size=".1" mass="{1 + k}" contype="0"/><site name="s{k}"/></body>'
+        for k in range(3)
+    )
+    arm = '<body pos="0 3 0"><joint axis="0 1 0"/><joint axis="1 0 0"/><geom size=".1" pos=".2 .1 .3"/><site name="s3"'
+    path = "".join(f'<site site="s{k}"/>' for k in (0, 1, 3, 2))
+    xml = f"""<mujoco><option/><worldbody>{bodies}{arm} pos=".1 .2 .3"/></body></worldbody><tendon><spatial
+    name="t" damping="40" stiffness="7">{path}</spatial></tendon><actuator><velocity tendon="t" kv="9"/></actuator>
+    </mujoco>"""
+    assert_mujocos_steps(xml, method, 1e-11)
+
+
+@pytest.mark.parametrize("strong", [0.01, 500.0])
+def test_slopes_of_orientation_servos_end_at_their_limit(strong):
+    """There a step of an implicit method is explicit: v + h a, of a body whose forces do not depend on velocities."""
+    servo = f"<orientation joint='ball' kp='40' kv='6' ctrlrange='-1 1' forcerange='0 {strong}'/>"
+    xml = f"""<mujoco><option gravity="0 0 0" timestep=".004" integrator="implicitfast"/><worldbody><body>
+    <joint name="ball" type="ball"/><geom size=".1" mass="1" contype="0"/></body></worldbody><actuator>{servo}
+    </actuator>
+    </mujoco>"""
+    sim = saltus.Simulation(xml)
+    sim.qvel[:], sim.ctrl[:] = [0.3, -0.5, 0.2], [0.9, -0.4, 0.6]
+    v, a = sim.qvel.copy(), sim.data.qacc.copy()
+    sim.step()
+    inertia = 0.4 * 0.1**2
+    assert np.linalg.norm(inertia * a) == pytest.approx(strong, rel=1e-9) or strong > 1.0
+    implicit = 1.0 if strong < 1.0 else inertia / (inertia + 0.004 * 6.0)
+    np.testing.assert_allclose(sim.qvel, v + 0.004 * implicit * a, rtol=1e-11)
+
+
 @pytest.mark.parametrize("name", ["mixtures", "circles", "orientations"])
 def test_steps_of_runge_kutta(name):
     """MuJoCo's method turns bodies in another chart: to the method's error. Exact filters are none here."""
