@@ -102,6 +102,8 @@ def test_curves_of_muscles(where):
 #: Of forces at a limit MuJoCo's derivatives depend on rounding.
 SMOOTH = {name: law for name, law in SO3.items() if "forcerange" not in law}
 WEAK = "<velocity tendon='weak' kv='{}'/><dcmotor tendon='weak' resistance='1.3' motorconst='0.4 0.5'/>"
+OTHERS = ["<position joint='hinge' kp='9000' kv='4'/>", "<velocity tendon='fixed' kv='50'/>"]
+OTHERS += ["<velocity tendon='weak' kv='90' group='1'/>"]  # off
 STEPS = {
     "laws": actuators.actuators(LAWS, HINGE),
     "laws on a tendon": actuators.actuators(LAWS, {"fixed tendon": TRANSMISSIONS["fixed tendon"]}),
@@ -114,6 +116,8 @@ STEPS = {
     "a joint at its limit": ["<position joint='hinge' kp='9000' kv='30'/>", "<velocity joint='hinge' kv='.3'/>"],
     "a free tendon": [WEAK.format(0.2)],
     "a tendon at its limit": [WEAK.format(90)],
+    "a free tendon beside others": [WEAK.format(0.2), *OTHERS],
+    "a tendon at its limit beside others": [WEAK.format(90), *OTHERS],
 }
 
 
@@ -139,7 +143,7 @@ def assert_mujocos_steps(xml, method, close):
 @pytest.mark.parametrize("method", ["Euler", "implicit", "implicitfast"])
 def test_steps(method, name):
     xml = document(STEPS[name])
-    if name == "groups that are off":
+    if "group" in xml:
         xml = with_option(xml, '<option actuatorgroupdisable="1 3"/>')
     assert_mujocos_steps(xml, method, 1e-11)
 

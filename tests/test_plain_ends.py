@@ -82,6 +82,42 @@ def test_time_is_stepped_only_with_contacts_that_are_active(dense, equalities):
     assert m.neq == 0
 
 
+FALLING = """<mujoco><option timestep=".01"/><worldbody><geom type="plane" size="9 9 1"/><body pos="0 0 {height}">
+<freejoint/><geom size=".1" mass="1" condim="3"/></body></worldbody></mujoco>"""
+
+
+def without_room(sim):
+    for m in (sim.engine.m, sim.engine.step_m):
+        m.ints[m.layout.slot["nconmax"]] = 0
+
+
+SOFT = [name for name in saltus.integrators() if name != "moreau_jean"]
+
+
+@pytest.mark.parametrize("way", ["step", "run"])
+@pytest.mark.parametrize("name", SOFT)
+def test_contacts_without_room_are_told(name, way):
+    """Also where they begin within a step, at some of its stages alone; and nothing before."""
+    sim = saltus.Simulation(FALLING.format(height=0.1005), name)
+    sim.qvel[2] = -0.03
+    without_room(sim)
+    with pytest.raises(saltus.SaltusError, match="contact"):
+        sim.step(4) if way == "step" else sim.run(0.04, sample=0.01)
+    free = saltus.Simulation(FALLING.format(height=2.0), name)
+    without_room(free)
+    free.step() if way == "step" else free.run(0.01, sample=0.01)
+    assert 1.99 < free.qpos[2] <= 2.0
+
+
+def test_contacts_without_room_beside_a_state_are_told():
+    """Derivatives of slopes by differences see a floor that a ball at rest does not touch."""
+    ball = FALLING.format(height=0.1 + 1e-9).replace("<option ", '<option gravity="0 0 0" ')
+    sim = saltus.Simulation(ball, "radau")
+    without_room(sim)
+    with pytest.raises(saltus.SaltusError, match="contact"):
+        sim.step()
+
+
 # ---------------------------------------------------------------- breaks
 
 
@@ -141,14 +177,20 @@ def test_advances_never_pass_the_zero_of_a_gap(seed):
     below = np.flatnonzero(gaps < -depth)
     zero = times[below[0]] / h if len(below) else np.inf
     view["clear_seen"][0] = (-1.0, 0.0, 0.0, 0.0, 1.0, 0.0)
-    theta, furthest = 0.0, 0.0
+    theta, furthest, last = 0.0, 0.0, None
     for _ in range(400):
         g, s = motion(theta * h)
         if g <= -plain(contact_search.slack)(m) and theta > 0.0:
             break
         values = (np.float64(x) for x in (g, s, s, bend, 0.0))
         place = plain(contact_search.advance)(m, d, 0, np.float64(h), np.float64(theta), tuple(values))
-        assert place < 0.0 or place >= theta
+        # a gap that has halved since the last place is probed beyond the zero of the line through both
+        if last is not None and g < 0.5 * last[1]:
+            through = theta + 1.5 * max(g, 0.0) * (theta - last[0]) / (last[1] - g)
+            assert place in (-1.0, pytest.approx(through, rel=1e-12))
+        else:
+            assert place == -1.0
+        last = (theta, g) if view["clear_until"][0] > theta else None
         theta = float(view["clear_until"][0])
         furthest = max(furthest, theta)
         if theta >= 1.0:

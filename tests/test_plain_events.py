@@ -12,9 +12,9 @@ from helpers import hard_models
 from helpers.plain_python import fields, plain, plain_python
 
 import saltus
-from saltus.integrate.event.event_density import MANY, STIFFEST, creeps, is_stiff, too_dense
+from saltus.integrate.event.event_density import MANY, MOST_STIFF, SHORT, STIFFEST, creeps, is_stiff, stalls, too_dense
 from saltus.model.compile.constraints.hard import MOST_CLOSED
-from saltus.model.event_enums import CLOSED, COUNTED, COUNTED_AT, LEFT, RECENT, TRIED_AT, TRIES
+from saltus.model.event_enums import CLOSED, COUNTED, COUNTED_AT, LEFT, RECENT, STIFF, TRIED_AT, TRIES
 from saltus.simulate.derivatives.run_tangents import RunTangents
 from saltus.solve.acceleration import acceleration
 
@@ -134,6 +134,24 @@ def test_a_function_that_dips_below_zero_within_a_step(integrator, depth):
     sim.step()
     wanted = 0.5 + np.array([-1.0, 1.0]) * math.sqrt(max(depth, 0.0)) if depth > 0 else []
     np.testing.assert_allclose(sim.events["time"], wanted, atol=1e-9)
+
+
+def dip(m, d):
+    x = abs(d.qpos[0] - d.userdata[0])
+    return x ** d.userdata[2] - d.userdata[1]
+
+
+@pytest.mark.parametrize(("integrator", "direction"), [("dopri5", "down"), ("rk4", "down"), ("dopri5", "up")])
+@pytest.mark.parametrize(("power", "depth"), [(1.5, 1e-3), (2.0, 1e-5), (2.0, 1e-3), (4.0, 1e-7)])
+def test_dips_anywhere_within_a_step(integrator, direction, power, depth):
+    """At x = t: |x - c|ᵖ is as small as the depth a root of it from c; also where samples lie alike about c."""
+    sim = saltus.Simulation(CART, integrator, events=[saltus.Event(dip, name="dip", direction=direction)], timestep=1.0)
+    side = 1.0 if direction == "up" else -1.0
+    for centre in (0.06, 0.125, 0.19, 0.3, 0.375, 0.42, 0.625, 0.71, 0.875, 0.95):
+        sim.reset()
+        sim.qvel[0], sim.userdata[:] = 1.0, [centre, depth, power]
+        sim.step()
+        np.testing.assert_allclose(sim.events["time"], [centre + side * depth ** (1 / power)], atol=1e-8)
 
 
 def wave(m, d):
@@ -409,6 +427,22 @@ def test_slips_that_turn_fast_are_stiff(angle):
     longest = STIFFEST * speed / (0.5 * 2 * G * across)
     assert not called(is_stiff, sim, np.float64(0.99 * longest))
     assert called(is_stiff, sim, np.float64(1.01 * longest))
+
+
+def test_slips_are_stiff_for_many_steps_in_a_row_before_they_stall():
+    """One more than MOST_STIFF; a step that is not begins the count anew; only where time may be stepped."""
+    for dense, may in (("step", True), ("locate", False)):
+        sim = saltus.Simulation(BALL, contact=saltus.Hard(dense=dense, dense_step=1e-3))
+        sim.qvel[1] = 1e-9
+        sim.step()
+        called(acceleration, sim)
+        count = sim.engine.d.views["dense"]
+        count[STIFF] = 0.0
+        short, long = np.float64(0.99 * SHORT * 1e-3), np.float64(1.01 * SHORT * 1e-3)
+        stiff = bool(called(is_stiff, sim, short))
+        told = [bool(called(stalls, sim, short)) for _ in range(int(MOST_STIFF) + 3)]
+        assert told == [stiff and may and k >= MOST_STIFF for k in range(int(MOST_STIFF) + 3)]
+        assert not called(stalls, sim, long) and count[STIFF] == 0.0
 
 
 def test_a_count_of_trial_steps_that_decays():
