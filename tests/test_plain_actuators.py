@@ -121,7 +121,7 @@ STEPS = {
 }
 
 
-def assert_mujocos_steps(xml, method, close):
+def assert_mujocos_steps(xml, method, close, size=1.0):
     sim, rng = (
         saltus.Simulation(with_option(xml, f'<option timestep="0.004" integrator="{method}"/>')),
         np.random.default_rng(3),
@@ -129,7 +129,7 @@ def assert_mujocos_steps(xml, method, close):
     m = oracle.reference(sim.model)
     d = mujoco.MjData(m)
     mujoco.mj_integratePos(m, d.qpos, 0.2 * rng.normal(size=m.nv), 1.0)
-    d.qvel[:], d.act[:] = 0.3 * rng.normal(size=m.nv), np.abs(0.3 * rng.normal(size=m.na))
+    d.qvel[:], d.act[:] = 0.3 * rng.normal(size=m.nv), size * np.abs(0.3 * rng.normal(size=m.na))
     sim.qpos[:], sim.qvel[:], sim.act[:] = d.qpos, d.qvel, d.act
     for _ in range(3):
         sim.ctrl[:] = d.ctrl[:] = 0.3 * rng.normal(size=m.nu)
@@ -146,6 +146,16 @@ def test_steps(method, name):
     if "group" in xml:
         xml = with_option(xml, '<option actuatorgroupdisable="1 3"/>')
     assert_mujocos_steps(xml, method, 1e-11)
+
+
+@pytest.mark.parametrize(("method", "close"), [("Euler", 1e-11), ("implicitfast", 1e-11), ("RK4", 1e-5)])
+@pytest.mark.parametrize("size", [10.0, 30.0])
+def test_setpoints_of_many_turns_end_as_the_nearest(method, close, size):
+    """The representative of a rotation, or of an angle, that is kept at the end of a step."""
+    kept = {name: SO3[name] for name in ("integrated", "early")}
+    elements = actuators.actuators(kept, ORIENTATIONS)
+    elements += actuators.actuators({"intvelocity": LAWS["intvelocity"].replace("-1.5 1", "-90 90")}, CIRCULAR)
+    assert_mujocos_steps(document(elements), method, close * size, size)
 
 
 @pytest.mark.parametrize("method", ["Euler", "implicit", "implicitfast"])

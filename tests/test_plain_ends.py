@@ -201,6 +201,30 @@ def test_advances_never_pass_the_zero_of_a_gap(seed):
     assert view["clear_seen"][0][4] < 1.0 or (seen > -depth).all()
 
 
+LIMITED = """<mujoco><option gravity="0 0 0" timestep=".2"><flag refsafe="disable"/></option><worldbody>
+<geom type="plane" size="9 9 1"/>{far}<body pos="0 0 1"><joint name="x" type="slide" axis="1 0 0" limited="true"
+range="-.05 .05" solreflimit="-4e4 0" solimplimit=".9999 .9999 1"/><geom size=".1" mass="1"/></body>
+</worldbody></mujoco>"""
+
+
+@pytest.mark.parametrize("bodies", [0, 1])
+def test_a_limit_is_met_within_a_step_beside_contacts_that_are_far(bodies):
+    """Flights of 0.1 m at 1 m/s between two springs of 200 rad/s, in each of which it stays for half a period."""
+    far = "".join(
+        f'<body pos="{3 + k} 0 9"><joint type="slide" axis="0 0 1"/><geom size=".1" mass="1"/></body>'
+        for k in range(bodies)
+    )
+    sim = saltus.Simulation(LIMITED.format(far=far), "dopri5", tolerance=(1e-8, 1e-10))
+    sim.qvel[-1] = 1.0
+    run = sim.run(0.3, sample=0.01)
+    stay = math.pi / 200
+    since = (run.time + 0.05) % (0.1 + stay)  # since it left the other spring
+    side = np.where((run.time + 0.05) // (0.1 + stay) % 2, -1.0, 1.0)
+    turn = 200 * np.maximum(since - 0.1, 0.0)
+    np.testing.assert_allclose(run.qpos[:, -1], side * (np.minimum(since, 0.1) - 0.05 + np.sin(turn) / 200), atol=1e-6)
+    np.testing.assert_allclose(run.qvel[:, -1], side * np.cos(turn), atol=1e-4)
+
+
 # ---------------------------------------------------------------- trees that sleep
 
 ACTED = sleepers.world(

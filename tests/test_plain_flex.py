@@ -111,10 +111,16 @@ def test_implicit_steps_are_those_of_dense_algebra(name):
     assert_allclose((sim.qvel - v) / h, wanted, rtol=0, atol=1e-8 * np.abs(wanted).max())
 
 
-@pytest.mark.parametrize("name", ["sheet", "solid", "rod"])
+CURVED = {
+    "curved sheet": flex(f'<elasticity {YOUNG} {BOTH} damping=".01"/>', BUMP),
+    "curved rod": rod(f'<elasticity {YOUNG} damping="3"/>', 5, (0.03, 0.004)),
+}
+
+
+@pytest.mark.parametrize("name", ["sheet", "solid", "rod", *CURVED])
 def test_elastic_bodies_keep_their_energy(name):
     """Without damping, while they fall; cells of nodes move by the midpoint rule."""
-    sim = moving(re.sub(r' damping="[0-9.]*"', "", WORLDS[name]), "energy_momentum")
+    sim = moving(re.sub(r' damping="[0-9.]*"', "", {**WORLDS, **CURVED}[name]), "energy_momentum")
     energy = sim.energy()
     sim.step(2)
     assert np.abs(sim.energy() - energy).max() > 1e-3 * np.abs(energy).max()
@@ -147,17 +153,13 @@ def test_blocks_of_vertices_are_those_of_the_tangent(name):
 
 
 @pytest.mark.parametrize("damped", [True, False])
-@pytest.mark.parametrize("name", [*WORLDS, "curved sheet", "curved rod"])
+@pytest.mark.parametrize("name", [*WORLDS, *CURVED])
 def test_mean_forces_over_no_time_are_the_forces(name, damped):
     """At rest to rounding: whatever corrects a mean along its change hides errors of the force before it.
 
     In motion over 1e-6 s, in which segments change by some 1e-5 of their length, to that part of the largest force.
     """
-    curved = {
-        "curved sheet": flex(f'<elasticity {YOUNG} {BOTH} damping=".01"/>', BUMP),
-        "curved rod": rod(f'<elasticity {YOUNG} damping="3"/>', 5, (0.03, 0.004)),
-    }
-    inside = {**WORLDS, **curved}[name].replace('damping=".2" stiffness="20"', "")  # of a joint
+    inside = {**WORLDS, **CURVED}[name].replace('damping=".2" stiffness="20"', "")  # of a joint
     sim = moving(inside, "energy_momentum", timestep=1e-6)  # MuJoCo's dampers of elements depend on it
     if damped:
         sim.qvel[:] *= 0.1
