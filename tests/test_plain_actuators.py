@@ -235,6 +235,34 @@ def test_muscles_with_a_rigid_tendon(activation, speed):
     assert pulled >= 2 or speed < 0.0
 
 
+@pytest.mark.parametrize("off", [False, True])
+def test_fibres_of_muscles_that_are_off_stay(off):
+    muscles = {"muscle": saltus.HillMuscle(hill.FORCE, hill.OPTIMAL, hill.SLACK, hill.PENNATION)}
+    xml = f"""<mujoco><option timestep="1e-3" actuatorgroupdisable="{2 if off else 3}"/><worldbody><site name="o"/>
+    <body><joint type="slide" axis="1 0 0"/><geom size=".02" mass="20"/><site name="i"/></body></worldbody><tendon>
+    <spatial name="path"><site site="o"/><site site="i"/></spatial></tendon><actuator>
+    <general name="muscle" tendon="path" group="2"/></actuator></mujoco>"""
+    sim = saltus.Simulation(saltus.load(xml, muscles=muscles), "rk4")
+    sim.qpos[0], sim.act[:], sim.ctrl[0] = hill.PATH, [0.5, 0.9], 1.0
+    sim.step()
+    assert (sim.act[1] == 0.9) == off and (sim.data.actuator_force[0] == 0.0) == off
+
+
+GIVEN = """<mujoco><worldbody><body name="trunk" gravcomp=".4"><joint name="knee" axis="0 1 0" {by}
+actuatorfrcrange="-2 3"/><geom size=".1" pos=".2 0 0" mass="1"/><body pos=".4 0 0" gravcomp="1">
+<joint name="ankle" axis="0 1 0" {by}/><joint name="turn" axis="1 0 0"/><geom size=".1" pos=".2 .1 0" mass="2"/></body>
+</body></worldbody><actuator><motor joint="knee" gear="40"/><motor joint="ankle" forcerange="-1 1"/>{more}</actuator>
+</mujoco>"""
+
+
+@pytest.mark.parametrize("by", ["", 'actuatorgravcomp="true"'])
+@pytest.mark.parametrize("more", ["", '<general joint="turn" dyntype="filter" dynprm=".1"/>'])
+def test_gravity_compensated_by_actuators_or_not(by, more):
+    for sim, d in mujocos_states(GIVEN.format(by=by, more=more), 3):
+        for field in ("qfrc_gravcomp", "qfrc_passive", "qfrc_actuator", "qacc"):
+            np.testing.assert_allclose(getattr(sim.data, field), getattr(d, field), atol=1e-11, err_msg=field)
+
+
 # ---------------------------------------------------------------- sides of tendons before MuJoCo 4.0
 
 SIDES = """<mujoco><worldbody><body name="p" mocap="true"><site name="p"/></body>
