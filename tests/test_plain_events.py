@@ -12,9 +12,26 @@ from helpers import hard_models
 from helpers.plain_python import fields, plain, plain_python
 
 import saltus
+from saltus.contact.counts import NUNSOLVED
+from saltus.integrate.event.dense_events import come_back
 from saltus.integrate.event.event_density import MANY, MOST_STIFF, SHORT, STIFFEST, creeps, is_stiff, stalls, too_dense
+from saltus.integrate.event.step_start import keep_values
 from saltus.model.compile.constraints.hard import MOST_CLOSED
-from saltus.model.event_enums import CLOSED, COUNTED, COUNTED_AT, LEFT, RECENT, STIFF, TRIED_AT, TRIES
+from saltus.model.event_enums import (
+    CLOSED,
+    COUNTED,
+    COUNTED_AT,
+    LEFT,
+    LENGTH,
+    OPEN,
+    RECENT,
+    ROUGHLY,
+    SHARED,
+    SIZE,
+    STIFF,
+    TRIED_AT,
+    TRIES,
+)
 from saltus.simulate.derivatives.run_tangents import RunTangents
 from saltus.solve.acceleration import acceleration
 
@@ -136,7 +153,7 @@ def test_a_function_that_dips_below_zero_within_a_step(integrator, depth):
     np.testing.assert_allclose(sim.events["time"], wanted, atol=1e-9)
 
 
-def dip(m, d):
+def valley(m, d):
     x = abs(d.qpos[0] - d.userdata[0])
     return x ** d.userdata[2] - d.userdata[1]
 
@@ -145,7 +162,9 @@ def dip(m, d):
 @pytest.mark.parametrize(("power", "depth"), [(1.5, 1e-3), (2.0, 1e-5), (2.0, 1e-3), (4.0, 1e-7)])
 def test_dips_anywhere_within_a_step(integrator, direction, power, depth):
     """At x = t: |x - c|ᵖ is as small as the depth a root of it from c; also where samples lie alike about c."""
-    sim = saltus.Simulation(CART, integrator, events=[saltus.Event(dip, name="dip", direction=direction)], timestep=1.0)
+    sim = saltus.Simulation(
+        CART, integrator, events=[saltus.Event(valley, name="dip", direction=direction)], timestep=1.0
+    )
     side = 1.0 if direction == "up" else -1.0
     for centre in (0.06, 0.125, 0.19, 0.3, 0.375, 0.42, 0.625, 0.71, 0.875, 0.95):
         sim.reset()
@@ -354,6 +373,12 @@ def test_more_points_than_can_be_located_are_stepped_and_carry_their_weights():
     run = sim.run(0.006, sample=0.002)
     assert sim.engine.d.views["dense"][LEFT] > 0
     np.testing.assert_allclose(run.contact_force[-1].sum(axis=0), [0, 0, number * G], rtol=1e-6, atol=1e-3)
+    # phases go on by eight steps of twice dense_step as long as it is so
+    dense, before = sim.engine.d.views["dense"], sim.engine.d.views["dense"][LENGTH]
+    dense[SIZE] = 1e-3
+    assert not called(come_back, sim)
+    assert dense[LEFT] == 8.0 and dense[SIZE] == 2e-3 and dense[LENGTH] == before + 8.0
+    assert (sim.engine.d.views["mode"][: sim.engine.step_m.nslot] == OPEN).all()
     # at the end of the step of twice dense_step that passes it
     found = run.events[run.events["kind"] == "user"]
     assert len(found) == 1 and 0.0033 <= found["time"][0] <= 0.0033 + 2e-3
@@ -459,6 +484,21 @@ def test_a_count_of_trial_steps_that_decays():
         assert bool(called(creeps, sim)) == (count > 50.0 and k % 2 == 1)
         np.testing.assert_allclose(dense[TRIES], count, rtol=1e-9)
     assert count < 50.0
+
+
+def test_forces_that_are_shared_roughly_count_as_unsolved():
+    """Event functions are kept, and slips followed, all the same."""
+    sim = saltus.Simulation(BALL, contact="hard")
+    sim.forward()
+    d = sim.engine.d.views
+    for shared in (ROUGHLY, ROUGHLY + 1, ROUGHLY - 1):
+        before, d["event_value"][:] = d["count"][NUNSOLVED], np.arange(len(d["event_value"])) + shared
+        d["event_count"][SHARED] = shared
+        called(keep_values, sim)
+        assert d["count"][NUNSOLVED] - before == (shared == ROUGHLY)
+        np.testing.assert_array_equal(
+            d["event_before"][: sim.engine.step_m.nevent], d["event_value"][: sim.engine.step_m.nevent]
+        )
 
 
 # ---------------------------------------------------------------- derivatives

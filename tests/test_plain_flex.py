@@ -7,6 +7,7 @@ and 1e-9 of the energy, where the iteration ends.
 """
 
 import re
+from types import SimpleNamespace
 
 import mujoco
 import numpy as np
@@ -175,3 +176,14 @@ def test_mean_forces_over_no_time_are_the_forces(name, damped):
         close = (1e-5 if damped else 1e-11) * max(np.abs(force).max(), 1e-9)
         assert_allclose(sim.engine.d.views[view], force, rtol=0, atol=close, err_msg=view)
     assert np.abs(wanted[0]).max() > 1e-3
+
+
+@pytest.mark.parametrize("first", [-1, 0, 3])
+@pytest.mark.parametrize("second", [-1, 0, 5])
+def test_the_lighter_of_two_bodies_that_move(first, second):
+    """Bodies without degrees of freedom are not asked; of two that have none the mass counts as zero."""
+    for masses in ((2.0, 3.0), (3.0, 2.0)):
+        m = SimpleNamespace(flexvert_bodyid=[7, 1, 0], flexedge_vert=np.array([[0, 0], [2, 1]]))
+        m.body_lastdof, m.body_mass = [first, second], np.array(masses)
+        moving = [mass for mass, last in zip(masses, (first, second), strict=True) if last >= 0]
+        assert plain(tangent.lighter_mass)(m, 1) == min(moving, default=0.0)
