@@ -154,21 +154,21 @@ def test_a_function_that_dips_below_zero_within_a_step(integrator, depth):
 
 
 def valley(m, d):
-    x = abs(d.qpos[0] - d.userdata[0])
-    return x ** d.userdata[2] - d.userdata[1]
+    y = (d.qpos[0] - d.userdata[0]) * (d.qpos[0] - d.userdata[0])
+    return y * (d.userdata[2] + (1.0 - d.userdata[2]) * y) - d.userdata[1]
 
 
 @pytest.mark.parametrize(("integrator", "direction"), [("dopri5", "down"), ("rk4", "down"), ("dopri5", "up")])
-@pytest.mark.parametrize(("power", "depth"), [(1.5, 1e-3), (2.0, 1e-5), (2.0, 1e-3), (4.0, 1e-7)])
+@pytest.mark.parametrize(("power", "depth"), [(2, 1e-5), (2, 1e-3), (4, 1e-7)])
 def test_dips_anywhere_within_a_step(integrator, direction, power, depth):
-    """At x = t: |x - c|ᵖ is as small as the depth a root of it from c; also where samples lie alike about c."""
+    """At x = t: (x - c)ᵖ is as small as the depth a root of it from c; also where samples lie alike about c."""
     sim = saltus.Simulation(
         CART, integrator, events=[saltus.Event(valley, name="dip", direction=direction)], timestep=1.0
     )
     side = 1.0 if direction == "up" else -1.0
     for centre in (0.06, 0.125, 0.19, 0.3, 0.375, 0.42, 0.625, 0.71, 0.875, 0.95):
         sim.reset()
-        sim.qvel[0], sim.userdata[:] = 1.0, [centre, depth, power]
+        sim.qvel[0], sim.userdata[:] = 1.0, [centre, depth, power == 2]
         sim.step()
         np.testing.assert_allclose(sim.events["time"], [centre + side * depth ** (1 / power)], atol=1e-8)
 
