@@ -1,4 +1,4 @@
-"""Steps that cannot be taken, breaks, searches for contact within steps, in plain Python.
+"""Ends of runs and steps, breaks, searches for contact within steps, and trees that sleep, in plain Python.
 
 Laws: a motion that ends at a finite time, polynomials between breaks, and gaps that are parabolas, in closed form.
 """
