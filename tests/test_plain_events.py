@@ -12,9 +12,26 @@ from helpers import hard_models
 from helpers.plain_python import fields, plain, plain_python
 
 import saltus
-from saltus.integrate.event.event_density import MANY, STIFFEST, creeps, is_stiff, too_dense
+from saltus.contact.counts import NUNSOLVED
+from saltus.integrate.event.dense_events import come_back
+from saltus.integrate.event.event_density import MANY, MOST_STIFF, SHORT, STIFFEST, creeps, is_stiff, stalls, too_dense
+from saltus.integrate.event.step_start import keep_values
 from saltus.model.compile.constraints.hard import MOST_CLOSED
-from saltus.model.event_enums import CLOSED, COUNTED, COUNTED_AT, LEFT, RECENT, TRIED_AT, TRIES
+from saltus.model.event_enums import (
+    CLOSED,
+    COUNTED,
+    COUNTED_AT,
+    LEFT,
+    LENGTH,
+    OPEN,
+    RECENT,
+    ROUGHLY,
+    SHARED,
+    SIZE,
+    STIFF,
+    TRIED_AT,
+    TRIES,
+)
 from saltus.simulate.derivatives.run_tangents import RunTangents
 from saltus.solve.acceleration import acceleration
 
@@ -134,6 +151,26 @@ def test_a_function_that_dips_below_zero_within_a_step(integrator, depth):
     sim.step()
     wanted = 0.5 + np.array([-1.0, 1.0]) * math.sqrt(max(depth, 0.0)) if depth > 0 else []
     np.testing.assert_allclose(sim.events["time"], wanted, atol=1e-9)
+
+
+def valley(m, d):
+    y = (d.qpos[0] - d.userdata[0]) * (d.qpos[0] - d.userdata[0])
+    return y * (d.userdata[2] + (1.0 - d.userdata[2]) * y) - d.userdata[1]
+
+
+@pytest.mark.parametrize(("integrator", "direction"), [("dopri5", "down"), ("rk4", "down"), ("dopri5", "up")])
+@pytest.mark.parametrize(("power", "depth"), [(2, 1e-5), (2, 1e-3), (4, 1e-7)])
+def test_dips_anywhere_within_a_step(integrator, direction, power, depth):
+    """At x = t: (x - c)ᵖ is as small as the depth a root of it from c; also where samples lie alike about c."""
+    sim = saltus.Simulation(
+        CART, integrator, events=[saltus.Event(valley, name="dip", direction=direction)], timestep=1.0
+    )
+    side = 1.0 if direction == "up" else -1.0
+    for centre in (0.06, 0.125, 0.19, 0.3, 0.375, 0.42, 0.625, 0.71, 0.875, 0.95):
+        sim.reset()
+        sim.qvel[0], sim.userdata[:] = 1.0, [centre, depth, power == 2]
+        sim.step()
+        np.testing.assert_allclose(sim.events["time"], [centre + side * depth ** (1 / power)], atol=1e-8)
 
 
 def wave(m, d):
@@ -336,6 +373,12 @@ def test_more_points_than_can_be_located_are_stepped_and_carry_their_weights():
     run = sim.run(0.006, sample=0.002)
     assert sim.engine.d.views["dense"][LEFT] > 0
     np.testing.assert_allclose(run.contact_force[-1].sum(axis=0), [0, 0, number * G], rtol=1e-6, atol=1e-3)
+    # phases go on by eight steps of twice dense_step as long as it is so
+    dense, before = sim.engine.d.views["dense"], sim.engine.d.views["dense"][LENGTH]
+    dense[SIZE] = 1e-3
+    assert not called(come_back, sim)
+    assert dense[LEFT] == 8.0 and dense[SIZE] == 2e-3 and dense[LENGTH] == before + 8.0
+    assert (sim.engine.d.views["mode"][: sim.engine.step_m.nslot] == OPEN).all()
     # at the end of the step of twice dense_step that passes it
     found = run.events[run.events["kind"] == "user"]
     assert len(found) == 1 and 0.0033 <= found["time"][0] <= 0.0033 + 2e-3
@@ -411,6 +454,22 @@ def test_slips_that_turn_fast_are_stiff(angle):
     assert called(is_stiff, sim, np.float64(1.01 * longest))
 
 
+def test_slips_are_stiff_for_many_steps_in_a_row_before_they_stall():
+    """One more than MOST_STIFF; a step that is not begins the count anew; only where time may be stepped."""
+    for dense, may in (("step", True), ("locate", False)):
+        sim = saltus.Simulation(BALL, contact=saltus.Hard(dense=dense, dense_step=1e-3))
+        sim.qvel[1] = 1e-9
+        sim.step()
+        called(acceleration, sim)
+        count = sim.engine.d.views["dense"]
+        count[STIFF] = 0.0
+        short, long = np.float64(0.99 * SHORT * 1e-3), np.float64(1.01 * SHORT * 1e-3)
+        stiff = bool(called(is_stiff, sim, short))
+        told = [bool(called(stalls, sim, short)) for _ in range(int(MOST_STIFF) + 3)]
+        assert told == [stiff and may and k >= MOST_STIFF for k in range(int(MOST_STIFF) + 3)]
+        assert not called(stalls, sim, long) and count[STIFF] == 0.0
+
+
 def test_a_count_of_trial_steps_that_decays():
     """By 50 within dense_step; only with contacts that are active."""
     sim = saltus.Simulation(BALL, contact=saltus.Hard(dense_step=1e-3))
@@ -425,6 +484,21 @@ def test_a_count_of_trial_steps_that_decays():
         assert bool(called(creeps, sim)) == (count > 50.0 and k % 2 == 1)
         np.testing.assert_allclose(dense[TRIES], count, rtol=1e-9)
     assert count < 50.0
+
+
+def test_forces_that_are_shared_roughly_count_as_unsolved():
+    """Event functions are kept, and slips followed, all the same."""
+    sim = saltus.Simulation(BALL, contact="hard")
+    sim.forward()
+    d = sim.engine.d.views
+    for shared in (ROUGHLY, ROUGHLY + 1, ROUGHLY - 1):
+        before, d["event_value"][:] = d["count"][NUNSOLVED], np.arange(len(d["event_value"])) + shared
+        d["event_count"][SHARED] = shared
+        called(keep_values, sim)
+        assert d["count"][NUNSOLVED] - before == (shared == ROUGHLY)
+        np.testing.assert_array_equal(
+            d["event_before"][: sim.engine.step_m.nevent], d["event_value"][: sim.engine.step_m.nevent]
+        )
 
 
 # ---------------------------------------------------------------- derivatives

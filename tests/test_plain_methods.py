@@ -12,9 +12,10 @@ import numpy as np
 import pytest
 from helpers import oracle
 from helpers.discrete_steps import RIGID, assert_same_steps
-from helpers.plain_python import plain_python
+from helpers.plain_python import fields, plain, plain_python
 
 import saltus
+from saltus.integrate.implicit import secants
 
 H = 0.02
 #: Every kind of joint, springs and dampers, tendons with inertia, and activations with a limit that a step reaches.
@@ -222,3 +223,25 @@ def test_moreau_jean(damping):
 def test_discrete(name):
     """MuJoCo's own, with its constraints at the end of a step and gyroscopic terms of free bodies."""
     assert assert_same_steps(RIGID[name], steps=2)[0] > 0
+
+
+# ---------------------------------------------------------------- parts of implicit methods
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_steps_are_those_of_broydens_method(seed):
+    """B += (y - B s) sᵀ / sᵀ s after each full step s with the change y of the residual (Broyden (1965)), densely."""
+    rng, n = np.random.default_rng(seed), 4
+    bodies = "".join('<body><joint type="slide"/><geom size=".1" contype="0"/></body>' for _ in range(n))
+    sim = saltus.Simulation(f"<mujoco><worldbody>{bodies}</worldbody></mujoco>", "energy_momentum")
+    m, d, view = fields(sim.engine.m), fields(sim.engine.d), sim.engine.d.views
+    J, b, x, B = np.eye(n) + 0.2 * rng.normal(size=(n, n)), rng.normal(size=n), np.zeros(n), np.eye(n)
+    for k in range(min(4, len(view["secant"]) // n)):
+        residual = J @ x - b
+        view["metric_change"][:n] = -residual  # of the simplified method, whose matrix is one
+        plain(secants.improve_change)(m, d, k)
+        wanted = np.linalg.solve(B, -residual)
+        np.testing.assert_allclose(view["metric_change"][:n], wanted, rtol=1e-11, atol=1e-12)
+        x = x + wanted
+        B = B + np.outer(J @ x - b, wanted) / (wanted @ wanted)
+    assert k > 1

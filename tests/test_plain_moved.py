@@ -314,3 +314,30 @@ def test_the_limit_of_a_ball_joint():
     still.step(3)
     np.testing.assert_allclose(still.data.qfrc_constraint, -0.7 * axis, atol=1e-7)
     np.testing.assert_allclose(still.qpos, [math.cos(0.15), *(math.sin(0.15) * axis)], atol=1e-9)
+
+
+def sway(t):
+    return 0.05 * math.sin(12 * t)
+
+
+@pytest.mark.parametrize("integrator", ["rk4", "euler", "dopri5"])
+def test_a_slide_of_a_particle_that_is_given(integrator):
+    """It has its motion's acceleration; the others fall as fast as armatures let them, along turned axes."""
+    slides = "".join(
+        f'<joint name="{name}" type="slide" axis="{axis}" armature="{armature}"/>'
+        for name, axis, armature in (("x", "1 0 0", 0.5), ("y", "0 1 0", 0.3), ("z", "0 0 1", 0.0))
+    )
+    xml = f"""<mujoco><option gravity="1 2 -9" timestep=".01"/><worldbody><body euler="40 0 20">{slides}
+    <geom size=".1" mass=".2"/></body><body pos="2 0 0"><joint axis="0 1 0"/><geom size=".1" pos=".1 0 0"/></body>
+    <flexcomp name="far" type="grid" dim="2" count="2 2 1" spacing=".1 .1 .1" pos="9 0 0" mass="1" radius=".01">
+    <edge damping=".1"/><contact selfcollide="none" contype="0" conaffinity="0"/></flexcomp></worldbody></mujoco>"""
+    sim = saltus.Simulation(xml, integrator, motions={"y": sway})
+    assert sim.engine.m.nparticle == 5  # a deformable body's, too
+    sim.step(3)
+    sim.forward()
+    t, down = sim.time, sim.data.xmat[1].reshape(3, 3).T @ [1.0, 2.0, -9.0]
+    fall = 0.2 * down / (0.2 + np.array([0.5, 0.3, 0.0]))
+    np.testing.assert_allclose(sim.data.qacc[:3], [fall[0], -7.2 * math.sin(12 * t), fall[2]], rtol=1e-10)
+    np.testing.assert_allclose([sim.qpos[1], sim.qvel[1]], [sway(t), 0.6 * math.cos(12 * t)], atol=1e-10)
+    late = 1.0 if integrator != "euler" else 4 / 3  # sum of k h² over three steps
+    np.testing.assert_allclose(sim.qpos[[0, 2]], late * fall[[0, 2]] * t * t / 2, rtol=1e-9)

@@ -223,3 +223,70 @@ def test_what_keeps_a_tree_awake(force):
     sim.xfrc_applied[1, force] = 1e-9
     sim.forward()
     assert not allowed(m, d, 0, 0.01)
+
+
+@pytest.mark.parametrize("sleep", ["never", "allowed"])
+def test_trees_that_never_sleep(sleep):
+    sim = saltus.Simulation(SLEEPERS.replace('<body name="a"', f'<body name="a" sleep="{sleep}"'), "euler")
+    m, d = fields(sim.engine.step_m), fields(sim.engine.d)
+    assert bool(plain(may_sleep)(m, d, 0, 0.01)) == (sleep == "allowed")
+
+
+# ---------------------------------------------------------------- tendons that rub
+
+ROPE = """<mujoco><default><geom contype="0" conaffinity="0" size=".05" mass="1"/></default><worldbody>
+<body name="hub" pos="0 0 2"><joint axis="0 1 0"/><geom name="post" type="cylinder" size=".1 .2" euler="90 0 0"/></body>
+<site name="side" pos="0 0 2.3"/>
+<body pos="-.3 0 1"><joint type="slide" axis="0 0 1"/><joint axis="1 0 0"/><geom/><site name="a" pos="0 .05 .1"/></body>
+<body pos="-.2 0 1.4"><joint type="slide" axis="1 0 0"/><geom/><site name="b" pos="0 .02 0"/></body>
+<body pos=".3 0 1"><joint type="slide" axis="0 0 1"/><geom/><site name="c"/></body>
+<body pos=".5 .1 .8"><joint type="slide" axis="1 1 0"/><geom/><site name="d"/></body></worldbody><tendon>
+<spatial name="rope"><site site="a"/><site site="b"/><geom geom="post" sidesite="side"/><site site="c"/><site site="d"/>
+</spatial></tendon></mujoco>"""
+
+
+def test_slips_of_ropes_by_way_of_sites():
+    """Half the length before the arc less half of that behind it, by differences; its angle times the friction."""
+    sim, eps = saltus.Simulation(saltus.capstan(ROPE, "rope", 0.3), "rk4"), 1e-6
+    m, start = sim.engine.m.views, sim.qpos.copy()
+    data = sim.engine.d.views
+
+    def path():
+        """MuJoCo's points of the path."""
+        d = mujoco.MjData(sim.model.mujoco)
+        d.qpos[:] = sim.qpos
+        mujoco.mj_forward(sim.model.mujoco, d)
+        return d.wrap_xpos.reshape(-1, 3)[d.ten_wrapadr[0] :][: d.ten_wrapnum[0]].copy()
+
+    def half(points):
+        a, b, arrival, departure, c, e = points
+        ahead = np.linalg.norm(b - a) + np.linalg.norm(arrival - b)
+        return 0.5 * (ahead - np.linalg.norm(c - departure) - np.linalg.norm(e - c))
+
+    sim.forward()
+    count, middle = m["tendon_Jnum"][0], path()
+    found = np.zeros(sim.model.nv)
+    found[m["tendon_dof"][:count]] = data["slip_J"][:count]
+    wanted = np.zeros(sim.model.nv)
+    for i in range(sim.model.nv):
+        ends = []
+        for sign in (1, -1):
+            sim.qpos[:] = start
+            sim.qpos[i] += sign * eps
+            points = path()
+            # the arc's ends are points of the post, which turns about y at the height of 2
+            s, c = np.sin(sign * eps * (i == 0)), np.cos(sign * eps * (i == 0))
+            turn, hub = np.array([[c, 0, s], [0, 1, 0], [-s, 0, c]]), np.array([0, 0, 2.0])
+            points[2:4] = (middle[2:4] - hub) @ turn.T + hub
+            ends.append(half(points))
+        wanted[i] = (ends[0] - ends[1]) / (2 * eps)
+    np.testing.assert_allclose(found, wanted, atol=1e-8)
+    sim.qpos[:] = start
+    sim.forward()
+    arms = middle[2:4] - [0, 0, 2.0]
+    arms[:, 1] = 0.0
+    angle = np.arccos(arms[0] @ arms[1] / 0.01)
+    rise = (middle[3] - middle[2])[1]
+    # of a helix: the turn of its tangent, by the angle about the axis times the cosine of its slope
+    slope = np.hypot(0.1 * angle, rise)
+    np.testing.assert_allclose(data["slip_angle"][0], 0.3 * angle * 0.1 * angle / slope, rtol=2e-2)

@@ -101,6 +101,39 @@ def test_soft_constraints(integrator):
     assert np.abs(taken.residual).max() < (1e-10 if exact else 3e-2)
 
 
+#: A ball on a frictionless floor, another that hangs by adhesion from a ceiling, and a joint that meets its limit.
+SMOOTH_CONTACT = """<mujoco><option timestep=".002" cone="elliptic" impratio="1000" tolerance="1e-13"/><worldbody>
+<geom name="floor" type="plane" size="0 0 1"/>
+<body pos="0 0 .099"><joint name="down" type="slide" axis="0 0 1"/><geom name="ball" size=".1" mass="1"/></body>
+<geom name="ceiling" type="box" size=".2 .2 .1" pos="3 0 1" contype="2" conaffinity="2" {sticky}/>
+<body pos="3 0 .801"><joint name="up" type="slide" axis="0 0 1"/><geom size=".1" mass="1" contype="2" conaffinity="2"
+{sticky}/></body>
+<body pos="0 5 3"><joint name="limited" type="slide" axis="1 0 0" range="-.01 .01" limited="true"/>
+<geom size=".1" mass="1" contype="0" conaffinity="0"/></body></worldbody>
+<contact><pair geom1="floor" geom2="ball" condim="1"/></contact></mujoco>"""
+
+
+@pytest.mark.parametrize("dim", [0, 1, 3])
+@pytest.mark.parametrize("integrator", ["energy_momentum", "euler"])
+def test_contacts_without_friction_and_limits_have_accounts_of_their_own(integrator, dim):
+    """Their rows are of one kind; so are those of the gap of contacts that attract (`dim`: of these; 0, none)."""
+    sticky = f'condim="{dim}" margin=".02" gap=".04" adhesion="30"' if dim else ""
+    sim = saltus.Simulation(SMOOTH_CONTACT.format(sticky=sticky), integrator)
+    names = sim.model.names("joint")
+    for name, speed in {"limited": 3.0, "down": -0.3, "up": -0.1}.items():
+        sim.qvel[names.index(name)] = speed
+    before, high = sim.qvel.copy(), sim.qpos.copy()
+    taken = report(sim, 12)
+    lost = 0.5 * (sim.qvel**2 - before**2)
+    close = 1e-9 if integrator == "energy_momentum" else 3e-2
+    assert_allclose(taken["limits"][-1], lost[names.index("limited")], atol=close)
+    weight = G * (sim.qpos - high)[[names.index("down"), names.index("up")]].sum()
+    moved = lost[[names.index("down"), names.index("up")]].sum() + weight
+    assert_allclose(taken["contact"][-1], moved, atol=close)
+    assert taken["limits"][-1] < -0.1 and abs(taken["contact"][-1]) > 1e-3
+    assert np.abs(taken.residual).max() < (1e-9 if integrator == "energy_momentum" else 3e-2)
+
+
 def test_a_bouncing_ball():
     """All that it loses is the contact's, also under a law of the user's; of hard contact impacts'."""
     for law in ("soft", saltus.Compliant(elastic)):
@@ -132,6 +165,25 @@ def test_a_sheet():
         found = report(sim, 3)
         assert np.abs(found.residual).max() < 1e-9 * found.total[0]
         assert (found["elastic damping"][-1] < -1e-3 * found.total[0]) == damping
+
+
+TWISTED = """<mujoco><option gravity="0 0 0" timestep="2e-4"/><worldbody><flexcomp name="rod" dim="1" type="direct"
+point="0 0 0 .1 0 0 .18 .05 .01 .22 .12 .06 .21 .2 .13" element="0 1 1 2 2 3 3 4" radius=".01" mass="1">
+<contact contype="0" conaffinity="0" selfcollide="none"/><elasticity young="1e6" poisson=".3" damping="{damping}"
+section="box" sectionsize=".02 .01"/><pin id="0 1"/></flexcomp></worldbody></mujoco>"""
+
+
+@pytest.mark.parametrize("damping", [0.0, 0.02])
+def test_a_rod_that_twists(damping):
+    """Dampers of stretch, bending and twist take what it loses, to the error of rk4; without them nothing is lost."""
+    sim = saltus.Simulation(TWISTED.format(damping=damping), "rk4")
+    rng = np.random.default_rng(1)
+    sim.qvel[:] = 0.1 * rng.standard_normal(len(sim.qvel))
+    sim.qvel[-3:] = 30.0, -20.0, 25.0  # of segments about themselves
+    found = report(sim, 10)
+    lost = found.total[0] - found.total[-1]
+    assert (lost > 0.01 * found.total[0]) == (damping > 0.0)
+    assert_allclose(found["elastic damping"][-1], -lost, atol=1e-3 * found.total[0] * (1e-2 if damping == 0.0 else 1.0))
 
 
 def mass(m, d):
