@@ -137,7 +137,7 @@ def vertex_entries(m, d):
 @kernel
 def twist_entries(m, d):
     """Add the diagonal of the joints that twist rods."""
-    twist_diagonal(m, d)
+    twist_diagonal(m, d, d.metric_stiffness, d.metric_damping)
     for e in range(m.nrodedge):
         if m.rodedge_bodyid[e] < 0:
             add_entry(m, d, m.rodedge_dofadr[e], m.rodedge_dofadr[e], d.rodedge_drag[e])
