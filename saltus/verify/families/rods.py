@@ -352,7 +352,7 @@ def rolling_rod(data: Data) -> Result:
     start = sim.qvel.copy()
     run = sim.run(0.4, sample=0.02)
     along, turning = run.qvel[:, 1 : 3 * POINTS : 3].mean(axis=1), run.qvel[:, 3 * POINTS :].mean(axis=1)
-    wanted = 2 / 3 * GRAVITY * np.sin(slope)
+    wanted = float(2 / 3 * GRAVITY * np.sin(slope))
     gained = float(along[-1] - start[1 : 3 * POINTS : 3].mean()) / 0.4
     times = run.time - run.time[0]
     curves = [Curve("along the slope", times, along), Curve("-r dθ/dt", times, -THICK * turning, "points")]
