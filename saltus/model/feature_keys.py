@@ -51,7 +51,7 @@ FEATURES = {
     "flex": Feature("deformable bodies", ("dynamics", "integrate", "solve")),
     "flexcell": Feature("deformable bodies interpolated between nodes", ("contact", "dynamics")),
     "flexrod": Feature("rods that bend", ("dynamics",)),
-    "rodtwist": Feature("rods with joints that twist them", ("dynamics", "solve")),
+    "rodtwist": Feature("rods with joints that twist them", ("contact", "dynamics", "solve")),
     "dihedral": Feature("rods that are curved at rest in space and resist torsion", ("dynamics", "solve")),
     "rodband": Feature("rods whose matrix in implicit steps is factored as a band", ("dynamics", "solve")),
     "tendon": Feature("tendons", ("contact", "dynamics", "integrate", "sense", "solve")),

@@ -188,6 +188,7 @@ def data_sizes(
         ntendon_balance=model_sizes["ntendon"] if balance else 0,
         nband_flag=1 if model_sizes["nband"] else 0,
         nband_pcg=model_sizes["nband"] if pcg else 0,
+        nrow_band=model_sizes["nrowmax"] if pcg and model_sizes["nband"] else 0,
         nflexedge_pcg=model_sizes["nflexedge"] if pcg else 0,
         nflexvert_pcg=model_sizes["nflexvert"] if pcg else 0,
         **search.search_sizes(model_sizes, searches and not lanes),

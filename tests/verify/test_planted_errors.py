@@ -33,6 +33,12 @@ class Plant:
 
 
 PLANTS = {
+    "lever arm of a rod": Plant(
+        "contact/rows/rod_contacts.py",
+        "dot3(axis, cross(t, d.side_arm[i]))",
+        "dot3(axis, cross(d.side_arm[i], t))",
+        "rolling-rod",
+    ),
     "slope of a cam": Plant(
         "contact/rows/coupling.py",
         "b + h * (2.0 * c + h * 3.0 * e)",

@@ -15,6 +15,7 @@ from saltus.contact.pairs import contact_pairs, pair_law
 from saltus.contact.rows.blocks import PYRAMID
 from saltus.contact.rows.flex_contacts import contact_sides
 from saltus.contact.rows.found_contacts import bodies_of
+from saltus.contact.rows.rod_contacts import bends, torque_on_segment, twisting_dof, wrench_on_end
 from saltus.dynamics.awake.walks import awake_dofs
 from saltus.number.conditions import has
 from saltus.number.functions import where
@@ -90,12 +91,18 @@ def add_found_normal_force(m, d, k, force):
 def add_flex_normal_force(m, d, k, force):
     """Add a force (N) along the normal of contact k of a deformable body to qfrc_adhesion."""
     contact_sides(m, d, k)
+    one = 0.0 * d.time + 1.0
     for s in range(d.count[NSIDE]):
         w, share = normal_wrench(m, d, k, d.side_body[s]), d.side_sign[s] * d.side_weight[s]
+        if bends(m, d, s):
+            w, share = wrench_on_end(m, d, k, s, 0), d.side_sign[s] * one
         i = m.body_lastdof[d.side_body[s]]
         while i >= 0:
             d.qfrc_adhesion[i] = d.qfrc_adhesion[i] + share * force * dot6(d.cdof[i], w)
             i = m.dof_parentid[i]
+        i = twisting_dof(m, d, s)
+        if i >= 0:
+            d.qfrc_adhesion[i] = d.qfrc_adhesion[i] + d.side_sign[s] * force * torque_on_segment(d, k, s, 0)
 
 
 @kernel(inline=True)

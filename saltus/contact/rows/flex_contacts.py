@@ -7,6 +7,17 @@ functions at the point's place at rest.
 from saltus.contact.barycentric import segment_weights, tetrahedron_weights, triangle_weights
 from saltus.contact.counts import NFLEXDOF, NSIDE
 from saltus.contact.rows.blocks import add_block_of
+from saltus.contact.rows.rod_contacts import (
+    add_end_rows,
+    add_segment,
+    add_twist_rows,
+    add_vertex_of_segment,
+    bends,
+    clear_segments,
+    segment_of_element,
+    segment_of_vertex,
+    twisting_dof,
+)
 from saltus.number.conditions import has
 from saltus.number.functions import absolute, clip, where
 from saltus.number.kernels import kernel, only_with
@@ -19,13 +30,18 @@ from saltus.spatial.vectors import add_scaled3, sub3
 def flex_block(m, d, kind, dim, law, k, active):
     """Append a block for contact k of a deformable body, with a list of its degrees of freedom; returns its number.
 
+    Returns -1, and appends nothing, if no degree of freedom moves the contact: a pinned vertex on the world's geoms.
     Writes the sides of the contact, which `flex_jacobian` and `flex_inverse` read.
     """
     contact_sides(m, d, k)
     first = d.count[NFLEXDOF]
     for i in range(d.count[NSIDE]):
         list_dofs(m, d, first, d.side_body[i])
+        if twisting_dof(m, d, i) >= 0:
+            list_dof(d, first, twisting_dof(m, d, i))
     dofs = m.nchaindof + first, d.count[NFLEXDOF] - first, 1
+    if dofs[1] == 0:
+        return -1
     return add_block_of(m, d, kind, dim, number_of(m, d, k), dofs, law, k, active)
 
 
@@ -42,17 +58,22 @@ def list_dofs(m, d, first, body):
     """Insert the degrees of freedom that move a body into the ascending list that begins at `first`."""
     i = m.body_lastdof[body]
     while i >= 0:
-        # insertion into the ascending list, each once
-        last = d.count[NFLEXDOF] - 1
-        place = last
-        while place >= first and d.flex_dof[place] > i:
-            place -= 1
-        if place < first or d.flex_dof[place] != i:
-            for c in range(last, place, -1):
-                d.flex_dof[c + 1] = d.flex_dof[c]
-            d.flex_dof[place + 1] = i
-            d.count[NFLEXDOF] = last + 2
+        list_dof(d, first, i)
         i = m.dof_parentid[i]
+
+
+@kernel
+def list_dof(d, first, i):
+    """Insert degree of freedom i into the ascending list that begins at `first`, once."""
+    last = d.count[NFLEXDOF] - 1
+    place = last
+    while place >= first and d.flex_dof[place] > i:
+        place -= 1
+    if place < first or d.flex_dof[place] != i:
+        for c in range(last, place, -1):
+            d.flex_dof[c + 1] = d.flex_dof[c]
+        d.flex_dof[place + 1] = i
+        d.count[NFLEXDOF] = last + 2
 
 
 @only_with("flexcontact")
@@ -63,7 +84,11 @@ def flex_jacobian(m, d, k, b, dim):
     for c in range(d.block_num[b] * dim):
         d.row_J[d.block_J[b] + c] = zero
     for i in range(d.count[NSIDE]):
-        add_body_rows(m, d, k, b, dim, d.side_body[i], d.side_sign[i] * d.side_weight[i])
+        if bends(m, d, i):
+            add_end_rows(m, d, k, b, dim, i)
+        else:
+            add_body_rows(m, d, k, b, dim, d.side_body[i], d.side_sign[i] * d.side_weight[i])
+        add_twist_rows(m, d, k, b, dim, i)
 
 
 @only_with("flexcontact", otherwise="0.0 * d.time")
@@ -83,15 +108,18 @@ def flex_inverse(m, d, k):
 def contact_sides(m, d, k):
     """side_body, side_sign, side_weight of all bodies that move contact k."""
     d.count[NSIDE] = 0
+    clear_segments(m, d)
     one = 0.0 * d.time + 1.0
     c = d.contact_collision[k]
     if m.collision_geom1[c] >= 0:
         add_side(d, m.geom_bodyid[m.collision_geom1[c]], -1, one)
     if d.contact_vert[k] >= 0:
-        add_vertex(m, d, d.contact_vert[k], 1, one)
+        add_touched_vertex(m, d, k, d.contact_vert[k], one)
     for side in range(2):
         e = d.contact_elem[k, side]
-        if e >= 0:
+        if e >= 0 and segment_of_element(m, e) >= 0:
+            add_segment(m, d, k, segment_of_element(m, e), 2 * side - 1)
+        elif e >= 0:
             f = m.collision_flex1[c] if side == 0 else m.collision_flex2[c]
             add_element(m, d, f, e, 2 * side - 1, element_weights(m, d, e, d.contact_pos[k]))
 
@@ -104,6 +132,16 @@ def add_side(d, body, sign, weight):
     d.side_sign[n] = sign
     d.side_weight[n] = weight
     d.count[NSIDE] = n + 1
+
+
+@kernel
+def add_touched_vertex(m, d, k, v, weight):
+    """Append the bodies that move vertex v of the second object of contact k."""
+    e = segment_of_vertex(m, v)
+    if e >= 0:
+        add_vertex_of_segment(m, d, k, e, v, 1, m.flex_radius[m.collision_flex2[d.contact_collision[k]]])
+    else:
+        add_vertex(m, d, v, 1, weight)
 
 
 @kernel

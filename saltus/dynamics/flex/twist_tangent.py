@@ -105,9 +105,9 @@ def end_twist_tangent(m, d, q):
 
 @only_with("rodtwist")
 @kernel
-def twist_diagonal(m, d):
-    """rodedge_drag ← the diagonal of the tangent in the turns of segments, for a preconditioner."""
-    spring, damper = d.metric_stiffness * m.flex_spring, d.metric_damping
+def twist_diagonal(m, d, stiffness, damping):
+    """rodedge_drag ← the diagonal of s K + r D, for `stiffness` s and `damping` r, in the turns of segments."""
+    spring, damper = stiffness * m.flex_spring, damping
     for e in range(m.nrodedge):
         d.rodedge_drag[e] = 0.0 * d.time
     for k in range(m.nrodtwist):

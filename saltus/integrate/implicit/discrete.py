@@ -119,14 +119,14 @@ def solve_step(m, d, h):
     """
     live = 0.0 * d.time < 1.0
     last = 0.0 * d.time + 1e300
-    for _ in range(ITERATIONS):
+    for k in range(ITERATIONS):
         # residual (M + h D + h² K) a - f, rows
         metric_times(m, d, d.qacc, d.metric_force)
         for i in range(m.nv):
             d.metric_force[i] = d.metric_force[i] - d.qfrc_smooth[i]
         residuals(m, d)
         # Newton step, in the lanes that have not converged
-        balance_change(m, d, live, LINEAR)
+        balance_change(m, d, live, LINEAR, k > 0)
         size, scale = change_size(m, d, h, d.qvel)
         for i in range(m.nv):
             d.qacc[i] = d.qacc[i] + where(live, d.metric_change[i], 0.0 * size)

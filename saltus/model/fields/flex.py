@@ -43,6 +43,10 @@ MODEL = {
     **ints("rodtwist_edge", "rodtwist_plastic", shape=("nrodtwist",)),
     **reals("rodtwist_stiffness", "rodtwist_damping", shape=("nrodtwist", 3)),
     **reals("rodtwist_rest", shape=("nrodtwist", 4)),
+    # segments that twist, to which contacts of vertices and of elements belong, -1 for none
+    **ints("nflexvert_rod", "nflexelem_rod"),
+    **ints("flexvert_rodedge", shape=("nflexvert_rod",)),
+    **ints("flexelem_rodedge", shape=("nflexelem_rod",)),
     # bands of rods: position of each degree of freedom, -1 for none; of positions: degree of freedom, and the first
     # position of the rod
     **ints("nband", "nv_band"),
@@ -86,7 +90,7 @@ MODEL = {
     # pairs that may touch: their flexes, -1 for geoms
     **ints("collision_flex1", "collision_flex2", shape=("ncollision",)),
     # capacities: contacts of deformable bodies, degrees of freedom that move all of them, and one; contacts to reduce
-    **ints("nflexcon", "nflexdof", "nside", "nflexfew"),
+    **ints("nflexcon", "nflexdof", "nside", "nside_rod", "nflexfew"),
 }
 
 STATE = {  # state: kept from step to step
@@ -126,6 +130,9 @@ DATA = {
     # current contact: bodies that move with it, their side (1 the second, -1 the first), weights
     **ints("side_body", "side_sign", shape=("nside",)),
     **reals("side_weight", shape=("nside",)),
+    # their segments that twist, -1 for none, ends of these (0 or 1), and lever arms of the contact about them (m)
+    **ints("side_rodedge", "side_rodend", shape=("nside_rod",)),
+    **reals("side_arm", shape=("nside_rod", 3)),
     # contact reduction: whether each contact is kept, and its squared distance from those that are (m²)
     **reals("contact_kept", "contact_apart", shape=("nflexfew",)),
     # boxes (m): around all vertices, around runs of elements; flex_boxed: the latter are computed

@@ -13,6 +13,7 @@ from saltus.model.contact import collisions
 from saltus.model.contact.contact_parameters import Law
 from saltus.model.enums import PLANE, ROPE, SHEET, SOLID
 from saltus.model.flex.cells import most_nodes
+from saltus.model.flex.twist import twists
 from saltus.model.tree.chains import ChainTable
 
 DISABLE = mujoco.mjtDisableBit
@@ -81,13 +82,19 @@ def longest(m: mujoco.MjModel, chains: ChainTable, pairs: list[FlexPair]) -> int
     """Largest number of degrees of freedom that move a contact."""
     geoms = {int(m.geom_bodyid[p.geom]) for p in pairs if p.geom >= 0}
     rigid = max((len(chains.ancestors(b)) for b in geoms), default=0)
-    of = {f: corners(m, f) * _of_vertex(m, chains, f) for p in pairs for f in (p.flex1, p.flex2) if f >= 0}
+    flexes = {f for p in pairs for f in (p.flex1, p.flex2) if f >= 0}
+    of = {f: corners(m, f) * _of_vertex(m, chains, f) + twists(m, f) for f in flexes}
     return max((of[p.flex2] + (rigid if p.geom >= 0 else of[p.flex1]) for p in pairs), default=0)
 
 
 def sides(m: mujoco.MjModel, pairs: list[FlexPair]) -> int:
     """Largest number of bodies that move with a contact."""
     return max((corners(m, p.flex2) + (1 if p.geom >= 0 else corners(m, p.flex1)) for p in pairs), default=0)
+
+
+def sides_of_rods(m: mujoco.MjModel, pairs: list[FlexPair]) -> int:
+    """Largest number of bodies that move with a contact in models with rods whose segments twist; 0 in others."""
+    return sides(m, pairs) if any(twists(m, f) for f in range(m.nflex)) else 0
 
 
 def corners(m: mujoco.MjModel, f: int) -> int:

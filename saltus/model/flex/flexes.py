@@ -16,7 +16,7 @@ from saltus.model.flex.cells import cells
 from saltus.model.flex.contacts import elements, runs
 from saltus.model.flex.mujoco_contacts import skins
 from saltus.model.flex.twist import FIELDS as TWIST
-from saltus.model.flex.twist import twist_fields, twists, unsupported_twist
+from saltus.model.flex.twist import touched_segments, twist_fields, twists, unsupported_twist
 
 DISABLE = mujoco.mjtDisableBit
 RECORD = {2: 21, 3: 24}  # numbers of an element in flex_stiffness
@@ -76,7 +76,9 @@ def flexes(m: mujoco.MjModel, left_out: frozenset[str] = frozenset()) -> Flexes:
     values |= bands(m, values)
     sizes |= {"nband": "band_dof", "nv_band": "dof_band"}
     values |= elements(m, chosen) | {"flex_skin": skins(m)[list(chosen)]}
+    values |= touched_segments(values)
     sizes |= {"nflex": "flex_dim", "nflexelem": "flexelem_vert"}
+    sizes |= {"nflexvert_rod": "flexvert_rodedge", "nflexelem_rod": "flexelem_rodedge"}
     counts = {size: len(values[name]) for size, name in sizes.items()}
     counts["nflexrun"] = runs(m, counts["nflex"])
     counts["flex_spring"] = int(_springs(m))

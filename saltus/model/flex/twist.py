@@ -28,8 +28,8 @@ def unsupported_twist(m: mujoco.MjModel, f: int, records: NDArray[np.float64]) -
     """Description of what is not simulated of a rod whose segments twist; "" if nothing."""
     if (records[1:, :2] != records[:-1, 1:3]).any():
         return "rods that twist and whose elements are not in order"
-    if m.flex_contype[f] or m.flex_conaffinity[f] or m.flex_selfcollide[f]:
-        return "contacts of rods that twist (contype, conaffinity, selfcollide)"
+    if records[0, 9] != 0.0 and (m.flex_contype[f] or m.flex_conaffinity[f] or m.flex_selfcollide[f]):
+        return "contacts of rods that twist with the section of a box (contype, conaffinity, selfcollide)"
     if np.any(m.qpos0[[m.jnt_qposadr[int(j)] for j in _joints(m, f, records) if j >= 0]]):
         return "joints that twist rods and have a reference (ref)"
     return ""
@@ -68,6 +68,23 @@ def twist_fields(
         "rodtwist_damping": rayleigh * damped,
         "rodtwist_rest": curved[:, None] * rest_curvature(places, tangents, normals),
     }
+
+
+def touched_segments(values: dict[str, Any]) -> dict[str, NDArray[np.int64]]:
+    """The segments of all rods that contacts of vertices and of elements belong to, -1 for others; none without rods.
+
+    A vertex belongs to the segment after it, the last one of a rod to the segment before.
+    """
+    ends = [tuple(int(v) for v in pair) for pair in values["rodedge_vert"]]
+    vertices, elements = len(values["flexvert_bodyid"]), values["flexelem_vert"]
+    of_vertex = np.full(vertices if ends else 0, -1)
+    for e, (first, last) in reversed(list(enumerate(ends))):
+        of_vertex[first] = e
+        of_vertex[last] = e if of_vertex[last] < 0 else of_vertex[last]
+    of_pair = {frozenset(pair): e for e, pair in enumerate(ends)}
+    rows = elements[:, :2].tolist() if ends else []
+    of_element = [of_pair.get(frozenset(row), -1) for row in rows]
+    return {"flexvert_rodedge": of_vertex, "flexelem_rodedge": np.array(of_element, int)}
 
 
 def _joints(m, f, records) -> NDArray[np.int64]:

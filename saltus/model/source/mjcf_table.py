@@ -265,7 +265,13 @@ TABLE = (
     ),
     Row("deformable/flex/edge", "damping stiffness", SIMULATED, "", "flex"),
     Row(ELASTICITY, "damping elastic2d poisson thickness young", SIMULATED, "", "flex"),
-    Row(ELASTICITY, "section sectionsize shear", SIMULATED, "contacts of rods that twist are refused", "flex"),
+    Row(
+        ELASTICITY,
+        "section sectionsize shear",
+        SIMULATED,
+        "contacts of rods that twist with the section of a box are refused",
+        "flex",
+    ),
     Row(ELASTICITY, "yield", REFUSED, "plasticity", "flex"),
     Row(
         TOUCH,

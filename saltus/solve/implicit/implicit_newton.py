@@ -15,7 +15,7 @@ from saltus.contact.rows.cost import constraint_forces
 from saltus.number.conditions import has
 from saltus.number.functions import any_lane, maximum
 from saltus.number.kernels import kernel
-from saltus.solve.implicit.implicit_operator import metric_factor, metric_times
+from saltus.solve.implicit.implicit_operator import metric_times, renew_factor
 from saltus.solve.implicit.pcg import pcg
 from saltus.solve.soft.line_search import PRECISION, least_cost
 from saltus.solve.soft.newton import decrease_by_rounding
@@ -25,25 +25,25 @@ DECREASE = 0.03  # decrease of the gradient relative to the start; the rest is l
 
 
 @kernel
-def linear_change(m, d, live, tolerance):
-    """metric_change ← -A₀⁻¹ metric_force in the lanes that are live, 0 in the others."""
+def linear_change(m, d, live, tolerance, kept):
+    """metric_change ← -A₀⁻¹ metric_force in the lanes that are live, 0 in the others; `kept` as of `balance_change`."""
     for i in range(m.nv):
         d.metric_gradient[i] = d.metric_force[i]
-    metric_factor(m, d)
+    renew_factor(m, d, kept)
     pcg(m, d, live, tolerance, 0.0 * d.time)
     for i in range(m.nv):
         d.metric_change[i] = d.metric_search[i]
 
 
 @kernel
-def balance_change(m, d, live, tolerance):
+def balance_change(m, d, live, tolerance, kept):
     """metric_change ← the minimiser x of the cost in the lanes that are live, 0 in the others.
 
     Reads metric_force [nv] and the rows with their residuals at a, which it advances; under event location the rows
-    of the active set count as forces. `tolerance`: of conjugate gradients.
+    of the active set count as forces. `tolerance`: of conjugate gradients. `kept`: A₀ and J are those of the last call.
     """
     if has(m, "event") or not has(m, "constraint") or d.count[NBLOCK] == 0:
-        linear_change(m, d, live, tolerance)
+        linear_change(m, d, live, tolerance, kept)
         return
     zero = 0.0 * d.time
     for i in range(m.nv):
@@ -57,7 +57,7 @@ def balance_change(m, d, live, tolerance):
         for i in range(m.nv):
             d.metric_gradient[i] = d.metric_force[i] + d.metric_product[i] - d.qfrc_constraint[i]
         # Newton direction by conjugate gradients, then exact line search
-        metric_factor(m, d)
+        renew_factor(m, d, kept or k > 0)
         slope, size = pcg(m, d, live, tolerance, enough)
         if k == 0:
             enough = maximum(DECREASE * DECREASE * size, lost)  # what rounding leaves cannot be decreased

@@ -17,6 +17,7 @@ from saltus.dynamics.flex.tangent import add_flex_tangent, vertex_blocks
 from saltus.dynamics.flex.twist_tangent import twist_diagonal
 from saltus.dynamics.tree.factor import factor_in_place, multiply, solve
 from saltus.number.conditions import has
+from saltus.number.functions import any_lane
 from saltus.number.kernels import kernel, only_with
 from saltus.solve.implicit.rod_band import (
     add_to_band,
@@ -73,6 +74,35 @@ def metric_factor(m, d):
     for b in range(m.nbody):
         if has_own_block(m, b):
             factor_block(d, m.body_dofadr[b], m.body_dofnum[b])
+
+
+@kernel
+def renew_factor(m, d, kept):
+    """`metric_factor`, unless the last one is of the same matrix: A without rows is as then (`kept`), and all W are.
+
+    Only for rods in a band, whose factor takes most of the time.
+    """
+    same = same_curvatures(m, d)
+    if not (kept and same):
+        metric_factor(m, d)
+
+
+@only_with("rodband", otherwise="False")
+@kernel
+def same_curvatures(m, d):
+    """Whether the diagonals of all W are those of the last call, in all lanes; row_curvature ← the present ones."""
+    if not has(m, "constraint") or has(m, "event"):
+        return True
+    same = True
+    for b in range(d.count[NBLOCK]):
+        block_weight(m, d, b)
+        dim, row = d.block_dim[b], d.block_row[b]
+        for r in range(dim):
+            w = d.block_weight[r * dim + r]
+            if any_lane(w != d.row_curvature[row + r]):
+                same = False
+            d.row_curvature[row + r] = w
+    return same
 
 
 @kernel
@@ -137,7 +167,7 @@ def vertex_entries(m, d):
 @kernel
 def twist_entries(m, d):
     """Add the diagonal of the joints that twist rods."""
-    twist_diagonal(m, d)
+    twist_diagonal(m, d, d.metric_stiffness, d.metric_damping)
     for e in range(m.nrodedge):
         if m.rodedge_bodyid[e] < 0:
             add_entry(m, d, m.rodedge_dofadr[e], m.rodedge_dofadr[e], d.rodedge_drag[e])

@@ -16,6 +16,7 @@ from saltus.contact.counts import NBLOCK
 from saltus.contact.rows.adhesive_contacts import add_adhesion
 from saltus.contact.rows.blocks import CONE, EQUALITY, FRICTION, PYRAMID, chained_dof, times_block
 from saltus.contact.rows.soft_law import impedance
+from saltus.dynamics.flex.twist_tangent import twist_diagonal
 from saltus.number.functions import any_lane, maximum, minimum, sqrt, where
 from saltus.number.kernels import kernel, only_with
 
@@ -30,6 +31,7 @@ def fold_rows(m, d, h):
 
     Reads M without joint springs and dampers, whose diagonal terms are in slope [nv]. Overwrites row_search.
     """
+    hold_twists(m, d, h)
     for b in range(d.count[NBLOCK]):
         times_block(m, d, b, d.qvel, d.row_search)
         kind, row = d.block_kind[b], d.block_row[b]
@@ -42,6 +44,28 @@ def fold_rows(m, d, h):
         else:
             fold_others(m, d, h, b, impedance(curve, d.row_pos[row]))
     add_adhesion(m, d)
+    release_twists(m, d, h)
+
+
+@only_with("rodtwist")
+@kernel
+def hold_twists(m, d, h):
+    """Add the torsion and the bending of rods to slope [nv], at the joints that twist them."""
+    twist_diagonal(m, d, h * h, h)
+    for e in range(m.nrodedge):
+        if m.rodedge_bodyid[e] < 0:
+            i = m.rodedge_dofadr[e]
+            d.slope[i] = d.slope[i] + d.rodedge_drag[e]
+
+
+@only_with("rodtwist")
+@kernel
+def release_twists(m, d, h):
+    """slope [nv] ← that of springs and dampers in the joints that twist rods."""
+    for e in range(m.nrodedge):
+        if m.rodedge_bodyid[e] < 0:
+            i = m.rodedge_dofadr[e]
+            d.slope[i] = h * d.qfrc_damper_slope[i] + h * h * d.qfrc_spring_slope[i]
 
 
 @kernel

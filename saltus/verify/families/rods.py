@@ -1,4 +1,4 @@
-"""Rods: bending, buckling, vibration and torsion of discrete elastic rods against the theory of beams and bars."""
+"""Rods: bending, buckling, vibration, torsion and contact of discrete elastic rods, against beams, bars, cylinders."""
 
 from collections.abc import Callable
 
@@ -298,3 +298,66 @@ def ring(data: Data) -> Result:
         Curve("loaded", shape[:, 0], shape[:, 1], "points"),
     ]
     return Result([check], Figure("x (m)", "y (m)", curves))
+
+
+# ---------------------------------------------------------------- contact
+
+MASS, POINTS, GRAVITY, THICK = 0.5, 6, 9.81, 0.02  # kg, -, m/s², m
+
+
+def lying(slope: float, integrator: str, edge: str) -> saltus.Simulation:
+    """A straight rod of five segments that twist, on a plane that falls along y by an angle (rad)."""
+    down, across = GRAVITY * np.sin(slope), GRAVITY * np.cos(slope)
+    return saltus.Simulation(
+        f"""<mujoco><option gravity="0 {down} {-across}" integrator="{integrator}" timestep=".001"/><worldbody>
+        <geom type="plane" size="9 9 .1"/>
+        <flexcomp name="rod" dim="1" type="grid" count="{POINTS} 1 1" spacing=".1 .1 .1"
+        pos="0 0 {THICK}" radius="{THICK}" mass="{MASS}"><contact selfcollide="none"/>{edge}{ELASTIC}</flexcomp>
+        </worldbody></mujoco>"""
+    )
+
+
+@benchmark(
+    "resting-rod",
+    "A rod rests on a floor",
+    source="statics: each of n equal points bears m g/n",
+    allowed="what is left of the motion after a second: 1e-6",
+)
+def resting_rod(data: Data) -> Result:
+    """A straight rod on soft contact: the forces of constraints on its points."""
+    sim = lying(0.0, "Euler", '<edge stiffness="2000" damping="2"/>')
+    sim.run(1.0, sample=1.0)
+    borne, wanted = sim.data.qfrc_constraint[2 : 3 * POINTS : 3].copy(), MASS * GRAVITY / POINTS
+    worst = float(borne[np.argmax(abs(borne - wanted))])
+    points = np.arange(float(POINTS))
+    curves = [Curve("borne", points, borne, "points"), Curve("m g/n", points, np.full(POINTS, wanted), "dashed")]
+    checks = [
+        Check("whole weight", float(borne.sum()), MASS * GRAVITY, 1e-6, "N", relative=True),
+        Check("point farthest from its share", worst, wanted, 1e-6, "N", relative=True),
+    ]
+    return Result(checks, Figure("point", "force (N)", curves))
+
+
+@benchmark(
+    "rolling-rod",
+    "A rod rolls down a slope",
+    source="Goldstein, 'Classical Mechanics' (2002), section 2.4: a solid cylinder without slip gains 2/3 g sin α",
+    allowed="creep of soft contact, 2e-3",
+)
+def rolling_rod(data: Data) -> Result:
+    """A slope of 10 degrees, from 0.1 s on, when the rod has settled: friction turns its segments by their joints."""
+    slope = np.radians(10)
+    sim = lying(slope, "discrete", '<edge equality="true"/>')
+    sim.run(0.1, sample=0.1)
+    start = sim.qvel.copy()
+    run = sim.run(0.4, sample=0.02)
+    along, turning = run.qvel[:, 1 : 3 * POINTS : 3].mean(axis=1), run.qvel[:, 3 * POINTS :].mean(axis=1)
+    wanted = float(2 / 3 * GRAVITY * np.sin(slope))
+    gained = float(along[-1] - start[1 : 3 * POINTS : 3].mean()) / 0.4
+    times = run.time - run.time[0]
+    curves = [Curve("along the slope", times, along), Curve("-r dθ/dt", times, -THICK * turning, "points")]
+    checks = [
+        Check("acceleration", gained, wanted, 2e-3, "m/s²", relative=True),
+        Check("turn by the way", float(-THICK * turning[-1] / along[-1]), 1.0, 2e-3, "", relative=True),
+    ]
+    return Result(checks, Figure("time (s)", "speed (m/s)", curves))

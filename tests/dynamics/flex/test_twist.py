@@ -266,9 +266,3 @@ def test_a_snapshot_returns_to_the_frames():
 def test_other_methods_are_refused(method):
     with pytest.raises(saltus.OptionError, match=f"{method} does not support rods that twist"):
         saltus.Simulation(MODELS["clamped"], method)
-
-
-def test_what_is_not_simulated_is_refused():
-    touching = MODELS["clamped"].replace(ALONE, "")
-    with pytest.raises(saltus.ModelError, match="contacts of rods that twist"):
-        saltus.Simulation(touching)

@@ -79,7 +79,7 @@ def constraints(
     remembered = LAST_PAIRS if "convex" in out.features else 0
     out.sizes = {
         **{"nlastpair": remembered, "nlastaxis": LAST_LANES * remembered},
-        **dict.fromkeys(("nflexcon", "nflexdof", "nside", "nflexfew", "edgerows_alike"), 0),
+        **dict.fromkeys(("nflexcon", "nflexdof", "nside", "nside_rod", "nflexfew", "edgerows_alike"), 0),
         **mujoco_contacts.NO_FOREIGN,
         **NO_BROAD,
         **NO_SEAMS,

@@ -60,7 +60,8 @@ def listed_pairs(m, laws, chains, safe, out, left_out) -> int:
         longest = flex_contacts.longest(m, chains, flexible)
         out.sizes |= {"nflexcon": room + own, "nflexdof": (room + own) * longest, "longest": longest}
         out.sizes |= mujoco_contacts.foreign_sizes(m, flexible, own)
-        out.sizes |= {"nside": flex_contacts.sides(m, flexible), "nflexfew": (room + own) * ("flexfew" in out.features)}
+        out.sizes |= {"nside": flex_contacts.sides(m, flexible), "nside_rod": flex_contacts.sides_of_rods(m, flexible)}
+        out.sizes |= {"nflexfew": (room + own) * ("flexfew" in out.features)}
         room += own
     return room
 
