@@ -46,12 +46,12 @@ class Check:
         difference = float(abs(self.reached - self.reference))
         if not math.isfinite(difference):
             return math.inf
-        return difference / abs(self.reference) if self.relative else difference
+        return difference / abs(float(self.reference)) if self.relative else difference
 
     @property
     def passed(self) -> bool:
         """Whether the error is within the tolerance."""
-        return self.error <= self.tolerance
+        return bool(self.error <= self.tolerance)  # a tolerance may be a number of NumPy, whose answer is no bool
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 import json
 import math
 
+import numpy as np
 import pytest
 
 from saltus.errors import OptionError
@@ -70,6 +71,8 @@ def test_verdicts(outcomes):
 def test_checks(reached, relative, error, passed):
     check = Check("x", reached, 2.0, 0.11, relative=relative)
     assert check.error == pytest.approx(error) and check.passed is passed
+    of_numpy = Check("x", np.float64(reached), np.float64(2.0), np.float64(0.11), relative=relative)
+    assert of_numpy.passed is passed
 
 
 def test_an_order_is_the_slope_of_the_errors():

@@ -11,7 +11,7 @@ import numpy as np
 from saltus.arguments import mapping, text_of
 from saltus.contact.rows.user_compliance import GIVEN
 from saltus.dynamics.user_laws import register, user_kernel
-from saltus.errors import OptionError
+from saltus.errors import OptionError, warn
 from saltus.model.compile.constraints.hard import OPTIONS, HardLaw
 from saltus.model.event_enums import DENSE_WAYS, OVERLAP_WAYS
 from saltus.model.fields.constraint.impact import IMPACT_LAWS, TREATMENTS
@@ -311,6 +311,21 @@ def refuse_adhesion(model: Model, law: Law) -> None:
         )
 
 
+def _warn_of_turning_friction(model: Model) -> None:
+    """Warn of torsional and rolling friction in a model, which compliant laws lack, naming the first geom or pair."""
+    m = model.mj_model
+    geoms = np.flatnonzero(((m.geom_contype | m.geom_conaffinity) != 0) & (m.geom_condim > 3))
+    pairs = np.flatnonzero(m.pair_dim > 3)
+    if not model.struct().nconmax or not geoms.size + pairs.size:
+        return
+    kind, first = ("geom", geoms[0]) if geoms.size else ("pair", pairs[0])
+    more = f", and of {geoms.size + pairs.size - 1} more" if geoms.size + pairs.size > 1 else ""
+    warn(
+        "contact: a compliant law is forces along the normal and two tangents; torsional and rolling friction of "
+        f"{kind} {model.names(kind)[first]!r}{more} is ignored (condim 4 and 6)"
+    )
+
+
 def suits_soft(integrator: Integrator, model: Model) -> bool:
     """Whether an integrator can step a model under the soft law; any can if there are no constraints."""
     return integrator.kind != "time-stepping" or "constraint" not in model.struct().layout.features
@@ -326,6 +341,8 @@ def hard_numbers(
     refuse_adhesion(model, law)
     stepping = integrator.kind == "time-stepping"
     if not isinstance(law, Hard):
+        if isinstance(law, Compliant):
+            _warn_of_turning_friction(model)
         if not suits_soft(integrator, model):
             raise OptionError(f'{integrator.name} requires hard contact: contact="hard" or saltus.Hard(...)')
         return None

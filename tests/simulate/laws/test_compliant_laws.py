@@ -1,6 +1,7 @@
 """Named compliant laws against closed forms of an impact, of sliding, and of Hertz's theory."""
 
 import math
+import warnings
 
 import numpy as np
 import pytest
@@ -119,6 +120,22 @@ def test_errors_name_the_argument(call, words):
 
 
 @pytest.mark.slow
+def test_friction_that_a_law_leaves_out_is_told():
+    """Torsional and rolling friction: none, of a geom, of a pair; geoms that touch nothing do not count."""
+    spinning = BALL.replace('name="ball"', 'name="ball" condim="{}"')
+    pair = BALL.replace(
+        "</mujoco>", '<contact><pair name="p" geom1="ball" geom2="floor" condim="4"/></contact></mujoco>'
+    )
+    told = []
+    for xml in (spinning.format(3), spinning.format(6), pair, spinning.format('4" contype="0" conaffinity="0')):
+        with warnings.catch_warnings(record=True) as found:
+            warnings.simplefilter("always")
+            saltus.Simulation(xml, "dopri5", contact=saltus.HuntCrossley(1e5, 0.3))
+        told.append([str(x.message) for x in found if "torsional" in str(x.message)])
+    assert [len(x) for x in told] == [0, 1, 1, 0]
+    assert "of geom 'ball' is ignored" in told[1][0] and "of pair 'p' is ignored" in told[2][0]
+
+
 def test_simulations_of_a_batch_equal_single_ones():
     law = saltus.HuntCrossley(1e5, 0.3, friction=0.3)
     batch = saltus.Batch(BALL, 3, integrator="rk4", contact=law)
