@@ -236,3 +236,16 @@ def test_soft_contact_slows_down_as_much():
         here = simulation(world(BALL, 6, friction), qvel).run(0.4, sample=0.2)
         for found in (run, here):
             np.testing.assert_allclose((found.qvel[1, at] - found.qvel[2, at]) / 0.2, slows, rtol=1e-3)
+
+
+@pytest.mark.parametrize("kind", ["torsion", "rolling"])
+def test_the_time_of_a_stop_has_the_derivative_of_the_closed_form(kind):
+    """I/(μ_t m g) by the spin, and r² (1 + I/(m r²))/(μ_r g) by the speed of rolling about an axis."""
+    condim, qvel, wanted = {
+        "torsion": (4, [0, 0, 0, 0, 0, 2.0], I / (0.02 * M * G)),
+        "rolling": (6, [0.1, 0, 0, 0, 1.0, 0], R**2 * WHOLE / (0.01 * G)),
+    }[kind]
+    run = simulation(world(BALL, condim, "1 .02 .01"), qvel, timestep=0.1).run(0.2, sensitivity=("qvel",))
+    assert events(run) == [("stick", f"floor ({kind})")]
+    way = np.array(qvel) / max(qvel)  # a speed of 1 rad/s more, without slip
+    assert run.events.sensitivity["qvel"].time[0] @ way == pytest.approx(wanted, rel=1e-7)
