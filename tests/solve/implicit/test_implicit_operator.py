@@ -16,10 +16,10 @@ from helpers.plain_python import fields, plain, plain_python
 import saltus
 from saltus.contact.counts import NROW
 from saltus.contact.rows.cost import row_forces
-from saltus.solve.implicit import implicit_newton, implicit_operator
+from saltus.solve.implicit import implicit_operator
 from saltus.solve.implicit.pcg import pcg
 
-FACTOR, FOUND = implicit_newton.metric_factor, []
+FACTOR, FOUND = implicit_operator.metric_factor, []
 
 
 @pytest.fixture(autouse=True)
@@ -73,7 +73,7 @@ def steps(text, count=2):
     rng = np.random.default_rng(1)
     sim.qvel = 0.3 * rng.normal(size=sim.model.nv)
     FOUND.clear()
-    with mock.patch.object(implicit_newton, "metric_factor", look):
+    with mock.patch.object(implicit_operator, "metric_factor", look):
         for _ in range(count):
             sim.step()
     return sim, list(FOUND)
