@@ -18,7 +18,7 @@ from saltus.contact.convex.search.pair_area import PAIR_NUMBERS, ROT
 from saltus.contact.counts import NISLAND
 from saltus.contact.event import gap_functions
 from saltus.contact.rigid import ellipsoid
-from saltus.contact.rows.blocks import CONE
+from saltus.contact.rows.blocks import CONE, FRICTION
 from saltus.dynamics import motions
 from saltus.integrate import status
 from saltus.integrate.adaptive import step_bounds
@@ -215,6 +215,8 @@ def test_contacts_with_forces_that_are_not_unique_begin_to_move():
     d = SimpleNamespace(time=0.0, hard_dim=dims, hard_row=first[:-1], block_item=[4, 0, -1, 2, 3])
     block = [1, 0, 2, 4]  # of the cone problem's blocks, among all
     d.hard_block, d.hard_count = np.repeat(block, dims), {BLOCKS: 4, ROWS: sum(dims)}
+    d.block_row, d.block_kind = [3, 0, 6, 9, 10], [FRICTION] * 5
+    d.hard_place = np.concatenate([d.block_row[b] + np.arange(n) for b, n in zip(block, dims, strict=True)])
     d.hard_q, d.hard_u, d.event_value = rng.normal(size=(2, sum(dims))).tolist() + [np.full(5, np.nan)]
     plain(event_functions.read_shared)(None, d)
     room, wanted = event_functions.ROOM * np.abs(d.hard_q).max(), np.full(5, np.nan)

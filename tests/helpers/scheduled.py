@@ -32,11 +32,11 @@ class Scheduled:
         self._sim, self._start = sim, (self.d.real.copy(), self.d.ints.copy())
 
     def alone(self):
-        """What the leader finds without helpers."""
+        """Results of the leader without helpers."""
         return self._found(lambda: watched(Schedule(0))(acceleration.forward)(self.m, self.d))
 
     def together(self, seed):
-        """What a team finds in the order of a seed, and the clocks that have watched it."""
+        """Results of a team in the order of a seed, and the clocks that have watched it."""
         schedule = Schedule(seed)
         clocks, plain = Clocks(schedule, self.threads), watched(schedule)
         run, send_home, help_ = plain(acceleration.forward), plain(dismiss), plain(help_out)

@@ -19,8 +19,9 @@ from saltus.lab.session import LiveSession
 
 ROLLING = """
 <mujoco><worldbody><geom name="floor" type="plane" size="1 1 1"/>
-  <body name="ball" pos="0 0 .2"><freejoint/><geom name="ball" size=".1" condim="6"/></body></worldbody></mujoco>"""
-LEFT_OUT = "torsional and rolling friction between floor and ball is ignored"
+  <body name="ball" pos="0 0 .2"><freejoint/><geom name="ball" size=".1"/></body></worldbody>
+  <contact><pair geom1="floor" geom2="ball" friction="1 .5"/></contact></mujoco>"""
+LEFT_OUT = "the friction between floor and ball is that of the first tangent in all directions"
 ROBOT = """
 <robot name="r"><link name="base"/><link name="arm"><inertial><mass value="1"/>
   <inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>
