@@ -119,7 +119,6 @@ def test_errors_name_the_argument(call, words):
         call()
 
 
-@pytest.mark.slow
 def test_friction_that_a_law_leaves_out_is_told():
     """Torsional and rolling friction: none, of a geom, of a pair; geoms that touch nothing do not count."""
     spinning = BALL.replace('name="ball"', 'name="ball" condim="{}"')
@@ -136,6 +135,7 @@ def test_friction_that_a_law_leaves_out_is_told():
     assert "of geom 'ball' is ignored" in told[1][0] and "of pair 'p' is ignored" in told[2][0]
 
 
+@pytest.mark.slow
 def test_simulations_of_a_batch_equal_single_ones():
     law = saltus.HuntCrossley(1e5, 0.3, friction=0.3)
     batch = saltus.Batch(BALL, 3, integrator="rk4", contact=law)
