@@ -47,14 +47,20 @@ def resistance(m, d, k):
 
 @kernel
 def voltage(m, d, k, length, velocity):
-    """Voltage (V) at the winding: controller voltage within its limit, plus the raw voltage input."""
+    """Voltage (V) at the winding: that asked for, as far as the current's limit allows."""
+    return within_current(m, d, k, asked_voltage(m, d, k, length, velocity), velocity)
+
+
+@kernel
+def asked_voltage(m, d, k, length, velocity):
+    """Voltage (V) of the controller within its limit, plus the raw voltage input."""
     most = m.actuator_gainprm[k, 7] + 0.0 * length
     volts = controller_voltage(m, d, k, length, velocity)
     volts = where(most > 0.0, clip(volts, -most, most), volts)
     if m.actuator_ctrlspec[k] & INPUT_VOLTAGE:
         _, _, _, raw = servo_inputs(m, d, k)
         volts = volts + raw
-    return within_current(m, d, k, volts, velocity)
+    return volts
 
 
 @only_with("current_limit", otherwise="volts")
@@ -79,11 +85,10 @@ def greatest_current(m, d, k):
 @only_with("current_limit", otherwise="0.0 * d.time > 1.0")
 @kernel
 def at_current_limit(m, d, k, length, velocity):
-    """Whether the current to which motor k's tends is at its limit."""
-    most = greatest_current(m, d, k)
-    ampere = (voltage(m, d, k, length, velocity) - m.actuator_gainprm[k, 1] * velocity) / resistance(m, d, k)
-    rounding = 1e-12 * most
-    return (m.actuator_currentlimit[k, 0] > 0.0 * most) & (absolute(ampere) >= most - rounding)
+    """Whether the voltage that is asked for would drive more than the greatest current of motor k."""
+    drop = resistance(m, d, k) * greatest_current(m, d, k)
+    over = asked_voltage(m, d, k, length, velocity) - m.actuator_gainprm[k, 1] * velocity
+    return (m.actuator_currentlimit[k, 0] > 0.0 * drop) & (absolute(over) >= drop)
 
 
 @kernel
