@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Self
 from xml.etree import ElementTree
 
 from saltus.arguments import number, numbers
 from saltus.errors import OptionError
 from saltus.model.compile.drives.current_limits import TITLE, why_no_limit
 from saltus.model.drives.custom import custom_tuple, put_numbers
+from saltus.model.drives.parts import check_above, check_at_least
 from saltus.model.xml_overrides import rewritten
 
 if TYPE_CHECKING:
@@ -18,7 +19,10 @@ if TYPE_CHECKING:
     from saltus.model.model import Model
 
 COPPER = 0.0039  # 1/K, by which the resistance of copper grows
-AMBIENT = 25.0  # °C
+REFERENCE = AMBIENT = 25.0  # °C, at which data sheets give the resistance; of the surroundings where none is given
+#: Numbers of a motor above 0, if it has them, and those of at least 0.
+POSITIVE = ("resistance", "torque_constant", "voltage", "current_limit", "thermal_resistance", "thermal_capacity")
+NOT_NEGATIVE = ("inductance", "temperature_coefficient", "cogging", "cogs")
 
 
 @dataclass(frozen=True)
@@ -36,7 +40,7 @@ class Motor:
         inductance: of the winding (H), at least 0.
         voltage: greatest control (V) in both directions, above 0; None for no limit.
         current_limit: greatest current (A) that the controller drives, above 0; None for no limit. The voltage is
-            clipped so that the current tends to no more; currents that the turning motor drives are braked by it.
+            clipped so that the current tends to no more, also where a fast motor brakes.
         derating: temperatures of the winding (°C) at which the current's limit begins to fall and is zero; the limit is
             linear between them. None where it does not fall. It needs `current_limit` and `thermal_resistance`.
         thermal_resistance: from the winding to the surroundings (K/W), above 0; None for a winding that does not warm.
@@ -58,18 +62,18 @@ class Motor:
     temperature_coefficient: float = COPPER
     ambient: float = AMBIENT
     cogging: float = 0.0
-    cogs: int = 0
+    cogs: float = 0.0
 
     def __post_init__(self) -> None:
-        optional = ("voltage", "current_limit", "thermal_resistance", "thermal_capacity")
-        for name in ("resistance", "torque_constant", *(x for x in optional if getattr(self, x) is not None)):
-            if not 0.0 < number(name, getattr(self, name)) < math.inf:
-                raise OptionError(f"{name} must be above 0, not {getattr(self, name)!r}")
-        for name in ("inductance", "temperature_coefficient", "cogging", "cogs"):
-            if not 0.0 <= number(name, getattr(self, name)) < math.inf:
-                raise OptionError(f"{name} must be at least 0, not {getattr(self, name)!r}")
+        given = [name for name in POSITIVE if getattr(self, name) is not None]
+        for name in given:
+            check_above(name, getattr(self, name))
+        for name in NOT_NEGATIVE:
+            check_at_least(name, getattr(self, name))
         if not math.isfinite(number("ambient", self.ambient)):
             raise OptionError(f"ambient must be finite, not {self.ambient!r}")
+        for name in (*given, *NOT_NEGATIVE, "ambient"):
+            object.__setattr__(self, name, float(getattr(self, name)))
         if self.derating is not None:
             ends = tuple(numbers("derating", self.derating).reshape(-1).tolist())
             object.__setattr__(self, "derating", ends)
@@ -83,21 +87,20 @@ class Motor:
             raise OptionError("derating is of a current_limit by the temperature, which needs thermal_resistance")
         if self.limit_numbers and (why := why_no_limit(self.limit_numbers)):
             raise OptionError(f"derating: {why}")
-        if bool(self.cogging) != bool(self.cogs) or self.cogs != int(self.cogs):
+        if bool(self.cogging) != bool(self.cogs) or self.cogs != round(self.cogs):
             raise OptionError("cogging needs an amplitude `cogging` and whole `cogs` in a turn, both above 0")
 
     @classmethod
-    def of_speed_and_torque(cls, voltage: float, no_load_speed: float, stall_torque: float, **others: object) -> Motor:
+    def of_speed_and_torque(cls, voltage: float, no_load_speed: float, stall_torque: float, **others: object) -> Self:
         """The motor that turns with a speed (rad/s) without load and stalls at a torque (N m) on a voltage (V).
 
         The torque constant is V/ω₀ and the resistance V²/(ω₀ τ): friction of the motor, which makes the speed without
         load a little less, is not taken out. `others`: the other numbers, as of `Motor`.
         """
         for name, value in (("voltage", voltage), ("no_load_speed", no_load_speed), ("stall_torque", stall_torque)):
-            if not 0.0 < number(name, value) < math.inf:
-                raise OptionError(f"{name} must be above 0, not {value!r}")
+            check_above(name, value)
         constant = voltage / no_load_speed
-        return cls(constant * voltage / stall_torque, constant, **{"voltage": voltage, **others})  # type: ignore[arg-type]
+        return replace(cls(constant * voltage / stall_torque, constant, voltage=voltage), **others)
 
     @property
     def limit_numbers(self) -> tuple[float, ...]:
@@ -111,7 +114,7 @@ def motor_name(joint: str) -> str:
 
 
 def with_motor(source: ModelSource, before: Model, joint: str, motor: Motor, given: str) -> Model:
-    """The model of a source, which is `before` without it, with a motor on a joint.
+    """A copy of the model of a source, which has been loaded as `before`, with a motor on a joint.
 
     Raises:
         OptionError: its name is taken, or the text does not bring it where it belongs.
@@ -127,49 +130,38 @@ def with_motor(source: ModelSource, before: Model, joint: str, motor: Motor, giv
     return found
 
 
-def _insert(root: ElementTree.Element, joint: str, motor: Motor, given: str) -> None:
-    """Write a joint's motor into a model's text, as its last actuator; gear 1."""
-    section = ElementTree.SubElement(root, "actuator")
-    thermal = (
-        (motor.thermal_resistance or 0.0, motor.thermal_capacity or 0.0, 0.0)
-        + (motor.temperature_coefficient, AMBIENT, motor.ambient)
-        if motor.thermal_resistance is not None
-        else (0.0,) * 6
-    )
-    limited = motor.voltage is not None
-    # each attribute that a default may give is set
-    attributes = {
-        **{
-            "name": motor_name(joint),
-            "joint": joint,
-            "gear": "1",
-            "input": "voltage",
-            "resistance": repr(motor.resistance),
-        },
-        **{
-            "motorconst": repr(motor.torque_constant),
-            "inductance": f"{motor.inductance!r} 0",
-            "thermal": _text(thermal),
-        },
-        **{"saturation": "0 0 0", "cogging": _text((motor.cogging, motor.cogs, 0.0)), "lugre": "0 0 0 0 0"},
-        **{"controller": "0 0 0 0 0 0", "ctrllimited": str(limited).lower(), "delay": "0"},
-        **{"nsample": "0", "damping": "0", "armature": "0", "group": "0"},
+def _attributes(joint: str, motor: Motor) -> dict[str, str]:
+    """Attributes of a motor as MuJoCo's `dcmotor`, with each that a default of the file may give."""
+    heat = (motor.thermal_resistance, motor.thermal_capacity)
+    thermal = (*heat, 0.0, motor.temperature_coefficient, REFERENCE, motor.ambient) if None not in heat else (0.0,) * 6
+    numbers_of = {
+        "gear": (1.0,),
+        "resistance": (motor.resistance,),
+        "motorconst": (motor.torque_constant,),
+        "inductance": (motor.inductance, 0.0),
+        "thermal": thermal,
+        "cogging": (motor.cogging, motor.cogs, 0.0),
+        **{"saturation": (0.0,) * 3, "lugre": (0.0,) * 5, "controller": (0.0,) * 6},
+        **{"delay": (0.0,), "damping": (0.0,), "armature": (0.0,)},
     }
     if motor.voltage is not None:
-        attributes["ctrlrange"] = f"{-motor.voltage!r} {motor.voltage!r}"
-    ElementTree.SubElement(section, "dcmotor", attributes)
+        numbers_of["ctrlrange"] = (-motor.voltage, motor.voltage)
+    words = {"name": motor_name(joint), "joint": joint, "input": "voltage", "nsample": "0", "group": "0"}
+    limited = {"ctrllimited": "false" if motor.voltage is None else "true"}
+    texts = {name: " ".join(map(repr, values)) for name, values in numbers_of.items()}
+    return {**words, **limited, **texts}
+
+
+def _insert(root: ElementTree.Element, joint: str, motor: Motor, given: str) -> None:
+    """Write a joint's motor into a model's text, as its last actuator."""
+    ElementTree.SubElement(ElementTree.SubElement(root, "actuator"), "dcmotor", _attributes(joint, motor))
     states = (motor.thermal_resistance is not None) + (motor.inductance > 0.0)
     for key in (e for keys in root.iter("keyframe") for e in keys.iter("key")):
         for name, count in (("act", states), ("ctrl", 1)):
             if text := key.get(name):
                 key.set(name, f"{text}{' 0' * count}")
-    if motor.limit_numbers:
-        name = f"{joint}_current"
-        if not put_numbers(root, TITLE, name, motor.limit_numbers, given):
-            found = custom_tuple(root, TITLE)
-            ElementTree.SubElement(found, "element", objtype="actuator", objname=motor_name(joint))
-            ElementTree.SubElement(found, "element", objtype="numeric", objname=name)
-
-
-def _text(values: tuple[float, ...]) -> str:
-    return " ".join(repr(float(x)) for x in values)
+    name = f"{joint}_current"
+    if motor.limit_numbers and not put_numbers(root, TITLE, name, motor.limit_numbers, given):
+        found = custom_tuple(root, TITLE)
+        ElementTree.SubElement(found, "element", objtype="actuator", objname=motor_name(joint))
+        ElementTree.SubElement(found, "element", objtype="numeric", objname=name)

@@ -29,6 +29,14 @@ def test_numbers_of_the_data_sheet_reach_mujocos_motor():
     np.testing.assert_allclose(row, [[0, 0, 0], [5.0, 110.0, 1 / 30.0]], rtol=1e-15)
 
 
+def test_numbers_of_numpy_are_written_as_numbers():
+    given = {name: np.float64(value) for name, value in (SHEET | WARM | dict(current_limit=5.0)).items()}
+    plain = saltus.drive(ARM, "hip", motor=saltus.Motor(**SHEET, **WARM, current_limit=5.0)).mj_model
+    model = saltus.drive(ARM, "hip", motor=saltus.Motor(**given)).mj_model
+    for name in ("gainprm", "dynprm", "ctrlrange"):
+        np.testing.assert_array_equal(getattr(model, f"actuator_{name}"), getattr(plain, f"actuator_{name}"))
+
+
 def test_speed_without_load_and_torque_at_rest():
     motor = saltus.Motor.of_speed_and_torque(12.0, 600.0, 0.3, inductance=1e-4)
     assert (motor.torque_constant, motor.voltage, motor.inductance) == (0.02, 12.0, 1e-4)
