@@ -90,7 +90,7 @@ def renew_factor(m, d, kept):
 @only_with("rodband", otherwise="False")
 @kernel
 def same_curvatures(m, d):
-    """Whether the diagonals of all W are those of the last call, in all lanes; row_curvature ← the present ones."""
+    """Whether all W are those of the last call, in all lanes; row_curvature ← the present ones."""
     if not has(m, "constraint") or has(m, "event"):
         return True
     same = True
@@ -98,10 +98,11 @@ def same_curvatures(m, d):
         block_weight(m, d, b)
         dim, row = d.block_dim[b], d.block_row[b]
         for r in range(dim):
-            w = d.block_weight[r * dim + r]
-            if any_lane(w != d.row_curvature[row + r]):
-                same = False
-            d.row_curvature[row + r] = w
+            for s in range(dim):
+                w = d.block_weight[r * dim + s]
+                if any_lane(w != d.row_curvature[row + r, s]):
+                    same = False
+                d.row_curvature[row + r, s] = w
     return same
 
 

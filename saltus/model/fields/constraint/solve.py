@@ -52,7 +52,7 @@ SCRATCH = {  # scratch
     **reals("metric_block", shape=("nv_pcg", 3)),
     **reals("metric_band", "metric_couplings", shape=("nband_pcg", BAND + 1)),
     **ints("band_fresh", shape=("nband_flag",)),  # 1 where the couplings are those of another matrix
-    **reals("row_curvature", shape=("nrow_band",)),  # curvatures of rows at the last factor of such models
+    **reals("row_curvature", shape=("nrow_band", 6)),  # curvatures W of blocks at the last factor of such models
     **reals("qfrc_spring_slope", shape=("nv_pcg",)),  # -d(forces of springs and servos)/dq, N/m, N m
     **reals("constrained"),  # 1 where any row is active, else 0
     **reals("qfrc_constraint", shape=("nv_constraint",)),
