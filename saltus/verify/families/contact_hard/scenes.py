@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import saltus
+from saltus.verify.case import Check, Curve, Figure
 
 G = 9.81
 EXACT = "paths are parabolas and motion is integrated exactly: rounding and the location of events, 1e-12 relative each"
@@ -49,6 +50,33 @@ def start(model: str, qvel: Sequence[float] = (), law: saltus.Hard | None = None
     sim = saltus.Simulation(model, contact=law or saltus.Hard(), **options)
     sim.qvel[: len(qvel)] = qvel
     return sim
+
+
+def held_and_moving(
+    body: str, friction: float, held: tuple[float, float], moving: float, a: float, exact: float
+) -> tuple[list[Check], Figure]:
+    """Checks, and their figure, of a body that stays on a slope of `held`, tan θ and duration (s), and then moves.
+
+    It moves on a slope of tan θ = `moving` for 2 s, from rest at the acceleration `a` (m/s²), within `exact` (m/s, m).
+    """
+    resting = start(slope(body, math.atan(held[0]), friction))
+    rest = resting.qpos.copy()
+    stays = resting.run(held[1], sample=0.1, progress=False)
+    moved = float(np.max(np.abs(resting.qpos - rest)))
+    sim = start(slope(body, math.atan(moving), friction))
+    run = sim.run(2.0, sample=0.02, progress=False)
+    found = [
+        Check(f"tan θ = {held[0]:g}: moved in {held[1]:g} s", moved, 0.0, 1e-12, "m"),
+        Check(f"tan θ = {moving:g}: speed at 2 s", float(sim.qvel[0]), 2 * a, exact, "m/s"),
+        Check(f"tan θ = {moving:g}: distance at 2 s", float(sim.qpos[0]), 2 * a, exact, "m"),
+    ]
+    t = run.time[::10]
+    curves = [
+        Curve(f"tan θ = {moving:g}", run.time, run.qpos[:, 0]),
+        Curve("a t²/2", t, a * t * t / 2, "marks"),
+        Curve(f"tan θ = {held[0]:g}", stays.time[:21], stays.qpos[:21, 0]),
+    ]
+    return found, Figure("t (s)", "distance (m)", curves)
 
 
 def instants(events: Any, kind: str) -> NDArray[np.float64]:

@@ -12,6 +12,7 @@ from saltus.verify.families.contact_hard.scenes import (
     LOCATED,
     RADIUS,
     G,
+    held_and_moving,
     instants,
     slope,
     start,
@@ -49,26 +50,9 @@ def coulomb_block(data: Data) -> Result:
 )
 def block_on_slope(data: Data) -> Result:
     """μ = 0.3: at tan θ = 0.25 a block stays for 20 s, at tan θ = 0.4 it slides for 2 s."""
-    sim = start(slope(BLOCK, math.atan(0.25), 0.3))
-    rest = sim.qpos.copy()
-    held = sim.run(20.0, sample=0.1, progress=False)
-    moved = float(np.max(np.abs(sim.qpos - rest)))
     angle = math.atan(0.4)
-    sliding = start(slope(BLOCK, angle, 0.3))
-    run = sliding.run(2.0, sample=0.02, progress=False)
     a = G * (math.sin(angle) - 0.3 * math.cos(angle))
-    found = [
-        Check("tan θ = 0.25: moved in 20 s", moved, 0.0, 1e-12, "m"),
-        Check("tan θ = 0.4: speed at 2 s", float(sliding.qvel[0]), 2 * a, 1e-10, "m/s"),
-        Check("tan θ = 0.4: distance at 2 s", float(sliding.qpos[0]), 2 * a, 1e-10, "m"),
-    ]
-    t = run.time[::10]
-    curves = [
-        Curve("tan θ = 0.4", run.time, run.qpos[:, 0]),
-        Curve("a t²/2", t, a * t * t / 2, "marks"),
-        Curve("tan θ = 0.25", held.time[:21], held.qpos[:21, 0]),
-    ]
-    return Result(found, Figure("t (s)", "distance (m)", curves))
+    return Result(*held_and_moving(BLOCK, 0.3, (0.25, 20.0), 0.4, a, 1e-10))
 
 
 ROLL = "closed form: rolls from 2 (v + R ω)/(7 μ g) on, at (5 v - 2 R ω)/7, ω the backspin"

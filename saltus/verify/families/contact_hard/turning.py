@@ -7,7 +7,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from saltus.verify.case import Check, Curve, Data, Figure, Result, family
-from saltus.verify.families.contact_hard.scenes import EXACT, LOCATED, RADIUS, G, instants, slope, start, world
+from saltus.verify.families.contact_hard.scenes import (
+    EXACT,
+    LOCATED,
+    RADIUS,
+    G,
+    held_and_moving,
+    instants,
+    start,
+    world,
+)
 
 benchmark = family("contact_hard")
 
@@ -76,24 +85,6 @@ def ball_rolls_to_rest(data: Data) -> Result:
 )
 def ball_held_by_rolling_friction(data: Data) -> Result:
     """A solid ball, r = 0.1 m, μ_r = 5 mm: at tan θ = 0.0499 it stays for 5 s, at tan θ = 0.06 it rolls for 2 s."""
-    angle = math.atan(0.0499)
-    sim = start(slope(ball(0.002, 0.005), angle, 1.0))
-    rest = sim.qpos.copy()
-    held = sim.run(5.0, sample=0.1, progress=False)
-    moved = float(np.max(np.abs(sim.qpos - rest)))
     angle = math.atan(0.06)
-    rolling = start(slope(ball(0.002, 0.005), angle, 1.0))
-    run = rolling.run(2.0, sample=0.02, progress=False)
     a = G * (math.sin(angle) - 0.05 * math.cos(angle)) / WHOLE
-    found = [
-        Check("tan θ = 0.0499: moved in 5 s", moved, 0.0, 1e-12, "m"),
-        Check("tan θ = 0.06: speed at 2 s", float(rolling.qvel[0]), 2 * a, 1e-9, "m/s"),
-        Check("tan θ = 0.06: distance at 2 s", float(rolling.qpos[0]), 2 * a, 1e-9, "m"),
-    ]
-    t = run.time[::10]
-    curves = [
-        Curve("tan θ = 0.06", run.time, run.qpos[:, 0]),
-        Curve("a t²/2", t, a * t * t / 2, "marks"),
-        Curve("tan θ = 0.0499", held.time[:21], held.qpos[:21, 0]),
-    ]
-    return Result(found, Figure("t (s)", "distance (m)", curves))
+    return Result(*held_and_moving(ball(0.002, 0.005), 1.0, (0.0499, 5.0), 0.06, a, 1e-9))
