@@ -11,22 +11,12 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from helpers.plain_python import plain
+from helpers.stand_ins import floats, rotation
 from scipy.optimize import lsq_linear
 
 from saltus.contact.rigid import box, box_axes, box_faces, support_ascent
 
 NONE = (0.0, 0.0, 0.0)
-
-
-def floats(x):
-    return tuple(np.float64(one) for one in np.ravel(x))
-
-
-def rotation(rng):
-    """A random rotation matrix."""
-    q, r = np.linalg.qr(rng.normal(size=(3, 3)))
-    q = q * np.sign(np.diag(r))
-    return q * np.linalg.det(q)
 
 
 def unit(a):

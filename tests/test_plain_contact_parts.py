@@ -12,6 +12,7 @@ import pytest
 from helpers.colliding import ASSETS
 from helpers.plain_python import fields, plain
 from helpers.selves.exact import Area
+from helpers.stand_ins import floats, layout, rotation
 from scipy.optimize import linprog
 from scipy.spatial import ConvexHull, HalfspaceIntersection
 
@@ -28,21 +29,6 @@ from saltus.model.layout import DIGIT_BITS
 from saltus.number.threads.team import RESULT, place_of
 
 NO_FEATURES = SimpleNamespace(features=frozenset())
-
-
-def layout(*features):
-    return SimpleNamespace(features=frozenset(features))
-
-
-def rotation(rng):
-    """A random rotation matrix."""
-    q, r = np.linalg.qr(rng.normal(size=(3, 3)))
-    q = q * np.sign(np.diag(r))
-    return q * np.linalg.det(q)
-
-
-def floats(x):
-    return tuple(np.float64(one) for one in np.ravel(x))
 
 
 def area_of(points, room=0):

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from helpers.plain_python import plain
 from helpers.selves.exact import Area
+from helpers.stand_ins import floats
 
 from saltus.contact.convex import field_contacts, field_surface
 from saltus.contact.convex.field_surface import ALONG_X, ALONG_Y, BORDER, DIAGONAL, FLAT, ON
@@ -114,10 +115,6 @@ class Surface:
 @pytest.fixture(params=range(2))
 def surface(request):
     return Surface(request.param)
-
-
-def floats(x):
-    return tuple(np.float64(one) for one in np.ravel(x))
 
 
 def run(kernel, surface, *given):

@@ -12,6 +12,7 @@ import pytest
 from helpers.colliding import GEOMS, model_of
 from helpers.plain_python import fields, plain
 from helpers.selves.exact import Area
+from helpers.stand_ins import floats
 
 from saltus.contact import barycentric
 from saltus.contact.convex.search import hull, simplex, support
@@ -19,10 +20,6 @@ from saltus.contact.flex import self_collision, tetrahedron, triangle
 from saltus.model.contact.hulls import CELLS
 from saltus.model.enums import BOX, CAPSULE, CYLINDER
 from saltus.model.flex.mujoco_contacts import NEIGHBOURS, NEIGHBOURS_AT_LEAST
-
-
-def floats(x):
-    return tuple(np.float64(one) for one in np.ravel(x))
 
 
 def nearest(points, to):

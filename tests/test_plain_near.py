@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from helpers.plain_python import plain
 from helpers.selves.exact import Area
+from helpers.stand_ins import floats, rotation
 from scipy.optimize import nnls
 
 from saltus.contact import bounding_spheres
@@ -23,18 +24,6 @@ from saltus.contact.flex import broad_phase, narrow_phase, self_collision
 from saltus.model.enums import BOX, CAPSULE, CYLINDER, ELLIPSOID, MESH, PLANE, SPHERE
 
 CLOSE = 1e-9  # relative distance from a bound at which decisions are asked
-
-
-def rotation(rng):
-    """A random rotation matrix."""
-    q, r = np.linalg.qr(rng.normal(size=(3, 3)))
-    q = q * np.sign(np.diag(r))
-    return q * np.linalg.det(q)
-
-
-def floats(x):
-    """A vector as the tuple of numbers that kernels take."""
-    return tuple(np.float64(one) for one in np.ravel(x))
 
 
 def geoms(rng, kinds):

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from helpers.hull_distance import hull_distance
 from helpers.plain_python import plain
+from helpers.stand_ins import floats, layout
 from scipy.spatial import ConvexHull
 
 from saltus.contact import seams
@@ -23,15 +24,6 @@ from saltus.contact.flex import tetrahedron
 from saltus.dynamics.awake.counts import NGRID
 from saltus.model.enums import BOX, HFIELD, MOVED, PLANE, SPHERE, pair_kind
 from saltus.model.event_enums import OPEN
-
-
-def floats(x):
-    return tuple(np.float64(one) for one in np.ravel(x))
-
-
-def layout(*features):
-    return SimpleNamespace(features=frozenset(features))
-
 
 # ---------------------------------------------------------------- segments and tetrahedra
 

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from helpers.plain_python import fields, plain, plain_python
 from helpers.selves.exact import Area
+from helpers.stand_ins import rotation
 
 import saltus
 from saltus.contact.convex import corner_normals, faces
@@ -36,13 +37,6 @@ from saltus.solve.stepping import modes
 def _plain():
     with plain_python():
         yield
-
-
-def rotation(rng):
-    """A random rotation matrix."""
-    q, r = np.linalg.qr(rng.normal(size=(3, 3)))
-    q = q * np.sign(np.diag(r))
-    return q * np.linalg.det(q)
 
 
 # ---------------------------------------------------------------- contact

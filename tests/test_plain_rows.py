@@ -12,6 +12,7 @@ import pytest
 from helpers import plain_worlds
 from helpers.plain_python import fields, plain, plain_python
 from helpers.selves.exact import Area
+from helpers.stand_ins import floats, layout, rotation
 from scipy.interpolate import PPoly
 
 import saltus
@@ -55,21 +56,6 @@ from saltus.model.event_enums import LEFT
 from saltus.number.intrinsics.blocks import AT_ONCE
 
 NAN = np.float64(np.nan)
-
-
-def layout(*features):
-    return SimpleNamespace(features=frozenset(features))
-
-
-def rotation(rng):
-    """A random rotation matrix."""
-    q, r = np.linalg.qr(rng.normal(size=(3, 3)))
-    q = q * np.sign(np.diag(r))
-    return q * np.linalg.det(q)
-
-
-def floats(x):
-    return tuple(np.float64(one) for one in np.ravel(x))
 
 
 # ---------------------------------------------------------------- forces and curvatures

@@ -16,7 +16,13 @@ def blocks_of(m, d):
 
 def hessian_by_differences(sim, m, d, forces):
     """M + Jᵀ W J, with W by central differences of the forces that the entry `forces` finds from row_residual."""
-    residual, wanted = d.row_residual[: d.count[NROW]].copy(), sim.full_M()
+    return sim.full_M() + curvatures(m, d, forces)
+
+
+def curvatures(m, d, forces):
+    """Jᵀ W J, with W by central differences; row_residual and row_force are as before."""
+    rows, wanted = slice(0, d.count[NROW]), np.zeros((m.nv, m.nv))
+    residual, force = d.row_residual[rows].copy(), d.row_force[rows].copy()
     step = 1e-6 * np.maximum(1, np.abs(residual))
     for first, dim, dofs, J in blocks_of(m, d):
         W = np.zeros((dim, dim))
@@ -29,4 +35,5 @@ def hessian_by_differences(sim, m, d, forces):
             d.row_residual[first + k] = residual[first + k]
             W[:, k] = (sides[1] - sides[0]) / (2 * step[first + k])
         wanted[np.ix_(dofs, dofs)] += J.T @ W @ J
+    d.row_force[rows] = force
     return wanted

@@ -10,11 +10,10 @@ from unittest import mock
 import numpy as np
 import pytest
 from helpers.discrete_steps import RIGID, SOFT
-from helpers.hessians import blocks_of
+from helpers.hessians import curvatures
 from helpers.plain_python import fields, plain, plain_python
 
 import saltus
-from saltus.contact.counts import NROW
 from saltus.contact.rows.cost import row_forces
 from saltus.solve.implicit import implicit_operator
 from saltus.solve.implicit.pcg import pcg
@@ -44,27 +43,7 @@ def look(m, d):
     for i in range(m.nv):
         for k in range(m.M_rowadr[i], m.M_rowadr[i] + m.M_rownnz[i]):
             M[i, m.M_colind[k]] = M[m.M_colind[k], i] = d.M[k]
-    FOUND.append((whole, inverse, metric, M, curvatures(m, d), m.nv))
-
-
-def curvatures(m, d):
-    """Jᵀ W J, W by differences of forces; row_force as before."""
-    rows, found = d.count[NROW], np.zeros((m.nv, m.nv))
-    residual, force = np.array(d.row_residual[:rows]), np.array(d.row_force[:rows])
-    step = 1e-6 * np.maximum(1.0, np.abs(residual))
-    for first, dim, dofs, J in blocks_of(m, d):
-        W = np.zeros((dim, dim))
-        for k in range(dim):
-            sides = []
-            for sign in (1, -1):
-                d.row_residual[first + k] = residual[first + k] + sign * step[first + k]
-                plain(row_forces)(m, d)
-                sides.append(np.array(d.row_force[first : first + dim]))
-            d.row_residual[first + k] = residual[first + k]
-            W[:, k] = (sides[1] - sides[0]) / (2 * step[first + k])
-        found[np.ix_(dofs, dofs)] += J.T @ W @ J
-    d.row_force[:rows] = force
-    return found
+    FOUND.append((whole, inverse, metric, M, curvatures(m, d, plain(row_forces)), m.nv))
 
 
 def steps(text, count=2):
