@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from saltus.errors import OptionError
 from saltus.integrate.registry import find_integrator, integrators
 from saltus.lab.making.setup import LabStart, Settings, simulation
-from saltus.simulate.engine.initial_state import missing_in_discrete
 
 if TYPE_CHECKING:
     from saltus.integrate.integrator import Integrator
@@ -27,9 +26,9 @@ def simulations(
     """Create the simulations of a page in their initial state, the scene's own integrator and law first.
 
     chosen: names of integrators; None: a choice by the model's size. laws: names of contact laws; None: those that the
-    integrators support.
+    integrators support. Combinations that nobody has named are left out where the model does not allow them.
 
-    OptionError: there is no such integrator or law, or none of them supports the model.
+    OptionError: there is no such integrator or law, or one that was named does not support the model.
     """
     for law in laws or ():
         if law not in ("soft", "hard"):
@@ -39,13 +38,24 @@ def simulations(
     contacts = bool(setup.model.struct().nconmax)
     laws = sorted(laws or (), key=lambda law: law != settings.contact)
     offered = laws or ([settings.contact] if _is_large(setup) or not contacts else [settings.contact, "soft", "hard"])
-    found = []
+    found: list[Simulation] = []
     for law in dict.fromkeys(offered):
+        named, of_law, refusal = law in (laws or [settings.contact]), [], None
         for integrator in dict.fromkeys([*wanted, *(map(_by_name, HARD) if law == "hard" else ())]):
-            if setup.suited(integrator, law) is integrator:
+            if setup.suited(integrator, law) is not integrator:
+                continue
+            try:
                 sim = simulation(setup, replace(settings, integrator=integrator, contact=law), integrator)
-                setup.reset(sim, setup.key)
-                found.append(sim)
+            except OptionError as error:
+                if named and chosen is not None:
+                    raise
+                refusal = error
+                continue
+            setup.reset(sim, setup.key)
+            of_law.append(sim)
+        if named and refusal is not None and not of_law:
+            raise refusal
+        found += of_law
     if not found:
         raise OptionError(f"none of the integrators {', '.join(i.name for i in wanted)} supports this contact law")
     return found
@@ -55,7 +65,6 @@ def _usual(setup: LabStart) -> list[Integrator]:
     if _is_large(setup):
         return []
     names = WITH_CONTACTS if "constraint" in setup.model.struct().layout.features else tuple(integrators())
-    names = tuple(name for name in names if name != "discrete" or not missing_in_discrete(setup.model))
     return _named([*names, *setup.ghosts])
 
 

@@ -50,3 +50,26 @@ def test_methods_that_lack_a_feature_are_left_out():
         names.append({sim.integrator.name for sim in simulations(session.setup, session.builder.settings, None, None)})
         session.close()
     assert names[0] - names[1] == {"discrete"}
+
+
+CLOTH = """<mujoco><worldbody><geom type="plane" size="1 1 .1"/><flexcomp name="cloth" type="grid" count="3 3 1"
+  spacing=".1 .1 .1" pos="0 0 .5" dim="2" radius=".01" mass="1"><edge equality="true"/></flexcomp></worldbody>
+  </mujoco>"""
+ROD = CLOTH.replace('count="3 3 1"', 'count="4 1 1"').replace('dim="2"', 'dim="1"')
+ROD = ROD.replace("</flexcomp>", '<elasticity young="1e6" poisson="0.3"/></flexcomp>')
+
+
+@pytest.mark.parametrize("text", [CLOTH, ROD], ids=["cloth", "rod that twists"])
+def test_laws_that_a_model_does_not_allow_are_left_out_unless_they_are_named(text):
+    """Deformable bodies have soft contact only; rods that twist no steps of their own length."""
+    session = find_scene(text, {}, []).open(Downloads(), {})
+    session.builder.give_up()
+    given = session.setup, session.builder.settings
+    assert {sim.contact for sim in simulations(*given, None, None)} == {"soft"}
+    with pytest.raises(OptionError, match=r"rods that twist|require the soft law"):
+        simulations(*given, None, ["hard"])
+    if text is ROD:
+        assert "dopri5" not in {sim.integrator.name for sim in simulations(*given, None, None)}
+        with pytest.raises(OptionError, match="dopri5 does not support rods that twist"):
+            simulations(*given, ["dopri5"], None)
+    session.close()
