@@ -149,7 +149,7 @@ def test_steps(method, name):
 
 
 @pytest.mark.parametrize(("method", "close"), [("Euler", 1e-11), ("implicitfast", 1e-11), ("RK4", 1e-5)])
-@pytest.mark.parametrize("size", [10.0, 30.0])
+@pytest.mark.parametrize("size", [10.0, 20.0, 30.0])
 def test_setpoints_of_many_turns_end_as_the_nearest(method, close, size):
     """The representative of a rotation, or of an angle, that is kept at the end of a step."""
     kept = {name: SO3[name] for name in ("integrated", "early")}

@@ -16,7 +16,7 @@ from saltus.errors import SaltusWarning
 from saltus.integrate import passing
 from saltus.integrate.adaptive import relaxation, step_bounds
 from saltus.integrate.adaptive.memory import LOOSE, STEP, TRIES
-from saltus.model.fields.constraint.passing import REST
+from saltus.model.fields.constraint.passing import NEXT, REST
 
 H, RADIUS, HALF = 0.002, 0.05, 0.001
 THIN = f"""<mujoco><option timestep="{H}" gravity="0 0 0"/><worldbody>
@@ -78,6 +78,23 @@ def test_a_bound_of_relative_motions():
         whole = H * totals.sum()
         wanted = whole if whole < passing.SHARE else H * (totals[-1] + totals[-2])
         np.testing.assert_allclose(called(passing.motion_bound, sim, H), wanted, rtol=1e-13)
+
+
+def test_steps_without_checks_are_counted_down():
+    """A pair that moved by less than the bound is not followed again for as many steps, unless the bound rises."""
+    sim = saltus.Simulation(THIN, "euler")
+    count, level = sim.engine.d.views["passing_count"], sim.engine.d.views["passing_level"]
+    sim.qvel[:] = 5.0
+    assert called(passing.may_pass, sim, H)
+    for rest in (3, 2, 1):
+        count[REST], level[NEXT] = rest, sim.time
+        assert not called(passing.may_pass, sim, H)
+        assert count[REST] == rest - 1
+    level[NEXT] = sim.time
+    assert called(passing.may_pass, sim, H)
+    count[REST], level[NEXT] = 3, sim.time
+    sim.qvel[:] *= 2.0
+    assert called(passing.may_pass, sim, H) and count[REST] == 3
 
 
 def test_relative_motions_of_pairs():

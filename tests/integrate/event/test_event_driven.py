@@ -11,9 +11,12 @@ import math
 
 import numpy as np
 import pytest
+from helpers.plain_python import plain
 from numpy.testing import assert_allclose
 
 import saltus
+from saltus.integrate.event import event_driven
+from saltus.solve.status import NOT_CONVERGED, OK, UNSOLVED
 
 pytestmark = pytest.mark.usefixtures("one_hard_layout")
 
@@ -146,3 +149,15 @@ def test_a_step_of_too_many_substeps_is_refused(contact):
     sim.timestep = 0.05
     sim.step(2)
     assert sim.qpos[0] == pytest.approx(0.1, abs=1e-6)
+
+
+@pytest.mark.parametrize("bad", [0.0, 1.0, math.nan])
+@pytest.mark.parametrize("status", [OK, NOT_CONVERGED, UNSOLVED])
+@pytest.mark.parametrize("over", [False, True])
+def test_steps_that_fail(bad, status, over):
+    """A state that is none, or one without solution where time may be stepped; by definition."""
+    test = plain(event_driven.fails)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(test.__globals__, "bad_state", lambda m, d: bad)
+        patch.setitem(test.__globals__, "can_go_over", lambda m, d: over)
+        assert bool(test(None, None, status)) == (bad != 0.0 or (status == NOT_CONVERGED and over))

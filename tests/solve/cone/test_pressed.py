@@ -7,10 +7,11 @@ the solver's, 1e-10; closed forms are met to rounding.
 import numpy as np
 import pytest
 from helpers.cones import cone_problem, violation
-from helpers.plain_python import plain_python
+from helpers.plain_python import fields, plain, plain_python
 
 from saltus.model.fields.constraint.cone import COULOMB, PRESSED, UNILATERAL
 from saltus.number.kernels import Entry
+from saltus.solve.cone import newton, residual
 from saltus.solve.cone.problem import solve_cones
 
 SOLVE = Entry("solve_cones", "tolerance", "return solve_cones(p, tolerance)", short=("p",), solve_cones=solve_cones)
@@ -95,3 +96,29 @@ def test_torsion_of_a_ball_is_in_the_island_of_its_contact():
     q = np.array([-1.0, 0, 0, 5, 0, 0, -2.0, 0, 0, 5, 0, 0])
     r, _ = solved(W, q, [0.5, 0.01, 0.0] * 2, *(list(part) * 2 for part in CONTACT))
     np.testing.assert_allclose(r, [1, 0, 0, -0.01, 0, 0, 2, 0, 0, -0.02, 0, 0], atol=1e-14)
+
+
+@pytest.mark.parametrize("normal", [0.05, 0.6, 3.0])
+@pytest.mark.parametrize("size", [1e-3, 1.0])
+def test_derivatives_are_those_of_values(normal, size):
+    """Differences of Alart and Curnier's values, of contacts that hold, slip and turn under small forces, too."""
+    rng, rows = np.random.default_rng(int(100 * normal)), 6
+    J = rng.normal(size=(rows, 8))
+    A, z = J @ J.T / 8, size * rng.normal(size=rows)
+    p = cone_problem(A, np.zeros(rows), [0.5, 0.3, 0.4], *CONTACT[:2], parents=CONTACT[2])
+    view, z[0], p.hard_bound[1:3] = fields(p), normal, (0.3, 0.4)
+    p.hard_A[:], p.hard_b[:], p.hard_z[:] = A.ravel(), 0.1 * size * rng.normal(size=rows) - A @ z, z
+    plain(newton.parameters)(view)
+    plain(residual.velocity)(view)
+
+    def value(change):
+        p.hard_z[:] = z + change
+        plain(residual.velocity)(view)
+        plain(newton.alart_curnier)(view, 0.0)
+        return p.hard_F.copy()
+
+    h = 1e-7 * size
+    wanted = np.transpose([(value(h * e) - value(-h * e)) / (2 * h) for e in np.eye(rows)])
+    value(0.0)
+    plain(newton.jacobian)(view)
+    np.testing.assert_allclose(np.reshape(p.hard_J, (rows, rows)), wanted, rtol=0, atol=1e-5)

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from helpers.plain_python import plain
 
+from saltus.contact.rows.blocks import CONE, FRICTION, UNILATERAL
 from saltus.model.event_enums import OPEN, SLIP, STICK
 from saltus.solve.event import event_resolution
 
@@ -40,3 +41,25 @@ def test_contacts_within_the_tolerance_of_the_gap_are_closed(known, monkeypatch)
             wanted[i] = OPEN
     np.testing.assert_array_equal(d.mode, wanted)
     np.testing.assert_array_equal(d.mode_before, before)
+
+
+@pytest.mark.parametrize("dim", [3, 4, 6])
+def test_normal_force_brings_friction_with_any_part_that_slips(dim):
+    # two contact points, a limit with two sides and dry friction; then the spin and the rolling of the points
+    m = SimpleNamespace(nslot=2, nlimit=1, nfriction=1)
+    parts = [1, 6, 8][: {3: 1, 4: 2, 6: 3}[dim]]  # items of sliding, spin and rolling of the second point
+    for slipping in itertools.product((False, True), repeat=3):
+        mode = np.full(9, float(STICK))
+        mode[[1, 6, 8]] = np.where(slipping, SLIP, STICK)
+        d = SimpleNamespace(block_item=[1], block_dim=[dim], block_kind=[CONE], mode=mode)
+        wanted = any(slips for item, slips in zip((1, 6, 8), slipping, strict=True) if item in parts)
+        assert bool(plain(event_resolution.brings_friction)(m, d, 0)) == wanted
+
+
+@pytest.mark.parametrize(("kind", "item", "wanted"), [(FRICTION, 4, True), (UNILATERAL, 2, False)])
+def test_only_parts_of_a_contact_turn(kind, item, wanted):
+    m = SimpleNamespace(nslot=2, nlimit=1, nfriction=1)
+    mode = np.full(9, float(SLIP))
+    mode[2] = STICK
+    d = SimpleNamespace(block_item=[item], block_dim=[6], block_kind=[kind], mode=mode)
+    assert bool(plain(event_resolution.brings_friction)(m, d, 0)) == wanted

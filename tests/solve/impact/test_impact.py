@@ -12,12 +12,15 @@ pool with π, Regular and Chaotic Dynamics 8 (2003)), and keeps its energy. Tole
 """
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from helpers.plain_python import plain
 from numpy.testing import assert_allclose
 
 import saltus
+from saltus.solve.impact import impact
 
 pytestmark = pytest.mark.usefixtures("one_hard_layout")
 
@@ -110,3 +113,15 @@ def test_impacts_in_a_row_that_are_cut_off_are_warned_of(kind):
     moving.qvel = np.broadcast_to((0.17, -10.59, -0.08, -0.35), moving.qvel.shape)
     with pytest.warns(saltus.SaltusWarning, match="limit on impacts in a row"):
         moving.step(1)
+
+
+def test_accumulation_points_are_logged_in_order_of_time():
+    """The earliest that has been reached, of any item, the first one among them; by definition."""
+    rng = np.random.default_rng(0)
+    m = SimpleNamespace(nslot=3, nlimit=2)
+    for _ in range(60):
+        times = rng.choice([0.0, 0.2, 0.4, 0.7, 1.0, 1.3], 7)
+        reached = np.where((times > 0.0) & (times <= 1.0), times, np.inf)
+        wanted = int(reached.argmin()) if np.isfinite(reached).any() else -1
+        d = SimpleNamespace(impact_limit=np.transpose([times, 0.0 * times]))
+        assert plain(impact.next_limit)(m, d, 1.0) == wanted

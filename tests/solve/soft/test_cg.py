@@ -67,6 +67,22 @@ def test_as_many_iterations_as_mujoco(case):
     assert np.mean(ours) == pytest.approx(np.mean(theirs), rel=0.15)
 
 
+def test_no_iteration_where_the_start_is_the_solution():
+    """Iterations are counted from zero, anew in each solve: none from the minimum, as many from elsewhere again."""
+    ball = '<mujoco><option solver="CG"/><worldbody><geom type="plane" size="1 1 1"/><body pos="0 0 .0999"><freejoint/>'
+    sim = saltus.Simulation(ball + '<geom size=".1" mass="1"/></body></worldbody></mujoco>')
+    counts, start = [], sim.snapshot()
+    for _ in range(3):
+        sim.restore(start)
+        sim.qvel[0] = 0.3
+        sim.forward()
+        counts.append(sim.data.solver_niter)
+        sim.data.qacc_warmstart[:] = sim.data.qacc
+        sim.forward()
+        assert sim.data.solver_niter == 0
+    assert counts[0] > 0 and counts == counts[:1] * 3
+
+
 def test_what_has_not_converged_is_said():
     """With two iterations the solver does not get there, which is counted and warned of; with many it does."""
     qpos = [d.qpos.copy() for d in states(compiled(heap(), "CG"), 4)][-1]
