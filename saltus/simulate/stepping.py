@@ -27,11 +27,10 @@ def take_steps(engine: Engine, n: int, h: float) -> bool:
     """
     refuse_in_control(engine, "step")
     if engine.unattended:
-        engine.note_forces()
-        before = engine.state.copy()
-        taken, status = engine.advance(n, h)
+        before = engine.state.tobytes()  # costs half as much as a copy
+        taken, status = engine.advance_unattended(n, h)
         if status:
-            divergence.handle(engine, before, taken, status)
+            divergence.handle(engine, np.frombuffer(before), taken, status)
         return False
     _check_start(engine)
     engine.prepare(n * h)

@@ -51,6 +51,7 @@ from saltus.simulate.setup import Setup
 from saltus.solve.status import DIVERGED, EVENTS_FULL
 
 _HAS_XFRC = DATA.slot["has_xfrc"]
+Loop = Callable[..., tuple[int, int]]  # of the number of steps, their length, and the integrator's parameters
 
 
 class Engine:
@@ -123,6 +124,7 @@ class Engine:
         sizes = stepped.data_sizes(self.m.sizes, **room_of(self.model, control))
         self.d = Struct(DATA, room(sizes, self.threads) if self.threads > 1 else sizes)
         self.d.fill("timestep", self.timestep)
+        self._timestep_place = self.d.span("timestep", "timestep").start
         attach(self.model, self.d)
         if "sensor_delay" in self.m.layout.features:
             attach_sense(self.model, self.d)  # steps of this model read sensors
@@ -171,6 +173,7 @@ class Engine:
         if control is not None:
             parameters = control.parameters(self.model)
             self.control_prm[: len(parameters)] = parameters
+        self._bound_loop: Loop | None = None  # made with the first step, since compiling takes a while
         self.computed = None
         self.memo.clear()
         self.guidance.m = self.m
@@ -274,11 +277,28 @@ class Engine:
             self.passed += self.passed_reader.read(h)
         return taken
 
+    def advance_unattended(self, n: int, h: float) -> tuple[int, int]:
+        """`note_forces` and `advance` of an engine that is `unattended`, at less cost."""
+        self._note_cartesian_forces()
+        if self.other_loop is not None:
+            return self.advance(n, h)
+        self.computed = None
+        self.d.real[self._timestep_place] = h
+        taken = (self._bound_loop or self._bind_loop())(n, h, *self.integrator.parameters)
+        if self.passed_reader is not None:
+            self.passed += self.passed_reader.read(h)
+        return taken
+
+    def _bind_loop(self) -> Loop:
+        """Bind the loop to the structs, which `set_control` makes anew."""
+        self._bound_loop = self.loop.bound(self.step_m, self.d)
+        return self._bound_loop
+
     def stepping(self, h: float) -> Callable[[], int]:
         """A function that takes a step of h seconds and returns a status, at less cost a step than `advance`."""
         if self.other_loop is not None or self.event_reader is not None or self.sleeps or self.team or CHECKED:
             return lambda: self.advance(1, h)[1]
-        step, numbers = self.loop.bound(self.step_m, self.d), (1, h, *self.integrator.parameters)
+        step, numbers = self._bound_loop or self._bind_loop(), (1, h, *self.integrator.parameters)
         if not self.integrator.adaptive:
             self.d.views["timestep"][...] = h
 
@@ -371,6 +391,9 @@ class Engine:
         """Tell kernels whether there are any Cartesian forces; check the switches of equalities."""
         if self.model.neq:
             self._switches = check_switches(self.model, self.m, self.d.views["eq_active"], self._switches)
+        self._note_cartesian_forces()
+
+    def _note_cartesian_forces(self) -> None:
         self.d.ints[_HAS_XFRC] = self.xfrc_applied.tobytes() != self._no_forces
 
     def modes_are_known(self) -> bool:
