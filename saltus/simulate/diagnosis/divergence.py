@@ -163,7 +163,8 @@ def given_fault(engine: Engine) -> tuple[int | None, str] | None:
     A number of the state or an input, an infinite control, or a position where the inertia matrix is singular; None if
     it is none of these, so that a smaller step may help.
     """
-    given = first_bad(_given(engine))
+    # solvers start from the accelerations, which users may set, too
+    given = first_bad(_given(engine) | {"qacc_warmstart": engine.d.views["qacc_warmstart"]})
     if given is not None:
         name, k = given
         what = f"the state or an input was not finite: {label(engine.model, name, k)}"

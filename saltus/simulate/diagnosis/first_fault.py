@@ -16,7 +16,7 @@ from saltus.simulate.laws.control import OF_JOINTS
 
 def dof_of(model: Model, name: str, k: int, values: NDArray[np.floating]) -> int | None:
     """The degree of freedom that entry k of a field with these values acts on, if there is exactly one."""
-    if name in ("qvel", "qfrc_applied"):
+    if name in ("qvel", "qfrc_applied", "qacc_warmstart"):
         return k
     if name == "qpos":
         j = int(np.searchsorted(model.jnt_qposadr, k, "right")) - 1

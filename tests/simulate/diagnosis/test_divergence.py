@@ -152,3 +152,18 @@ def test_a_limit_of_ten_attempts_is_an_error_and_leaves_the_state():
     command = [sys.executable, "-c", TEN, weightless]
     answer = subprocess.run(command, capture_output=True, text=True, timeout=600)
     assert answer.stdout.split() == ["ok"] * 3, answer.stderr
+
+
+def test_a_start_of_the_solver_that_is_no_number_is_named():
+    """It ends a step where constraints act, which would blame the velocity otherwise; in the air it is not read."""
+    sim = saltus.Simulation(
+        '<mujoco><worldbody><geom type="plane" size="1 1 1"/><body pos="0 0 .0999"><freejoint/><geom size=".1"/></body>'
+        "</worldbody></mujoco>"
+    )
+    sim.step(2)
+    sim.data.qacc_warmstart[2] = np.nan
+    before = sim.qpos.copy()
+    with pytest.raises(saltus.DivergenceError, match=r"qacc_warmstart\[2\]") as caught:
+        sim.step()
+    assert caught.value.dof_index == 2
+    assert_array_equal(sim.qpos, before)
