@@ -155,7 +155,7 @@ def test_bodies_that_crumple(name):
     assert count > 0 or name == "rope"
 
 
-ROWS = {name: flex_rows.MODELS[name] for name in ("rod and box", "pinned to a body that turns", "solid")}
+ROWS = {name: flex_rows.MODELS[name] for name in ("ball", "rod and box", "pinned to a body that turns", "solid")}
 ROWS |= {name: flex_nodes.MODELS[name] for name in ("cells that elements straddle", "on the floor")}
 CONES = [(name, ("pyramidal", "elliptic")[k % 2]) for k, name in enumerate(ROWS)]
 

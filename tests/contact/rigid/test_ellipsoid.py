@@ -31,8 +31,10 @@ from helpers.contacts import (
     same_bits,
 )
 from helpers.plain_or_slow import plain_or_slow_kinds, some
+from helpers.plain_python import plain
 
 import saltus
+from saltus.contact.rigid import ellipsoid
 
 SIZE = np.array([0.4, 0.3, 0.2])
 ELLIPSOID = 'type="ellipsoid" size=".4 .3 .2"'
@@ -282,3 +284,20 @@ def test_no_function_of_mujoco_is_needed():
     features = model().struct().layout.features
     assert "ellipsoid" in features
     assert "foreign" not in features
+
+
+def test_searches_start_on_both_sides_of_every_axis():
+    """The first towards the other centre, then each axis of both bodies to and away from it, then mixtures of two."""
+    rng = np.random.default_rng(4)
+    turned = np.linalg.qr(rng.normal(size=(3, 3)))[0]
+    centre = rng.normal(size=3)
+    begin = plain(ellipsoid.start)
+    found = np.array([begin((tuple(centre),), tuple(turned.ravel()), k) for k in range(ellipsoid.TURNED)])
+    np.testing.assert_allclose(found[0], centre / np.linalg.norm(centre), rtol=1e-14)
+    axes = np.vstack([turned.T, np.eye(3)])
+    towards = axes * np.sign(axes @ centre)[:, None]
+    np.testing.assert_allclose(found[1 : ellipsoid.AXES], towards, atol=1e-15)
+    np.testing.assert_allclose(found[ellipsoid.AXES : ellipsoid.AWAY], -towards, atol=1e-15)
+    for one in found[ellipsoid.AWAY :]:
+        assert abs(one).min() < 1e-15 and one @ centre > 0.0
+    assert len(np.unique(found.round(12), axis=0)) == ellipsoid.TURNED

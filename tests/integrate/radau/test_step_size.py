@@ -18,10 +18,10 @@ from saltus.integrate.radau.newton import FAILED, MOST
 H = 0.01
 
 
-def after(iterations, error, good, slopes=1.0):
-    """Memory after a first trial step."""
+def after(iterations, error, good, slopes=1.0, refused=0.0):
+    """Memory after a first trial step; `refused`: 1 after others that were rejected."""
     d = SimpleNamespace(time=np.float64(1.0), memory=np.zeros(PLACES))
-    d.memory[[ITERATIONS, STEP, SLOPES]] = iterations, H, slopes
+    d.memory[[ITERATIONS, STEP, SLOPES, REFUSED]] = iterations, H, slopes, refused
     live = np.bool_(True)
     plain(step_size.control_step_size)(None, d, np.float64(H), np.float64(error), live, np.bool_(good))
     return d.memory
@@ -50,3 +50,8 @@ def test_an_accepted_step_is_remembered(iterations):
     assert (memory[TAKEN], memory[REJECTED], memory[REFUSED]) == (1, 0, 0)
     assert memory[LENGTH_BEFORE] == H
     assert memory[ERROR_BEFORE] == pytest.approx(1 / 81)
+
+
+@pytest.mark.parametrize(("error", "factor"), [(1 / 81, 1.0), (1.0, step_size.SAFETY)])
+def test_steps_do_not_grow_after_a_rejection(error, factor):
+    assert after(1, error, True, refused=1.0)[STEP] == pytest.approx(H * factor, rel=1e-12)

@@ -11,7 +11,7 @@ from helpers.plain_python import fields, plain, plain_python
 
 from saltus.model.fields.constraint.cone import COULOMB, PRESSED, UNILATERAL
 from saltus.number.kernels import Entry
-from saltus.solve.cone import newton, residual
+from saltus.solve.cone import newton, pressed, residual
 from saltus.solve.cone.problem import solve_cones
 
 SOLVE = Entry("solve_cones", "tolerance", "return solve_cones(p, tolerance)", short=("p",), solve_cones=solve_cones)
@@ -122,3 +122,25 @@ def test_derivatives_are_those_of_values(normal, size):
     value(0.0)
     plain(newton.jacobian)(view)
     np.testing.assert_allclose(np.reshape(p.hard_J, (rows, rows)), wanted, rtol=0, atol=1e-5)
+
+
+@pytest.mark.parametrize("normal", [-1.0, 0.0, 2.0])
+@pytest.mark.parametrize("block", [1, 2])
+def test_a_projected_step(block, normal):
+    """z - (A z + b)/Σ A_ii projected on |z| ≤ μ z_N, with all other forces held."""
+    rng = np.random.default_rng(7)
+    J, z, b = rng.normal(size=(6, 9)), rng.normal(size=6), rng.normal(size=6)
+    A, z[0], bound = J @ J.T, normal, 0.2
+    p = cone_problem(A, np.zeros(6), [0.5, 0.3, 0.4], *CONTACT[:2], parents=CONTACT[2])
+    p.hard_A[:], p.hard_b[:], p.hard_z[:], p.hard_bound[block] = A.ravel(), b, z, bound
+    rows = {1: [3], 2: [4, 5]}[block]
+    plain(pressed.pressed_sweep)(fields(p), block, rows[0])
+    wanted = z.copy()
+    stepped = z[rows] - (A @ z + b)[rows] / A[rows, rows].sum()
+    length, radius = np.linalg.norm(stepped), bound * max(normal, 0.0)
+    wanted[rows] = stepped if length <= radius else radius / length * stepped
+    np.testing.assert_allclose(p.hard_z, wanted, rtol=1e-13, atol=1e-15)
+    # rows that nothing moves keep their forces
+    p.hard_A[:], p.hard_z[:] = 0.0, z
+    plain(pressed.pressed_sweep)(fields(p), block, rows[0])
+    np.testing.assert_array_equal(p.hard_z, z)
