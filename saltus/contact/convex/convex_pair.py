@@ -16,6 +16,8 @@ from saltus.contact.convex.last_gap import keep_gap, not_known_apart
 from saltus.contact.convex.plane_mesh import plane_mesh
 from saltus.contact.convex.search.pair_area import (
     GAP,
+    GEOM1,
+    GEOM2,
     HULL1,
     HULL2,
     KIND1,
@@ -198,6 +200,8 @@ def write_shapes(m, p, g1, g2):
     put_int(p, KIND2, m.geom_type[g2])
     put_int(p, HULL1, m.geom_hull[g1])
     put_int(p, HULL2, m.geom_hull[g2])
+    put_int(p, GEOM1, g1)
+    put_int(p, GEOM2, g2)
 
 
 @kernel
