@@ -6,9 +6,8 @@ faces and edges that meet, or only one if the flag `multiccd` is off.
 
 from saltus.contact.convex.contact_record import write_contact
 from saltus.contact.convex.face_contacts import contacts_on_face, face_contacts
+from saltus.contact.convex.met_face import BEYOND, UNKNOWN, met_face
 from saltus.contact.convex.refined_normal import refine
-from saltus.contact.convex.met_face import APART as KNOWN_APART
-from saltus.contact.convex.met_face import UNKNOWN, met_face
 from saltus.contact.convex.search.distance import APART, OVERLAP, distance
 from saltus.contact.convex.search.pair_area import DIST, KIND1, KIND2, NORMAL, POINT, SIZE1, SIZE2
 from saltus.contact.convex.search.penetration import VERTEX_AREA, penetration
@@ -31,7 +30,7 @@ def contacts(m, p, reach, found):
     # located contacts have normals of their own
     if faces and not has(m, "event"):
         known = met_face(m, p, v, reach)
-        if known == KNOWN_APART:
+        if known == BEYOND:
             return 0, True
         if known != UNKNOWN:
             several = contacts_on_face(m, p, v, known % 2, known // 2, reach, found)

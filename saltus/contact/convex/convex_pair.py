@@ -11,7 +11,7 @@ from saltus.contact.convex.bounding_boxes import boxes_near, near_and_gap
 from saltus.contact.convex.contact_record import CONTACT_NUMBERS, MOST_CONTACTS, contact_at
 from saltus.contact.convex.contacts import contacts
 from saltus.contact.convex.field_contacts import field_contacts
-from saltus.contact.convex.last_axis import ROOM, remember, slot_of, still_apart
+from saltus.contact.convex.last_axis import ROOM, forget, remember, slot_of, still_apart
 from saltus.contact.convex.last_gap import keep_gap, not_known_apart
 from saltus.contact.convex.plane_mesh import plane_mesh
 from saltus.contact.convex.search.pair_area import (
@@ -157,6 +157,8 @@ def contacts_of_lane(m, d, p, k, reach, radius, found):
     if apart:
         remember(d, p, k)
         put(p, GAP, get(p, GAP) - (rounding + ROOM * (radius + rounding)))
+    elif count > 0:
+        forget(d, k)
     return count
 
 

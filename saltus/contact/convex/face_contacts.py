@@ -174,9 +174,9 @@ def clipped(m, p, side, own, corner, end, face, reach, found):
     base, polygon = stack_area(3 * MOST_CORNERS), stack_area(POLYGON_AREA)
     spare = stack_area(POLYGON_AREA)
     normal = normal_of(m, p, 1 - side, face)
-    if own >= 0 and not has(m, "event") and kind_of(p, 1 - side) == CYLINDER:
-        if quarters_within(m, p, side, own, face, reach, base, polygon):
-            return write_clipped(m, p, side, own, -1, -1, face, base, 4, polygon, (0, 1, 2, 3), 4, found)
+    on_end = own >= 0 and not has(m, "event") and kind_of(p, 1 - side) == CYLINDER
+    if on_end and quarters_within(m, p, side, own, face, reach, base, polygon):
+        return write_clipped(m, p, side, own, -1, -1, face, base, 4, polygon, (0, 1, 2, 3), 4, found)
     corners = write_corners(m, p, 1 - side, face, base, normal_of(m, p, side, own) if own >= 0 else normal)
     # the line along a cylinder's side that is nearest to the face, without rounding of the search
     if has(m, "event") and own < 0:

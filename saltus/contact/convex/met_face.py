@@ -1,9 +1,9 @@
 """Contacts of a corner with a flat face, which are known without a search.
 
-Let b be the point of B that reaches farthest into A, or comes nearest to it, along the outward normal of a face of A. The
-face is h deep beneath b. If b is farther than h from all other parts of A's surface, then A - B, which holds A - b, is
-farther than h from the origin in every other direction, and in this one just as far: this is the least depth. Outside of
-A, b is nearest to the face that it lies above. Everything here depends on the pose alone.
+Let b be the point of B that reaches farthest into A, or comes nearest to it, against the outward normal of a face of A,
+and h its depth below that face. If b is farther than h from all other parts of A's surface, the normal is the direction
+of the least depth, h: A - B contains A - b, which is wider in all other directions. Outside of A, b is nearest to the
+face that it lies above. Everything here depends on the pose alone.
 """
 
 import math
@@ -30,7 +30,7 @@ from saltus.number.intrinsics.memory import get3, get9, get_int, put, put3, put_
 from saltus.number.kernels import kernel
 from saltus.spatial.vectors import add3, matrix_times_vector, scale3, sub3, transpose_times_vector
 
-UNKNOWN, APART = -1, -2
+UNKNOWN, BEYOND = -1, -2
 FEW = 64  # most faces of a hull that are looked at one by one
 ROOM = 1e-9  # margin for rounding, relative to the size of the face's geom
 
@@ -40,7 +40,7 @@ def met_face(m, p, v, reach):
     """The face of pair p that a corner is known to meet within `reach` (m): twice its number, plus `FIRST` or `SECOND`.
 
     The normal is then written, and the numbers of the three vertices of A - B, at address v, that a search would find.
-    `APART` if the geoms are farther apart than `reach`: a separating direction and the distance (m) along it are then
+    `BEYOND` if the geoms are farther apart than `reach`: a separating direction and the distance (m) along it are then
     written. `UNKNOWN` if only a search can tell.
     """
     kind1, kind2 = kind_of(p, FIRST), kind_of(p, SECOND)
@@ -76,7 +76,7 @@ def corner_meets(m, p, v, side, reach):
             return UNKNOWN  # corners of a polygon lie in its plane only to the tolerance at which triangles were merged
         put3(p, AXIS, scale3(-1.0, towards_second))
         put(p, GAP, -depth)
-        return APART
+        return BEYOND
     if not room > max(depth, 0.0) + ROOM * scale:
         return UNKNOWN
     put3(p, NORMAL, towards_second)
