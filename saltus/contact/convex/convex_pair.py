@@ -1,7 +1,7 @@
 """Contacts of two convex shapes, lane by lane: meshes, cylinders, boxes, ellipsoids, capsules, spheres, and planes.
 
-The search for a contact is a loop whose length depends on the poses, so that lanes take turns in it, and in what needs no
-search (see `saltus.contact.convex.met_face`). It always runs in double precision.
+The search for a contact is a loop whose length depends on the poses, so that lanes take turns in it, and in contacts
+that need none (see `saltus.contact.convex.met_face`). It always runs in double precision.
 """
 
 from saltus.contact.bounding_spheres import may_touch
