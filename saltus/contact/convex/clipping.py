@@ -6,11 +6,12 @@ Polygons are lists of corners (m), three numbers each; corners of faces are cloc
 from saltus.model.contact.hulls import MOST_CORNERS
 from saltus.number.intrinsics.memory import get, get3, put, put3, stack_area
 from saltus.number.kernels import kernel
-from saltus.spatial.vectors import add_scaled3, cross, dot3, scale3, sub3
+from saltus.spatial.vectors import add3, add_scaled3, cross, dot3, scale3, sub3
 
 ROOM = 2 * MOST_CORNERS  # most corners of a clipped polygon: each edge may add one
 POLYGON_AREA = 3 * ROOM
 ON_EDGE = 1e-15  # m
+SLACK = 1e-9  # relative
 
 
 @kernel
@@ -22,12 +23,18 @@ def clip(face, corners, normal, reach, polygon, n, spare):
     """
     heights = stack_area(ROOM)
     source, target, first = polygon, spare, 0  # the first corner is number `first` in memory
+    # edges that are farther than its radius from the polygon's middle cut off nothing
+    middle, radius = middle_and_radius(polygon, n)
     for i in range(corners):
         a = get3(face, 3 * i)
         b = get3(face, 3 * (i + 1) if i + 1 < corners else 0)
         inward = cross(sub3(b, a), normal)
         inward = scale3(1.0 / dot3(inward, inward) ** 0.5, inward)
-        least, most = write_heights(source, n, a, inward, heights)
+        height = dot3(sub3(middle, a), inward)
+        if height > radius:
+            least, most = height - radius, height + radius
+        else:
+            least, most = write_heights(source, n, a, inward, heights)
         if most <= -ON_EDGE:
             return 0, polygon
         if least > -ON_EDGE:
@@ -42,6 +49,19 @@ def clip(face, corners, normal, reach, polygon, n, spare):
             put3(target, 3 * kept, x)
             kept += 1
     return kept, target
+
+
+@kernel
+def middle_and_radius(polygon, n):
+    """Mean of a polygon's corners, and a distance (m) from there beyond which no corner lies, nor would by rounding."""
+    middle, most = get3(polygon, 0), 0.0
+    for k in range(1, n):
+        middle = add3(middle, get3(polygon, 3 * k))
+    middle = scale3(1.0 / n, middle)
+    for k in range(n):
+        x = sub3(get3(polygon, 3 * k), middle)
+        most = max(most, dot3(x, x))
+    return middle, (1.0 + SLACK) * most**0.5
 
 
 @kernel

@@ -5,7 +5,8 @@ faces and edges that meet, or only one if the flag `multiccd` is off.
 """
 
 from saltus.contact.convex.contact_record import write_contact
-from saltus.contact.convex.face_contacts import face_contacts
+from saltus.contact.convex.face_contacts import contacts_on_face, face_contacts
+from saltus.contact.convex.met_face import BEYOND, UNKNOWN, met_face
 from saltus.contact.convex.refined_normal import refine
 from saltus.contact.convex.search.distance import APART, OVERLAP, distance
 from saltus.contact.convex.search.pair_area import DIST, KIND1, KIND2, NORMAL, POINT, SIZE1, SIZE2
@@ -25,10 +26,20 @@ def contacts(m, p, reach, found):
     Returns their number, and whether a separating direction was found along which the shapes are farther apart.
     """
     v = stack_area(VERTEX_AREA)
+    faces = m.opt_multiccd and not is_round(get_int(p, KIND1)) and not is_round(get_int(p, KIND2))
+    # located contacts have normals of their own
+    if faces and not has(m, "event"):
+        known = met_face(m, p, v, reach)
+        if known == BEYOND:
+            return 0, True
+        if known != UNKNOWN:
+            several = contacts_on_face(m, p, v, known % 2, known // 2, reach, found)
+            if several > 0:
+                return several, False
     n, apart = nearest_points(m, p, v, reach)
     if n == 0:
         return 0, apart
-    if m.opt_multiccd and not is_round(get_int(p, KIND1)) and not is_round(get_int(p, KIND2)):
+    if faces:
         several = face_contacts(m, p, v, n, reach, found)
         if several > 0:
             return several, False

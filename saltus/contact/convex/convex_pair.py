@@ -1,7 +1,7 @@
 """Contacts of two convex shapes, lane by lane: meshes, cylinders, boxes, ellipsoids, capsules, spheres, and planes.
 
-The search for a contact is a loop whose length depends on the poses, so that lanes take turns in it. It always runs in
-double precision.
+The search for a contact is a loop whose length depends on the poses, so that lanes take turns in it, and in contacts
+that need none (see `saltus.contact.convex.met_face`). It always runs in double precision.
 """
 
 from saltus.contact.bounding_spheres import may_touch
@@ -11,11 +11,13 @@ from saltus.contact.convex.bounding_boxes import boxes_near, near_and_gap
 from saltus.contact.convex.contact_record import CONTACT_NUMBERS, MOST_CONTACTS, contact_at
 from saltus.contact.convex.contacts import contacts
 from saltus.contact.convex.field_contacts import field_contacts
-from saltus.contact.convex.last_axis import ROOM, remember, slot_of, still_apart
+from saltus.contact.convex.last_axis import ROOM, forget, remember, slot_of, still_apart
 from saltus.contact.convex.last_gap import keep_gap, not_known_apart
 from saltus.contact.convex.plane_mesh import plane_mesh
 from saltus.contact.convex.search.pair_area import (
     GAP,
+    GEOM1,
+    GEOM2,
     HULL1,
     HULL2,
     KIND1,
@@ -155,6 +157,8 @@ def contacts_of_lane(m, d, p, k, reach, radius, found):
     if apart:
         remember(d, p, k)
         put(p, GAP, get(p, GAP) - (rounding + ROOM * (radius + rounding)))
+    elif count > 0:
+        forget(d, k)
     return count
 
 
@@ -198,6 +202,8 @@ def write_shapes(m, p, g1, g2):
     put_int(p, KIND2, m.geom_type[g2])
     put_int(p, HULL1, m.geom_hull[g1])
     put_int(p, HULL2, m.geom_hull[g2])
+    put_int(p, GEOM1, g1)
+    put_int(p, GEOM2, g2)
 
 
 @kernel

@@ -5,6 +5,8 @@ degrees. Of several faces the most parallel ones are taken, of more than four co
 The normal is then a face's, and each contact has its own distance.
 """
 
+import math
+
 from saltus.contact.convex.clipping import POLYGON_AREA, clip, ends_of, widest_four
 from saltus.contact.convex.contact_record import contact_at, write_contact
 from saltus.contact.convex.corner_normals import corner_normal
@@ -20,6 +22,7 @@ from saltus.contact.convex.faces import (
     normal_of,
     other_end,
     place_of,
+    placed,
     size_of,
     write_corners,
 )
@@ -30,12 +33,12 @@ from saltus.model.enums import CYLINDER
 from saltus.number.conditions import has
 from saltus.number.intrinsics.memory import get3, get_int, put3, stack_area
 from saltus.number.kernels import kernel
-from saltus.spatial.vectors import add_scaled3, dot3, scale3, sub3
+from saltus.spatial.vectors import add_scaled3, cross, dot3, scale3, sub3
 
 # relative difference of areas below which rounding would choose, differently in each step, the contact corners of a
 # cylinder's end
 ALIKE = 1e-9
-TIE = 1e-12  # difference of cosines below which faces are parallel
+TIE = 1e-12  # difference of cosines below which faces are parallel, and of heights, relative to a radius
 MET = 0.98  # cosine of the angle between the normals of a contact and of a touched face
 FLAT = 1e-6  # rad: at smaller angles no corner is the deepest
 
@@ -49,9 +52,7 @@ def face_contacts(m, p, v, n, reach, found):
     one, two = corners_of(p, v, n, FIRST, ID1), corners_of(p, v, n, SECOND, ID2)
     face1, face2 = parallel_faces(m, p, one, two)
     if face1 >= 0 and is_met(m, p, FIRST, face1):
-        if has(m, "event", "stepping") and lies_on_second(m, p, face1, face2):
-            return clipped(m, p, FIRST, face1, -1, -1, face2, reach, found)
-        return clipped(m, p, SECOND, face2, -1, -1, face1, reach, found)
+        return contacts_of_faces(m, p, face1, face2, reach, found)
     # first an edge of the geom with fewer contact corners
     dim1, dim2 = different(one), different(two)
     side = FIRST if dim1 <= dim2 else SECOND
@@ -63,6 +64,32 @@ def face_contacts(m, p, v, n, reach, found):
                 return clipped(m, p, side, -1, corner, end, face, reach, found)
         side = 1 - side
     return 0
+
+
+@kernel
+def contacts_on_face(m, p, v, side, face, reach, found):
+    """`face_contacts` where a corner of one geom is nearest to the inside of a given face of the other geom, `side`."""
+    corner, normal = get_int(v, ID2 if side == FIRST else ID1), normal_of(m, p, side, face)
+    own, least = -1, -FACE
+    corners = corners_of_cylinder(p, 1 - side) if kind_of(p, 1 - side) == CYLINDER else (corner, corner, corner)
+    other, k = next_face(m, p, 1 - side, corners, 0)
+    while other >= 0:
+        cosine = dot3(normal, normal_of(m, p, 1 - side, other))
+        if cosine < least:
+            own, least = other, cosine
+        other, k = next_face(m, p, 1 - side, corners, k)
+    face1, face2 = (face, own) if side == FIRST else (own, face)
+    if own < 0 or not is_met(m, p, FIRST, face1):
+        return face_contacts(m, p, v, 3, reach, found)
+    return contacts_of_faces(m, p, face1, face2, reach, found)
+
+
+@kernel
+def contacts_of_faces(m, p, face1, face2, reach, found):
+    """Write contacts of two faces that face each other; returns their number."""
+    if has(m, "event", "stepping") and lies_on_second(m, p, face1, face2):
+        return clipped(m, p, FIRST, face1, -1, -1, face2, reach, found)
+    return clipped(m, p, SECOND, face2, -1, -1, face1, reach, found)
 
 
 @kernel
@@ -147,6 +174,9 @@ def clipped(m, p, side, own, corner, end, face, reach, found):
     base, polygon = stack_area(3 * MOST_CORNERS), stack_area(POLYGON_AREA)
     spare = stack_area(POLYGON_AREA)
     normal = normal_of(m, p, 1 - side, face)
+    on_end = own >= 0 and not has(m, "event") and kind_of(p, 1 - side) == CYLINDER
+    if on_end and quarters_within(m, p, side, own, face, reach, base, polygon):
+        return write_clipped(m, p, side, own, -1, -1, face, base, 4, polygon, (0, 1, 2, 3), 4, found)
     corners = write_corners(m, p, 1 - side, face, base, normal_of(m, p, side, own) if own >= 0 else normal)
     # the line along a cylinder's side that is nearest to the face, without rounding of the search
     if has(m, "event") and own < 0:
@@ -170,6 +200,51 @@ def clipped(m, p, side, own, corner, end, face, reach, found):
         one, two = ends_of(polygon, n)
         chosen = (one, two, 0, 0)
         n = 2
+    return write_clipped(m, p, side, own, corner, end, face, base, corners, polygon, chosen, n, found)
+
+
+@kernel
+def quarters_within(m, p, side, own, face, reach, base, polygon):
+    """Write the four quarter points (m) of a cylinder's end, and the points of the other geom's face `own` above them.
+
+    Returns whether the whole end lies within that face, and within `reach` (m) of it. Four squares among the 16 corners
+    of an end are equally large; this one is taken at every pose.
+    """
+    normal, outward = normal_of(m, p, 1 - side, face), normal_of(m, p, side, own)
+    size, sign = size_of(p, 1 - side), 1.0 - 2.0 * (face & 1)
+    centre = placed(p, 1 - side, (0.0, 0.0, sign * size[1]))
+    cosine = -dot3(normal, outward)
+    count = write_corners(m, p, side, own, polygon, normal)
+    height = -dot3(sub3(get3(polygon, 0), centre), outward) / cosine
+    # the end's outline on the other face is an ellipse; its heights grow with the tilt
+    radius, middle = size[0] / cosine, add_scaled3(centre, height, normal)
+    tilt = math.sqrt(max(1.0 - cosine * cosine, 0.0)) / cosine
+    if height + tilt * size[0] > reach + TIE * size[0]:
+        return False
+    for i in range(count):
+        a, b = get3(polygon, 3 * i), get3(polygon, 3 * (i + 1) if i + 1 < count else 0)
+        inward = cross(sub3(b, a), outward)
+        room = dot3(sub3(middle, a), inward)
+        if room < 0.0 or room * room < radius * radius * dot3(inward, inward):
+            return False
+    for k in range(4):
+        c, s = (0.0, 2.0 - k) if k % 2 else (1.0 - k, 0.0)
+        x = placed(p, 1 - side, (size[0] * c, -sign * size[0] * s, sign * size[1]))
+        put3(base, 3 * k, x)
+        above = -dot3(sub3(get3(polygon, 0), x), outward) / cosine
+        put3(base, 3 * (4 + k), add_scaled3(x, above, normal))
+    for k in range(4):
+        put3(polygon, 3 * k, get3(base, 3 * (4 + k)))
+    return True
+
+
+@kernel
+def write_clipped(m, p, side, own, corner, end, face, base, corners, polygon, chosen, n, found):
+    """Write the contacts of the n chosen corners of a clipped polygon; returns their number.
+
+    base: the `corners` corners of the clipping face.
+    """
+    normal, radius = normal_of(m, p, 1 - side, face), rounding_radius(kind_of(p, side), size_of(p, side))
     # the normal is that of the second geom's face, or of the only face; in time stepping that of the supporting face;
     # with located events that of the features that meet in each contact
     of_second = own >= 0 and not has(m, "event", "stepping")

@@ -111,7 +111,8 @@ def next_face(m, p, side, corners, k):
         return -1, k
     for i in range(k, faces_about(m, kind, corners[0])):
         face = face_about(m, kind, corners[0], i)
-        if has_corner(m, kind, face, corners[1]) and has_corner(m, kind, face, corners[2]):
+        alone = corners[0] == corners[1] and corners[0] == corners[2]
+        if alone or (has_corner(m, kind, face, corners[1]) and has_corner(m, kind, face, corners[2])):
             return face, i + 1
     return -1, k
 
@@ -140,7 +141,8 @@ def write_corners(m, p, side, face, area, opposite):
     if kind == MESH:
         first, n = m.hull_corneradr[face], m.hull_corneradr[face + 1] - m.hull_corneradr[face]
         for k in range(n):
-            put3(area, 3 * k, place_of(m, p, side, m.hull_corner[first + n - 1 - k]))
+            v = m.hull_vert[m.hull_corner[first + n - 1 - k]]
+            put3(area, 3 * k, placed(p, side, (1.0 * value_of(v[0]), 1.0 * value_of(v[1]), 1.0 * value_of(v[2]))))
         return n
     if kind == BOX:
         for k in range(4):

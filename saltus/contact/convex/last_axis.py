@@ -60,3 +60,10 @@ def remember(d, p, k):
         d.last_axis[k, j] = get(p, AXIS + j)
     d.last_vertex[k, 0] = get_int(p, LAST1)
     d.last_vertex[k, 1] = get_int(p, LAST2)
+
+
+@kernel
+def forget(d, k):
+    """Discard the direction at k, which does not separate the shapes any more."""
+    for j in range(3):
+        d.last_axis[k, j] = 0.0

@@ -12,7 +12,7 @@ import numpy as np
 from saltus.model.enums import HFIELD, MESH
 from saltus.number.intrinsics.blocks import AT_ONCE
 
-FACES = ("hull_faceadr", "hull_face", "hull_normal", "hull_corneradr", "hull_corner")
+FACES = ("hull_faceadr", "hull_face", "hull_normal", "hull_corneradr", "hull_corner", "hull_polyadr")
 # most pairs with remembered separating axes, and most lanes (see `saltus.contact.convex.last_axis`)
 LAST_PAIRS, LAST_LANES = 256, 16
 MOST_CORNERS = 128  # most corners of a face
@@ -115,7 +115,7 @@ def _blocks(others: np.ndarray, own: int) -> np.ndarray:
 
 def _faces(m, meshes: list[int], first: np.ndarray) -> dict[str, Any]:
     """Polygons of all hulls; `first`: number of the first vertex of each."""
-    about, normals, corners = [], [], []
+    about, normals, corners, firsts = [], [], [], [0]
     for k, mesh in enumerate(meshes):
         adr, start, base = int(m.mesh_graphadr[mesh]), int(m.mesh_vertadr[mesh]), len(normals)
         n = int(m.mesh_graph[adr])
@@ -126,6 +126,7 @@ def _faces(m, meshes: list[int], first: np.ndarray) -> dict[str, Any]:
             about.append(m.mesh_polymap[at : at + int(m.mesh_polymapnum[start + v])] + base)
         polygons = slice(int(m.mesh_polyadr[mesh]), int(m.mesh_polyadr[mesh]) + int(m.mesh_polynum[mesh]))
         normals += list(m.mesh_polynormal[polygons])
+        firsts.append(len(normals))
         for at, size in zip(m.mesh_polyvertadr[polygons], m.mesh_polyvertnum[polygons], strict=True):
             corners.append([number[int(v)] for v in m.mesh_polyvert[at : at + size]])
     return {
@@ -134,6 +135,7 @@ def _faces(m, meshes: list[int], first: np.ndarray) -> dict[str, Any]:
         "hull_normal": np.reshape(normals, (-1, 3)),
         "hull_corneradr": np.cumsum([0, *map(len, corners)]),
         "hull_corner": np.concatenate([*corners, []]),
+        "hull_polyadr": firsts,
     }
 
 

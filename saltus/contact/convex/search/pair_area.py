@@ -10,13 +10,14 @@ from saltus.spatial.vectors import add3, matrix_times_vector, scale3, sub3, tran
 
 # places in the area of a pair: axes of the second geom as columns and its position (m), sizes (m), kinds, hulls, the
 # numbers of the last support points; results: normal, distance (m), point of the first shape (m); a separating
-# direction of the cores, and the separation along it (m)
+# direction of the cores, and the separation along it (m); numbers of the geoms
 ROT, SHIFT, SIZE1, SIZE2 = 0, 9, 12, 15
 KIND1, KIND2, HULL1, HULL2, LAST1, LAST2 = range(18, 24)
 NORMAL, DIST, POINT = 24, 27, 28
 AXIS = 31
 GAP = 34
-PAIR_NUMBERS = 35
+GEOM1, GEOM2 = 35, 36
+PAIR_NUMBERS = 37
 
 # places in a vertex
 W, A, ID1, ID2 = 0, 3, 6, 7

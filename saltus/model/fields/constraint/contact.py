@@ -44,12 +44,14 @@ MODEL = {  # fixed
     **ints("hull_edge", shape=("nhulledge", 8)),
     **reals("hull_star", shape=("nhulledge", 24)),
     **ints("hull_seed", shape=("nhullseed",)),
-    # faces of hulls, as polygons: those at each vertex, normals, corners counterclockwise as seen from outside
+    # faces of hulls, as polygons: those at each vertex, normals, corners counterclockwise as seen from outside,
+    # first face of each hull
     **ints("hull_faceadr", shape=("nhullvertadr",)),
     **ints("hull_face", shape=("nhullface",)),
     **reals("hull_normal", shape=("nhullnormal", 3)),
     **ints("hull_corneradr", shape=("nhullcorneradr",)),
     **ints("hull_corner", shape=("nhullcorner",)),
+    **ints("hull_polyadr", shape=("nhulladr",)),
     # height fields: half widths, height and depth of the base (m), rows and columns, heights from 0 to 1
     **reals("hfield_size", shape=("nfield", 4)),
     **ints("hfield_nrow", "hfield_ncol", "hfield_adr", shape=("nfield",)),
