@@ -66,7 +66,7 @@ def balance_change(m, d, live, tolerance, kept, goal):
         if k == 0:
             # what rounding leaves cannot be decreased
             enough = maximum(where(goal > 0.0, goal, DECREASE * DECREASE * size), lost)
-        live = live & (size > where(share > 0.0, enough, lost))
+        live = live & (size > (enough if share > 0.0 else lost))
         share = SHARE
         if not any_lane(live):
             break
