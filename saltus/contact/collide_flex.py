@@ -21,7 +21,7 @@ from saltus.contact.flex.self_collision import folds_close
 from saltus.contact.flex.tetrahedron import capsule_tetrahedron, sphere_tetrahedron
 from saltus.contact.flex.triangle import box_triangle, capsule_triangle, sphere_triangle
 from saltus.contact.flex.vertex_plane import plane_flex
-from saltus.contact.mujoco.flex_collision import foreign_flex
+from saltus.contact.mujoco.flex_collision import all_called, foreign_flex
 from saltus.contact.rigid.box import capsule_on_box
 from saltus.contact.rigid.sphere_capsule import capsule_of, capsule_to_capsule, sphere_to_capsule
 from saltus.model.enums import CAPSULE, PLANE, ROPE, SHEET, SOLID, SPHERE
@@ -61,7 +61,13 @@ def collide_flex(m, d, n, c, reach):
 @only_with("flexforeign", otherwise="n")
 @kernel
 def collide_foreign_flex(m, d, n, c, reach):
-    """Contacts from MuJoCo's functions, if a conservative test tells that the objects may touch."""
+    """Contacts from MuJoCo's functions, if a conservative test tells that the objects may touch.
+
+    One call finds those of all pairs, which are then not tested.
+    """
+    near = 0.0 * d.time + 1.0
+    if all_called(m, d):
+        return foreign_flex(m, d, n, c, reach, near)
     if m.collision_geom1[c] >= 0:
         near = geom_close(m, d, c, reach)
     elif m.collision_flex1[c] != m.collision_flex2[c]:

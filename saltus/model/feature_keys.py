@@ -53,7 +53,7 @@ FEATURES = {
     "flexrod": Feature("rods that bend", ("dynamics",)),
     "rodtwist": Feature("rods with joints that twist them", ("contact", "dynamics", "solve")),
     "dihedral": Feature("rods that are curved at rest in space and resist torsion", ("dynamics", "solve")),
-    "rodband": Feature("rods whose matrix in implicit steps is factored as a band", ("dynamics", "solve")),
+    "rodband": Feature("rods whose matrix in implicit steps is factored as a band", ("dynamics", "integrate", "solve")),
     "tendon": Feature("tendons", ("contact", "dynamics", "integrate", "sense", "solve")),
     "wrap": Feature("tendons that wrap around geoms", ("dynamics", "integrate", "sense")),
     "capstan": Feature("tendons with friction on the geoms that they wrap", ("contact", "dynamics", "sense")),

@@ -1,7 +1,8 @@
 """`saltus bench flex`: deformable bodies against MuJoCo 4.0, both in this process, in turn; and the growth of cost.
 
 A step of the trampoline is the mean of one second: half of it the ball falls, half of it the sheet throws it back. The
-flag hangs in the wind, its edges held at their lengths; the jelly falls on the floor.
+flag hangs in the wind, its edges held at their lengths; the jelly falls on the floor. Heaps of rods lie and roll, one
+second after they were dropped, with each of MuJoCo's solvers at its default tolerance, which ends steps of both sides.
 """
 
 from __future__ import annotations
@@ -42,9 +43,10 @@ SPREAD = 0.01  # m/s: spread of the velocities with which simulations of a batch
 SIMULATIONS = 16  # simulations of a batch, per thread
 FOOTNOTES = (
     "difference: the largest between accelerations (m/s²) of Saltus and MuJoCo in the first step;",
-    "on the flag both stop at its tolerance, 1e-6",
+    "on the flag both stop at its tolerance, 1e-6; on rods at 1e-8",
 )
 SHEETS = "sheets"
+HEAPS = (20, 10, "Newton"), (20, 10, "CG"), (100, 20, "CG")  # rods, segments of each, MuJoCo's solver
 SIDES = (32, 64, 128, 316)  # vertices along the side of a sheet
 
 
@@ -66,13 +68,15 @@ class Growths:
 
 def bench_flex(*, quick: bool, threads: int | None, json_path: Path | None, extra: list[str]) -> None:
     """Run the benchmark: measure, print tables, write them as JSON."""
-    title = "deformable bodies, semi-implicit Euler"
+    title = "deformable bodies, semi-implicit Euler; rods, `discrete`"
     benchmark = Benchmark(title, partial(_cases, extra=extra), _measure, FOOTNOTES, _tell)
     benchmark.run(quick=quick, threads=threads, json_path=json_path)
 
 
 def _cases(quick: bool, extra: list[str]) -> tuple[list[Case], list[str]]:
     """Cases to measure, and notes on them."""
+    from saltus.bench.flex import rods
+
     path, note = found_models.find("trampoline of MuJoCo", TRAMPOLINES)
     cases = [Case("trampoline", "trampoline", 200 if quick else 1000, spread=SPREAD, settle=0.0)]
     notes = []
@@ -84,6 +88,10 @@ def _cases(quick: bool, extra: list[str]) -> tuple[list[Case], list[str]]:
         ]
         notes.append(note)
     cases += [Case(Path(m).stem, m, 200, spread=SPREAD, settle=0.0) for m in extra]
+    cases += [
+        Case(f"rods, {n}, {solver}", rods.heap_of_rods(n, segments, solver=solver), 40)
+        for n, segments, solver in HEAPS[: 1 if quick else None]
+    ]
     return [*cases, Case(SHEETS, SIDES[:2] if quick else SIDES, 10)], notes
 
 
@@ -92,9 +100,14 @@ def _measure(
 ) -> tuple[list[Row], Growths | None]:
     if case.name == SHEETS:
         return [], Growths(growth(case.model, case.steps, effort.repeats))
+    from saltus.bench.flex import rods
     from saltus.bench.harness import peers
     from saltus.bench.harness.timing import in_turn
 
+    if case.name.startswith(rods.PREFIX):
+        heap = rods.Heap(case.model, 1, spread=0.0, settle=rods.SETTLE)
+        found = in_turn(peers.single(heap, case.steps), repeats=effort.repeats, least=effort.seconds)
+        return [compared(case, heap.model.nv, "step", found, "saltus", _difference(heap))], None
     n = SIMULATIONS * threads
     setup = peers.Constrained(case.model, n, spread=case.spread, settle=case.settle)
     nv = setup.model.nv

@@ -48,11 +48,12 @@ class Setup:
     """A model for both sides, and starts: `start`, and `starts(n)` for batches.
 
     `warming`: untimed steps with which every timing begins, after which a solver starts from its last solution.
-    `integrator`: of Saltus; None: what the model asks for.
+    `integrator`: of Saltus; None: what the model asks for. `scheme`: of MuJoCo, where `_alike` sets it.
     """
 
     warming = 0
     integrator: str | None = "euler"
+    scheme = mujoco.mjtIntegrator.mjINT_EULER
 
     def __init__(self, model: Model, name: str):
         self.model, self.mujoco, self.name = model, model.mujoco, name
@@ -123,7 +124,7 @@ class Free(Setup):
 
     def __init__(self, model: Any, *, spread: float = 0.3):
         whole = load(model, ignore=list(IGNORABLE))
-        free = _alike(whole.mujoco)
+        free = _alike(whole.mujoco, self.scheme)
         free.opt.disableflags |= FLAGS.mjDSBL_CONSTRAINT.value
         super().__init__(load(free, ignore=list(IGNORABLE)), whole.name)
         self.spread = spread
@@ -157,7 +158,7 @@ class Constrained(Setup):
 
     def __init__(self, model: Any, n: int, *, spread: float = 0.3, settle: float = 3.0, push: float = 0.0):
         whole = load(model, ignore=list(IGNORABLE))
-        constrained = _alike(whole.mujoco)
+        constrained = _alike(whole.mujoco, self.scheme)
         self.off = list(dict.fromkeys(feature.kind for feature in unsupported(constrained)))
         switch_off(constrained, self.off)
         super().__init__(load(constrained), whole.name)
@@ -179,10 +180,10 @@ class Constrained(Setup):
         return Start(*(x[:n] for x in self._starts))
 
 
-def _alike(m: mujoco.MjModel) -> mujoco.MjModel:
+def _alike(m: mujoco.MjModel, scheme: mujoco.mjtIntegrator) -> mujoco.MjModel:
     """Let both integrate alike; MuJoCo computes no sensors, as Saltus does not."""
     m.opt.disableflags |= FLAGS.mjDSBL_SENSOR.value
-    m.opt.integrator = mujoco.mjtIntegrator.mjINT_EULER.value
+    m.opt.integrator = scheme.value
     return m
 
 

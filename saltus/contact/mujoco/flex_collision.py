@@ -3,7 +3,7 @@
 MuJoCo does not export its collision functions for elements, only mj_collision, which finds all contacts of a model. It
 is therefore called on a copy of the model whose masks select these pairs, with the current positions of vertices and
 geoms, and only if some pair is near enough to touch. It processes one simulation at a time: the contacts of lanes are
-then matched by their elements, and sorted by these. For numbers without lanes they are in MuJoCo's order.
+then matched by their elements, and sorted by these. For numbers without lanes those of a pair are in MuJoCo's order.
 
 Kernels call a Python function by its address, which is valid in one process only; it is therefore an integer in a Data
 and no part of compiled code (see `saltus.contact.mujoco.collision.attach`). The call holds the GIL except while MuJoCo
@@ -24,7 +24,6 @@ from saltus.contact.counts import NLOST
 from saltus.contact.flex.broad_phase import element_point
 from saltus.contact.flex.contact_elements import add_flex_contact
 from saltus.contact.rows.flex_contacts import element_weights
-from saltus.errors import ModelError
 from saltus.number.components import chain, frozen, lane_count, lane_get, lane_set, value_of
 from saltus.number.features import looks_at
 from saltus.number.intrinsics.calls import c_function
@@ -32,7 +31,7 @@ from saltus.number.kernels import kernel, only_with
 from saltus.number.kinds import dual
 from saltus.spatial.vectors import add3, add_scaled3, dot3, scale3, sub3
 
-MOST_FLEXES = 31  # number of usable bits of a mask
+MASKS = 31  # number of usable bits of a mask
 FAR = -1e10  # m: margin of pairs that the copy leaves out
 AGAIN = 0.05  # s: delay before an interrupt during a call is raised again
 FUNCTION = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)
@@ -117,9 +116,9 @@ class FlexForeign:
         vert = np.where(found.vert[:, 1] >= 0, found.vert[:, 1] + m.flex_vertadr[flex[:, 1]], -1)
         pair = self._pair[geom[:, 0], flex[:, 0], flex[:, 1]]
         key = ((first + 1) * (m.nflexelem + 1) + second + 1) * (self._vertices + 1) + vert + 1
-        order = np.arange(len(key))
-        if struct.kind.startswith("lane"):
-            order = np.lexsort((order, key, pair))
+        order = np.flatnonzero(pair >= 0)
+        keys = (key[order], pair[order]) if struct.kind.startswith("lane") else (pair[order],)
+        order = order[np.lexsort(keys)]
         room = len(struct.flexforeign_pair)
         self._lost(max(0, len(order) - room))
         order = order[:room]
@@ -131,10 +130,21 @@ class FlexForeign:
 
 
 def _copy_of(mj_model, pairs) -> mujoco.MjModel:
-    """A copy whose masks select these pairs only, and whose vertices are at `flex_vert`."""
+    """A copy whose vertices are at `flex_vert`, and whose masks select these pairs, no others if bits suffice."""
     m = copy.copy(mj_model)
-    if m.nflex > MOST_FLEXES:
-        raise ModelError(f"{m.nflex} deformable bodies with contacts from MuJoCo; at most {MOST_FLEXES} are supported")
+    if m.nflex > MASKS:
+        _leave_out_geoms(m, pairs)
+    else:
+        _select(m, pairs)
+    m.pair_margin[:] = FAR
+    m.opt.enableflags &= ~mujoco.mjtEnableBit.mjENBL_SLEEP.value
+    for name in ("edgestiffness", "edgedamping", "damping", "edgeequality", "centered"):
+        getattr(m, f"flex_{name}")[:] = 0
+    return m
+
+
+def _select(m, pairs) -> None:
+    """Masks of these pairs, with a bit for each deformable body."""
     for kind in ("geom", "flex", "body"):
         getattr(m, f"{kind}_contype")[:] = 0
         getattr(m, f"{kind}_conaffinity")[:] = 0
@@ -145,11 +155,15 @@ def _copy_of(mj_model, pairs) -> mujoco.MjModel:
         else:
             m.flex_conaffinity[first] |= 1 << second
         m.flex_contype[second] |= 1 << second
-    m.pair_margin[:] = FAR
-    m.opt.enableflags &= ~mujoco.mjtEnableBit.mjENBL_SLEEP.value
-    for name in ("edgestiffness", "edgedamping", "damping", "edgeequality", "centered"):
-        getattr(m, f"flex_{name}")[:] = 0
-    return m
+
+
+def _leave_out_geoms(m, pairs) -> None:
+    """The model's masks, but for geoms that are in none of these pairs; contacts of other pairs are left out later."""
+    used = np.unique(pairs[pairs[:, 0] >= 0, 0])
+    for kind, kept in ("geom", used), ("body", m.geom_bodyid[used]):
+        others = np.setdiff1d(np.arange(getattr(m, f"n{kind}")), kept)
+        getattr(m, f"{kind}_contype")[others] = 0
+        getattr(m, f"{kind}_conaffinity")[others] = 0
 
 
 def _data_of(m) -> mujoco.MjData:
@@ -171,6 +185,16 @@ def _matrix(quat) -> np.ndarray:
 _collide_lane = c_function("long", "long")  # a lane; the number of its contacts
 
 
+@only_with("flexforeign", otherwise="True")
+@kernel
+def all_called(m, d):
+    """Whether MuJoCo has been called in all lanes, so that no pair has to be tested for being near."""
+    called = True
+    for i in range(lane_count(d.time)):
+        called = called and d.flexforeign_count[i] >= 0
+    return called
+
+
 @only_with("flexforeign", otherwise="n")
 @kernel
 def foreign_flex(m, d, n, c, reach, near):
@@ -189,7 +213,7 @@ def foreign_flex(m, d, n, c, reach, near):
         if lane_get(value_of(near), i) > 0.5:
             if d.flexforeign_count[i] < 0:
                 d.flexforeign_count[i] = _collide_lane(d.flexforeign_call, (i,))
-            d.flexforeign_place[i] = next_of_pair(d, i, 0, c)
+            d.flexforeign_place[i] = first_of_pair(d, i, c)
         else:
             d.flexforeign_place[i] = d.flexforeign_count[i]
     # merge the lists of the lanes by ascending keys
@@ -201,11 +225,24 @@ def foreign_flex(m, d, n, c, reach, near):
 
 
 @kernel
+def first_of_pair(d, i, c):
+    """Place of lane i's first contact of pair c, or the end of its contacts, which are in order of their pairs."""
+    low, high = 0, d.flexforeign_count[i]
+    while low < high:
+        middle = (low + high) // 2
+        if d.flexforeign_pair[middle, i] < c:
+            low = middle + 1
+        else:
+            high = middle
+    return next_of_pair(d, i, low, c)
+
+
+@kernel(inline=True)
 def next_of_pair(d, i, place, c):
-    """Place, from `place` on, of lane i's next contact of pair c, or the end of its contacts."""
-    while place < d.flexforeign_count[i] and d.flexforeign_pair[place, i] != c:
-        place += 1
-    return place
+    """`place` if there is a contact of pair c in lane i, or the end of its contacts."""
+    if place < d.flexforeign_count[i] and d.flexforeign_pair[place, i] == c:
+        return place
+    return d.flexforeign_count[i]
 
 
 @kernel

@@ -92,7 +92,7 @@ def step(m, d, h):
         if differs:
             dense_change(m, d, live)
         else:
-            balance_change(m, d, live, LINEAR, False)
+            balance_change(m, d, live, LINEAR, False, 0.0 * d.time)
         if improves:
             improve_change(m, d, since)
         size, scale = change_size(m, d, h, d.qvel_saved)

@@ -51,7 +51,8 @@ MODEL = {
     # position of the rod
     **ints("nband", "nv_band"),
     **ints("dof_band", shape=("nv_band",)),
-    **ints("band_dof", "band_first", shape=("nband",)),
+    **ints("band_dof", "band_first", "band_low", shape=("nband",)),
+    **ints("flex_banded"),  # 1: all that is deformable are rods in bands
     # interpolated bodies (see `saltus.model.flex.cells`), whose nodes are vertices after all others. Order of cells, 0
     # without interpolation; first node; nodes along each axis. Vertices: addresses of their nodes and weights, place
     # with cells of length 1; elements: first and last nodes that move them. Cells: nodes, with places at rest (m) and

@@ -19,8 +19,9 @@ from saltus.model.enums import BAND
 def bands(m: mujoco.MjModel, values: dict[str, Any]) -> dict[str, Any]:
     """Positions of degrees of freedom in bands, -1 for others, and their inverse; first position of each one's rod.
 
-    `values`: fields of rods. Vertices on bodies that are no points of their own are left out, as are rods that branch
-    and rods that share a point with one before.
+    band_low is the first position that forces along the rod may couple with each one; flex_banded tells whether nothing
+    but rods in bands is deformable. `values`: fields of rods. Vertices on bodies that are no points of their own are
+    left out, as are rods that branch and rods that share a point with one before.
     """
     segments = values["rodedge_vert"]
     groups = [list(map(int, verts)) for verts in values["rod_vert"]]
@@ -31,7 +32,7 @@ def bands(m: mujoco.MjModel, values: dict[str, Any]) -> dict[str, Any]:
     groups += [list(edge) for edge in sorted(edges) if bent >= set(edge)]
     turns = {int(v): int(i) for (v, _), i in zip(segments, values["rodedge_dofadr"], strict=True) if i >= 0}
     dofs = {v: _dofs_of(m, int(values["flexvert_bodyid"][v])) for v in sorted(bent)}
-    position, order, first = np.full(m.nv, -1), [], []
+    position, order, first, low = np.full(m.nv, -1), [], [], []
     for line in _lines(groups):
         places = [i for v in line for i in (*dofs[v], *([turns[v]] if v in turns else []))]
         where, own = {i: k for k, i in enumerate(places)}, set(line)
@@ -39,12 +40,26 @@ def bands(m: mujoco.MjModel, values: dict[str, Any]) -> dict[str, Any]:
         twists = [where[turns[v]] for v in line if v in turns]
         there += [list(pair) for pair in itertools.pairwise(sorted(twists))]
         shared = len(where) < len(places) or (position[places] >= 0).any()
-        if shared or any(np.ptp(group) > BAND for group in there if group):
+        width = max((int(np.ptp(group)) for group in there if group), default=0)
+        if shared or width > BAND:
             continue
         position[places] = len(order) + np.arange(len(places))
         first += [len(order)] * len(places)
+        low += [len(order) + max(k - width, 0) for k in range(len(places))]
         order += places
-    return {"dof_band": position if order else (), "band_dof": order, "band_first": first}
+    moved = {i for b in values["flexvert_bodyid"] if b > 0 for i in _all_dofs_of(m, int(b))} | set(turns.values())
+    whole = bool(order) and bool((m.flex_dim == 1).all()) and bool((position[sorted(moved)] >= 0).all())
+    found = {"band_dof": order, "band_first": first, "band_low": low, "flex_banded": int(whole)}
+    return {"dof_band": position if order else ()} | found
+
+
+def _all_dofs_of(m: mujoco.MjModel, body: int) -> list[int]:
+    """Degrees of freedom that move a body."""
+    found = []
+    while body > 0:
+        found += range(m.body_dofadr[body], m.body_dofadr[body] + m.body_dofnum[body])
+        body = int(m.body_parentid[body])
+    return found
 
 
 def _dofs_of(m: mujoco.MjModel, body: int) -> range:

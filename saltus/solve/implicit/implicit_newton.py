@@ -13,7 +13,7 @@ from saltus.contact.counts import NBLOCK, NROW
 from saltus.contact.rows.blocks import times_rows
 from saltus.contact.rows.cost import constraint_forces
 from saltus.number.conditions import has
-from saltus.number.functions import any_lane, maximum
+from saltus.number.functions import any_lane, maximum, where
 from saltus.number.kernels import kernel
 from saltus.solve.implicit.implicit_operator import metric_times, renew_factor
 from saltus.solve.implicit.pcg import pcg
@@ -21,6 +21,7 @@ from saltus.solve.soft.line_search import PRECISION, least_cost
 from saltus.solve.soft.newton import decrease_by_rounding
 
 ITERATIONS = 50
+SHARE = 0.5  # of the goal, at which conjugate gradients end
 DECREASE = 0.03  # decrease of the gradient relative to the start; the rest is left to the next outer step
 
 
@@ -36,11 +37,13 @@ def linear_change(m, d, live, tolerance, kept):
 
 
 @kernel
-def balance_change(m, d, live, tolerance, kept):
+def balance_change(m, d, live, tolerance, kept, goal):
     """metric_change ← the minimiser x of the cost in the lanes that are live, 0 in the others.
 
     Reads metric_force [nv] and the rows with their residuals at a, which it advances; under event location the rows
     of the active set count as forces. `tolerance`: of conjugate gradients. `kept`: A₀ and J are those of the last call.
+    `goal`: where positive, the iteration ends when gᵀ P⁻¹ g of the gradient g is at most that, and after at least one
+    Newton step if not `kept`; else when it has fallen by DECREASE².
     """
     if has(m, "event") or not has(m, "constraint") or d.count[NBLOCK] == 0:
         linear_change(m, d, live, tolerance, kept)
@@ -51,6 +54,7 @@ def balance_change(m, d, live, tolerance, kept):
         d.metric_product[i] = zero
     constrained = d.constrained > 0.5
     enough, lost = zero, decrease_by_rounding(m, d)
+    share = SHARE if kept else 0.0
     for k in range(ITERATIONS):
         # gradient r + A₀ x - Jᵀ force
         constraint_forces(m, d)
@@ -58,10 +62,12 @@ def balance_change(m, d, live, tolerance, kept):
             d.metric_gradient[i] = d.metric_force[i] + d.metric_product[i] - d.qfrc_constraint[i]
         # Newton direction by conjugate gradients, then exact line search
         renew_factor(m, d, kept or k > 0)
-        slope, size = pcg(m, d, live, tolerance, enough)
+        slope, size = pcg(m, d, live, tolerance, where(goal > 0.0, share * goal, enough))
         if k == 0:
-            enough = maximum(DECREASE * DECREASE * size, lost)  # what rounding leaves cannot be decreased
-        live = live & (size > enough)
+            # what rounding leaves cannot be decreased
+            enough = maximum(where(goal > 0.0, goal, DECREASE * DECREASE * size), lost)
+        live = live & (size > (enough if share > 0.0 else lost))
+        share = SHARE
         if not any_lane(live):
             break
         move_on(m, d, live, slope, lost)

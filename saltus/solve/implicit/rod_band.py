@@ -5,7 +5,9 @@ vertices take a number of iterations that grows with the square of that of segme
 matrix is a band, which is factored as L D Lᵀ (Golub & Van Loan, Matrix Computations (2013), section 4.3.5). The order
 is from `saltus.model.flex.bands`: a closed rod is folded.
 
-metric_band [nband, BAND + 1] holds the entries of each position with itself and those before it.
+metric_band [nband, BAND + 1] holds the entries of each position with itself and those before it. metric_held is the
+band of s K + r D alone, which is that matrix where nothing else is deformable, and then serves as the operator. Rods
+whose rows have the same curvatures as at the last factor keep it.
 """
 
 from saltus.contact.rows.blocks import chained_dof
@@ -26,29 +28,93 @@ LEAST = 1e-10  # pivot relative to the diagonal, below which the entries before 
 @only_with("rodband")
 @kernel
 def begin_band(m, d):
-    """metric_band ← couplings of rods by their forces, which are computed once for a matrix s K + r D."""
+    """metric_band ← couplings of rods by their forces, if metric_held is that of another matrix s K + r D."""
     if d.band_fresh[0]:
         for p in range(m.nband):
             for k in range(BAND + 1):
                 d.metric_band[p, k] = 0.0 * d.time
         rod_couplings(m, d)
+
+
+@only_with("rodband")
+@kernel
+def hold_band(m, d):
+    """metric_held ← metric_band if it was that of another matrix; metric_band ← metric_held + M in rods to factor."""
+    if d.band_fresh[0]:
         d.band_fresh[0] = 0
         for p in range(m.nband):
+            d.band_dirty[p] = 1
             for k in range(BAND + 1):
-                d.metric_couplings[p, k] = d.metric_band[p, k]
-    else:
-        for p in range(m.nband):
+                d.metric_held[p, k] = d.metric_band[p, k]
+    for p in range(m.nband):
+        if is_dirty(m, d, p):
             for k in range(BAND + 1):
-                d.metric_band[p, k] = d.metric_couplings[p, k]
+                d.metric_band[p, k] = d.metric_held[p, k]
+            i = m.band_dof[p]
+            d.metric_band[p, 0] = d.metric_band[p, 0] + d.M[m.M_rowadr[i] + m.M_rownnz[i] - 1]
+
+
+@kernel(inline=True)
+def is_dirty(m, d, p):
+    """Whether the rod at position p of the bands has to be factored."""
+    return d.band_dirty[m.band_first[p]] != 0
 
 
 @kernel
+def mark_dirty(m, d, first, count):
+    """Mark the rods of the degrees of freedom of a block of rows, from its place `first` on, to be factored."""
+    for c in range(count):
+        p = m.dof_band[chained_dof(m, d, first + c)]
+        if p >= 0:
+            d.band_dirty[m.band_first[p]] = 1
+
+
+@kernel
+def mark_all_dirty(m, d):
+    """Mark all rods to be factored."""
+    for p in range(m.nband):
+        d.band_dirty[p] = 1
+
+
+@only_with("rodband", otherwise="True")
+@kernel(inline=True)
+def in_factor(m, d, i):
+    """Whether entries of degree of freedom i are to be added to the preconditioner: not if its rod is factored."""
+    p = m.dof_band[i]
+    return p < 0 or is_dirty(m, d, p)
+
+
+@only_with("rodband", otherwise="False")
+@kernel(inline=True)
+def is_held(m, d):
+    """Whether s K + r D is in metric_held, whole."""
+    return m.flex_banded and not d.band_fresh[0]
+
+
+@only_with("rodband")
+@kernel(sums=True)
+def add_held_times(m, d, p, q):
+    """q ← q + (s K + r D) p by metric_held, for fields p, q [nv]."""
+    x, y = d.band_solution, d.band_product
+    for k in range(m.nband):
+        x[k], y[k] = p[m.band_dof[k]], 0.0 * d.time
+    for k in range(m.nband):
+        total = d.metric_held[k, 0] * x[k]
+        for j in range(m.band_low[k], k):
+            total = total + d.metric_held[k, k - j] * x[j]
+            y[j] = y[j] + d.metric_held[k, k - j] * x[k]
+        y[k] = y[k] + total
+    for k in range(m.nband):
+        q[m.band_dof[k]] = q[m.band_dof[k]] + y[k]
+
+
+@kernel(inline=True)
 def add_to_band(m, d, i, j, value):
-    """Add to the entry of degrees of freedom i and j of different bodies, if it is in the band of a rod."""
+    """Add to the entry of degrees of freedom i and j, if it is in the band of a rod."""
     p, q = m.dof_band[i], m.dof_band[j]
     if p < q:
         p, q = q, p
-    if q >= 0 and q >= m.band_first[p] and p - q <= BAND:
+    if q >= 0 and q >= m.band_low[p]:
         d.metric_band[p, p - q] = d.metric_band[p, p - q] + value
 
 
@@ -136,6 +202,13 @@ def in_band(m, b):
     return m.body_dofnum[b] > 0 and m.dof_band[m.body_dofadr[b]] >= 0
 
 
+@kernel(inline=True)
+def near_in_band(m, i, j):
+    """Whether the entry of degrees of freedom i and j is in the band of a rod."""
+    p, q = max(m.dof_band[i], m.dof_band[j]), min(m.dof_band[i], m.dof_band[j])
+    return q >= 0 and q >= m.band_low[p]
+
+
 @only_with("rodband", otherwise="False")
 @kernel
 def all_in_band(m, d, first, count):
@@ -144,30 +217,29 @@ def all_in_band(m, d, first, count):
     for c in range(count):
         p = m.dof_band[chained_dof(m, d, first + c)]
         low, high = min(low, p), max(high, p)
-    return low >= 0 and high - low <= BAND and low >= m.band_first[high]
+    return low >= 0 and low >= m.band_low[high]
 
 
 @only_with("rodband")
 @kernel
 def factor_band(m, d):
-    """metric_band ← L D Lᵀ: L before the diagonal, D⁻¹ on it; with the blocks of single bodies from metric_block."""
+    """metric_band ← L D Lᵀ of rods that are dirty: L before the diagonal, D⁻¹ on it."""
     for p in range(m.nband):
-        i = m.band_dof[p]
-        own = m.body_dofadr[m.dof_bodyid[i]]
-        for j in range(own, i + 1):
-            d.metric_band[p, i - j] = d.metric_band[p, i - j] + d.metric_block[i, j - own]
-        factor_row(m, d, p)
+        if is_dirty(m, d, p):
+            factor_row(m, d, p)
+    for p in range(m.nband):
+        d.band_dirty[p] = 0
 
 
-@kernel
+@kernel(sums=True)
 def factor_row(m, d, p):
     """Row p of L and D⁻¹, after the rows before it."""
-    first = max(m.band_first[p], p - BAND)
+    first = m.band_low[p]
     whole = d.metric_band[p, 0]
     # u = L D of row p
     for q in range(first, p):
         u = d.metric_band[p, p - q]
-        for k in range(max(first, q - BAND), q):
+        for k in range(max(first, m.band_low[q]), q):
             u = u - d.metric_band[p, p - k] * d.metric_band[q, q - k]
         d.metric_band[p, p - q] = u
     left = whole
@@ -184,20 +256,20 @@ def factor_row(m, d, p):
 
 
 @only_with("rodband")
-@kernel
+@kernel(sums=True)
 def solve_band(m, d, r, z):
     """z ← (L D Lᵀ)⁻¹ r on the degrees of freedom in bands, for fields r, z [nv]."""
+    x = d.band_solution
     for p in range(m.nband):
-        i = m.band_dof[p]
-        x = r[i]
-        for q in range(max(m.band_first[p], p - BAND), p):
-            x = x - d.metric_band[p, p - q] * z[m.band_dof[q]]
-        z[i] = x
+        x[p] = r[m.band_dof[p]]
+        total = 0.0 * d.time
+        for q in range(m.band_low[p], p):
+            total = total + d.metric_band[p, p - q] * x[q]
+        x[p] = x[p] - total
     for p in range(m.nband):
-        i = m.band_dof[p]
-        z[i] = z[i] * d.metric_band[p, 0]
+        x[p] = x[p] * d.metric_band[p, 0]
     for s in range(m.nband):
         p = m.nband - 1 - s
-        x = z[m.band_dof[p]]
-        for q in range(max(m.band_first[p], p - BAND), p):
-            z[m.band_dof[q]] = z[m.band_dof[q]] - d.metric_band[p, p - q] * x
+        for q in range(m.band_low[p], p):
+            x[q] = x[q] - d.metric_band[p, p - q] * x[p]
+        z[m.band_dof[p]] = x[p]

@@ -66,6 +66,21 @@ def test_contacts_are_mujocos(name, kind, way):
 
 
 @pytest.mark.slow
+def test_more_deformable_bodies_than_bits_of_a_mask():
+    """Rods that cross, and a box that some touch; those that the masks keep apart, at the same place, do not touch."""
+    rods = "".join(
+        f"""<flexcomp name="rod{k}" type="grid" dim="1" count="3 1 1" spacing=".05 .1 .1" radius=".01" mass=".05"
+          pos="{0.2 * (k // 3)} 0 0" euler="0 0 {90 * (k % 3)}">
+          <contact selfcollide="none" contype="{1 + k % 2}" conaffinity="{1 + k % 2}"/></flexcomp>"""
+        for k in range(36)
+    )
+    body = '<body pos=".2 0 .05"><freejoint/><geom type="box" size=".05 .05 .05"/></body>'
+    m = mujoco.MjModel.from_xml_string(f"<mujoco><worldbody>{body}{rods}</worldbody></mujoco>")
+    states = random_states(m, np.random.default_rng(7), 4, 0.003)
+    assert assert_same(ordered(Finder(m, "float64")(states)), ordered(mujocos(states)), 1e-12) > 40
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["sheet", "both"])
 def test_neighbours_do_not_matter(name):
     """A state's contacts are the same bit by bit beside other states and in another place."""

@@ -54,9 +54,13 @@ def factor_and_compare(m, d):
     One function for all cases: code in plain Python keeps the one that it has first called.
     """
     FACTOR(m, d)
-    whole, inverse = np.zeros((m.nv, m.nv)), np.zeros((m.nv, m.nv))
+    whole, inverse, held = np.zeros((3, m.nv, m.nv))
     for i, unit in enumerate(np.eye(m.nv)):
+        metric_times(m, d, unit, held[i])
+        d.band_fresh[0] = 1  # by the forces' own tangent
         metric_times(m, d, unit, whole[i])
+        d.band_fresh[0] = 0
+        assert np.abs(held[i] - whole[i]).max() < 1e-12 * np.abs(whole).max()
         add_rows_times(m, d, unit, whole[i])
         metric_solve(m, d, unit, inverse[i])
     ERRORS.append(np.abs(inverse @ whole - np.eye(m.nv)).max())
@@ -77,7 +81,7 @@ def test_it_is_the_whole_matrix(name):
 
 def test_what_is_not_definite_falls_back_on_single_entries():
     """Contacts between distant parts can leave a pivot below zero; the row then stands alone."""
-    m = SimpleNamespace(band_first=np.zeros(2, int), nband=2)
+    m = SimpleNamespace(band_low=np.zeros(2, int), nband=2)
     band = np.zeros((2, BAND + 1))
     band[0, 0], band[1, 0], band[1, 1] = 1.0, 1.0, 2.0  # [[1, 2], [2, 1]]
     d = SimpleNamespace(metric_band=band)

@@ -50,8 +50,10 @@ SCRATCH = {  # scratch
         shape=("nv_pcg",),
     ),
     **reals("metric_block", shape=("nv_pcg", 3)),
-    **reals("metric_band", "metric_couplings", shape=("nband_pcg", BAND + 1)),
-    **ints("band_fresh", shape=("nband_flag",)),  # 1 where the couplings are those of another matrix
+    **reals("metric_band", "metric_held", shape=("nband_pcg", BAND + 1)),
+    **reals("band_solution", "band_product", shape=("nband_pcg",)),
+    **ints("band_fresh", shape=("nband_flag",)),  # 1 where metric_held is that of another matrix
+    **ints("band_dirty", shape=("nband_pcg",)),  # 1 at the first position of rods whose factor is another matrix's
     **reals("row_curvature", shape=("nrow_band", 6)),  # curvatures W of blocks at the last factor of such models
     **reals("qfrc_spring_slope", shape=("nv_pcg",)),  # -d(forces of springs and servos)/dq, N/m, N m
     **reals("constrained"),  # 1 where any row is active, else 0
