@@ -13,14 +13,16 @@ from saltus.number.conditions import has
 from saltus.number.functions import absolute, maximum, sqrt
 from saltus.number.kernels import kernel
 from saltus.solve.cone.delassus import contact_friction
-from saltus.solve.cone.problem import ROUNDING, SOLVED, TOLERANCE, solve_cones
+from saltus.solve.cone.problem import ROUNDING, TOLERANCE, solve_cones
 
 ON_EDGE = 1e-9  # relative distance from the edge of the cone below which friction is at its limit
 
 
 @kernel
-def solve_breakaway(m, d):
-    """hard_r, hard_u ← accelerations and forces of the posed problem; returns its residual.
+def solve_breakaway(m, d, accepted):
+    """hard_r, hard_u ← forces and accelerations of the posed problem; returns its residual.
+
+    It is solved if the residual is at most `accepted`.
 
     A contact sticks if the friction that holds it is within its static coefficient, and slips with the kinetic one if
     it is not. All contacts without slip begin with the static one; those that slip, or whose friction has just reached
@@ -30,7 +32,7 @@ def solve_breakaway(m, d):
     residual = solve_cones(d, TOLERANCE)
     if has(m, "stiction"):
         for _ in range(d.hard_count[BLOCKS]):
-            if not residual <= SOLVED or not break_away(m, d, maximum(ROUNDING, residual) * largest_drive(d)):
+            if not residual <= accepted or not break_away(m, d, maximum(ROUNDING, residual) * largest_drive(d)):
                 break
             residual = solve_cones(d, TOLERANCE)
     return residual

@@ -231,9 +231,9 @@ def choose_modes(m, d):
     accelerations(m, d)
     if m.neq:
         drop_rounding(m, d)
-    residual = solve_breakaway(m, d)
     # J̇ v of equalities comes from finite differences, whose errors make redundant rows inconsistent
     accepted = CONTRADICTION if m.neq else SOLVED
+    residual = solve_breakaway(m, d, accepted)
     if not residual <= accepted:
         return JAMMED if may_jam(m, d) else UNRESOLVED
     rounding = maximum(ROUNDING, residual) * largest_drive(d)

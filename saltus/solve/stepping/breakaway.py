@@ -10,7 +10,7 @@ from saltus.contact.counts import NBLOCK
 from saltus.contact.rows.acting import end_speed
 from saltus.contact.rows.blocks import CONE
 from saltus.number.conditions import has
-from saltus.number.functions import sqrt
+from saltus.number.functions import MINVAL, sqrt
 from saltus.number.kernels import kernel, only_with
 
 EDGE = 1.0 - 1e-6  # fraction of the friction bound from which friction is at its limit
@@ -42,8 +42,8 @@ def break_away(m, d):
     for b in range(d.count[NBLOCK]):
         if d.block_kind[b] == CONE and d.block_dim[b] >= 3 and d.block_hold[b] > 1.0:
             row, square, speed = d.block_row[b], 0.0 * d.time, 0.0 * d.time
-            for k in range(1, 3):
-                part = d.row_force[row + k] / step_friction(m, d, b, k)
+            for k in range(1, d.block_dim[b]):
+                part = d.row_force[row + k] / max(step_friction(m, d, b, k), MINVAL)
                 square = square + part * part
                 speed = speed + end_speed(m, d, b, k) * end_speed(m, d, b, k)
             if sqrt(square) >= EDGE * d.row_force[row] and sqrt(speed) > m.opt_speed_tolerance:

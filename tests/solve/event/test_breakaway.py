@@ -141,3 +141,21 @@ def test_derivatives_go_through_a_breakaway():
     v, a = speed * c - excess * omega * s, -excess * omega**2 * c - speed * omega * s
     np.testing.assert_allclose(A[[0, 3], 0], [v / speed, a / speed], rtol=1e-6)
     np.testing.assert_allclose(P[[0, 3], 0], [0.4 * (1.0 - c), 0.4 * omega * s], rtol=1e-6)
+
+
+def test_the_time_of_a_breakaway_falls_with_the_start_by_the_speed():
+    sim = saltus.Simulation(belt(0.1, 50.0, shape='type="sphere" size=".05"'), "dopri5", contact="hard")
+    sim.qpos[0], sim.qvel[0] = 0.31, 0.1
+    events = sim.run(0.3, sensitivity=("qpos",)).events
+    assert events["time"][0] == pytest.approx(0.1, abs=1e-7)
+    np.testing.assert_allclose(events.sensitivity["qpos"].time[0], [-10.0, 0.0, 0.0], atol=1e-6)
+
+
+def test_a_block_at_rest_stays_while_steps_go_over_dense_events():
+    """On a slope between both coefficients, beside a ball that bounces too often for its events to be located."""
+    ball = '<body pos="0 .5 .3"><joint type="slide" axis="0 0 1"/><geom name="ball" type="sphere" size=".05"/></body>'
+    law = saltus.Hard(pairs={("belt", "ball"): 0.9}, dense_events=3, dense_time=3.0)
+    sim = saltus.Simulation(belt(gravity=slope(0.5), more=ball), "dopri5", contact=law)
+    events = sim.run(2.0).events
+    assert "dense" in events["kind"].tolist()
+    np.testing.assert_allclose(sim.qpos[:3], 0.0, atol=1e-9)

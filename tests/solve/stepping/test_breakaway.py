@@ -44,9 +44,10 @@ def test_a_block_that_slides_up_a_slope_stops_and_stays():
     np.testing.assert_allclose([sim.qpos[0], *sim.qvel], [there, 0.0, 0.0, 0.0], atol=1e-10)
 
 
+@pytest.mark.parametrize("dimension", [3, 4, 6])
 @pytest.mark.parametrize(("tangent", "held"), [(0.79, True), (0.81, False)])
-def test_a_block_at_rest_is_held_up_to_the_static_coefficient_and_accelerates_by_the_kinetic(tangent, held):
-    sim = stepped(gravity=slope(tangent))
+def test_a_block_at_rest_is_held_up_to_the_static_coefficient_and_accelerates_by_the_kinetic(tangent, held, dimension):
+    sim = stepped(gravity=slope(tangent), shape=f'size=".1 .1 .05" condim="{dimension}"')
     sim.run(0.5)
     a = 0.0 if held else G * (tangent - KINETIC) / math.sqrt(1.0 + tangent**2)
     assert sim.qvel[0] == pytest.approx(a * 0.5, abs=2 * G * H)
