@@ -56,7 +56,7 @@ def flex_law(m: mujoco.MjModel, pair: FlexPair, safe_timestep: float) -> Law:
     """The contact law of a pair with a flex."""
     first = collisions.surface(m, "flex", pair.flex1) if pair.geom < 0 else collisions.surface(m, "geom", pair.geom)
     mixed = collisions.mixed(first, collisions.surface(m, "flex", pair.flex2))
-    values = collisions.overridden(m, mixed | {"static": 0.0})
+    values = collisions.overridden(m, mixed | {"static": np.zeros(())})
     if pair.flex1 == pair.flex2:
         values |= {"margin": 0.0, "gap": 0.0}
     return collisions.law(m, values, safe_timestep)
