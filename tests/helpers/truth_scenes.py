@@ -402,7 +402,7 @@ BLOCKS = f"""<mujoco><option timestep="{H}" cone="elliptic" gravity="{G * math.s
 
 
 def held_at_rest(law: Law, _: tuple[str, ...]) -> dict[str, list[Check]]:
-    """Of two equal blocks the one at rest stays, and the other slides faster; soft laws ignore static friction."""
+    """A block at rest stays, and an equal one that moves slides faster; soft laws ignore static friction."""
     model = saltus.static_friction(saltus.static_friction(BLOCKS, "waits", AT_REST), "slides", AT_REST)
     sim = saltus.Simulation(model, law.integrator, contact=law.contact())
     sim.userdata[:] = IN_MOTION, 0.0
