@@ -19,6 +19,7 @@ _HOME = {
     "cam": "saltus.model.drives.cam",
     "CamCurve": "saltus.model.drives.cam",
     "capstan": "saltus.model.drives.capstan",
+    "static_friction": "saltus.model.drives.static_friction",
     "drive": "saltus.model.drives.drive",
     "Dahl": "saltus.model.drives.parts",
     "Gear": "saltus.model.drives.parts",
@@ -191,6 +192,7 @@ __all__ = [
     "simulate",
     "smooth",
     "spline",
+    "static_friction",
     "static_optimization",
     "sweep",
 ]
@@ -241,6 +243,7 @@ if TYPE_CHECKING:
     from saltus.model.drives.drive import drive
     from saltus.model.drives.motor import Motor
     from saltus.model.drives.parts import Dahl, Gear, LuGre, Stribeck, TorqueCurve
+    from saltus.model.drives.static_friction import static_friction
     from saltus.model.load import load, models, n_link
     from saltus.model.model import Model
     from saltus.record.comparison import Comparison

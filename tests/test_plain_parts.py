@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from helpers.plain_python import fields, plain, plain_python
 from helpers.selves.exact import Area
-from helpers.stand_ins import rotation
+from helpers.stand_ins import layout, rotation
 
 import saltus
 from saltus.contact.convex import corner_normals, faces
@@ -191,13 +191,18 @@ def test_slopes_come_back_where_there_is_no_break(there):
 
 @pytest.mark.parametrize("angle", [0.0, 0.25, 0.5, 0.75, 1.0])
 @pytest.mark.parametrize("speed", [0.0, 0.3])
-def test_contacts_that_slip(angle, speed):
-    """A force at the bound of its cone slips if it moves, in any direction; the bound is an ellipse."""
+@pytest.mark.parametrize("hold", [1.0, 1.5])
+def test_contacts_that_slip(angle, speed, hold):
+    """A force at the bound of its cone slips if it moves, in any direction; the bound is an ellipse.
+
+    `hold`: ratio of static friction to that of sliding.
+    """
     friction, normal, way = np.array([0.5, 0.8]), 3.0, np.array([np.cos(np.pi * angle), np.sin(np.pi * angle)])
     for part, moves in ((1.0, speed > 0.0), (0.99, False)):
-        m = SimpleNamespace(law_friction=friction[None], opt_speed_tolerance=1e-8)
-        d = SimpleNamespace(block_kind=[CONE], block_dim=[3], block_row=[0], block_law=[0])
-        d.row_force = np.array([normal, *(part * normal * friction * way)])
+        m = SimpleNamespace(layout=layout(*["stiction"] * (hold > 1.0)), law_friction=friction[None])
+        m.opt_speed_tolerance = 1e-8
+        d = SimpleNamespace(block_kind=[CONE], block_dim=[3], block_row=[0], block_law=[0], block_hold=[hold])
+        d.row_force = np.array([normal, *(part * normal * hold * friction * way)])
         d.row_residual, d.row_search = np.array([0.0, *(2.0 * speed * way)]), np.array([0.0, *(-10.0 * speed * way)])
         assert plain(modes.slips)(m, d, 0, 0.1) == moves
 

@@ -90,6 +90,7 @@ FEATURES = {
     "event": Feature("events located in time", ("contact", "integrate", "solve")),
     "fieldgaps": Feature("pairs of height fields with convex shapes, with events located in time", ("contact",)),
     "stepping": Feature("time stepping over events", ("contact", "solve")),
+    "stiction": Feature("static friction of contacts above that of sliding, under hard contact", ("solve",)),
     "thin": Feature("pairs of geoms that can pass each other within a step", ("integrate",)),
     "seams": Feature("geoms that touch others welded to them, under hard contact", ("contact", "integrate")),
     # batches

@@ -24,6 +24,7 @@ from saltus.model.compile.drives.drive_losses import check_losses
 from saltus.model.compile.hill import HillMuscle, count_states, find_muscles
 from saltus.model.compile.kernel_model import NO_LAWS, UserLaws, kernel_model, why_all_pairs, with_laws
 from saltus.model.compile.sensors import sensors
+from saltus.model.contact.static_friction import static_friction_of
 from saltus.model.enums import BALL, FREE
 from saltus.model.field_overrides import can_change, changed, value_of
 from saltus.model.layout import model_layout
@@ -120,6 +121,7 @@ class Model(ModelFields):
         check_losses(mj_model)
         cam_curves(mj_model)
         capstan_friction(mj_model)
+        static_friction_of(mj_model)
         self._muscles = find_muscles(mj_model, muscles or {})
         self.muscles = MappingProxyType(dict(muscles or {}))
         self.changes = MappingProxyType(dict(changes or {}))

@@ -82,6 +82,7 @@ GOOD = {  # what a call needs to be one, by name
     "CamCurve": dict(angles=[0.0, 1.0], lifts=[0.0, 1.0]),
     "cam": dict(model="double_pendulum", follower="theta2", cam="theta1", curve=CAM),
     "capstan": dict(model=ROPE, tendon="rope", friction=0.3),
+    "static_friction": dict(model="bouncing_ball", geom="ball", friction=2.0),
     "Stribeck": dict(coulomb=1.0, static=2.0, velocity=0.1),
     "LuGre": dict(stiffness=1e4, damping=10.0, coulomb=1.0, static=2.0, velocity=0.1),
     "Dahl": dict(stiffness=1e4, coulomb=1.0),

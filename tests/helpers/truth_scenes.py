@@ -392,6 +392,28 @@ spins_to_rest = comes_to_rest(5, 3.0, TORSION * G / (0.4 * RADIUS**2))
 rolls_to_rest = comes_to_rest(0, 0.3, ROLLING * G / (1.4 * RADIUS))
 
 
+#: Friction at rest and in motion, and the slope between both on which two blocks lie.
+AT_REST, IN_MOTION, SLOPE = 0.8, 0.3, math.atan(0.5)
+BLOCKS = f"""<mujoco><option timestep="{H}" cone="elliptic" gravity="{G * math.sin(SLOPE)} 0 {-G * math.cos(SLOPE)}"/>
+  <size nuserdata="2"/><default><geom type="box" friction="{IN_MOTION} 0 0" solref="{TAU} 1"/></default><worldbody>
+  <geom name="table" size="5 5 .1" pos="0 0 -.1"/>
+  <body pos="0 0 .05"><freejoint/><geom name="waits" size=".1 .1 .05" mass="{MASS}"/></body>
+  <body pos="0 2 .05"><freejoint/><geom name="slides" size=".1 .1 .05" mass="{MASS}"/></body></worldbody></mujoco>"""
+
+
+def held_at_rest(law: Law, _: tuple[str, ...]) -> dict[str, list[Check]]:
+    """A block at rest stays, and an equal one that moves slides faster; soft laws ignore static friction."""
+    model = saltus.static_friction(saltus.static_friction(BLOCKS, "waits", AT_REST), "slides", AT_REST)
+    sim = saltus.Simulation(model, law.integrator, contact=law.contact())
+    sim.userdata[:] = IN_MOTION, 0.0
+    sim.qvel[6] = speed = 0.5
+    sim.run(0.4, sample=0.4)
+    gained = 0.4 * G * (math.sin(SLOPE) - IN_MOTION * math.cos(SLOPE))
+    found = [Check("speed of the one that slides", sim.qvel[6] - speed, gained, (1e-7 if law.hard else 0.03) * gained)]
+    rest = [Check("speed of the one at rest", sim.qvel[0], 0.0, 1e-9)]
+    return {"": found + (rest if law.hard else [Check("speed", sim.qvel[0], gained, 0.03 * gained)])}
+
+
 def switched(law: Law, _: tuple[str, ...]) -> dict[str, list[Check]]:
     """The weld holds the plate, then lets go of it: free fall."""
     sim = simulation(law, ALL, {})
@@ -867,6 +889,12 @@ PAIRS = [
         ("",),
         "slows by μ_r g/(r (1 + I/(m r²))), and stays (soft: no faster, creeps)",
         rolls_to_rest,
+    ),
+    Scene(
+        "blocks on a slope between friction at rest and in motion",
+        ("",),
+        "one stays, one slides with g (sin α - μ_k cos α) (soft: both slide, with a warning)",
+        held_at_rest,
     ),
     Scene("thrown at a wall of 2 cm at 20 m/s", ALL, "stays before it; leaves at e v", thrown),
     Scene("over a seam of flush boxes", ALL, "distance v t, speed v", seam),

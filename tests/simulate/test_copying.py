@@ -9,6 +9,7 @@ import sys
 
 import numpy as np
 import pytest
+from helpers.stiction_scenes import belt
 from numpy.testing import assert_array_equal
 
 import saltus
@@ -75,6 +76,8 @@ SIMULATIONS = {
     "soft": lambda: saltus.Simulation(BOUNCE),
     "time stepping": lambda: saltus.Simulation(BOUNCE, "moreau_jean", saltus.Hard(restitution=0.5)),
     "located": lambda: saltus.Simulation(BOUNCE, contact=saltus.Hard(restitution=0.5)),
+    "static friction": lambda: saltus.Simulation(belt(0.1, 50.0), "dopri5", contact="hard"),  # breaks away
+    "static friction in steps": lambda: saltus.Simulation(belt(0.1, 50.0), "moreau_jean", contact="hard"),
     "meshes": lambda: saltus.Simulation(MESHES),
 }
 

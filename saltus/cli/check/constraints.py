@@ -79,8 +79,19 @@ def simulated(model: Model) -> list[tuple[str, str, str]]:
             own = [kind for kind in kinds if ("flex" in kind) == (what != "geoms")]
             which = ", ".join(f"{n} {kind}" for kind, n in Counter(own).most_common())
             rows.append(("contacts", f"{screen.count(len(own), 'pair')} of {what}: {which}" if own else "", why))
+    rows.append(("static friction", _static_friction(model), "of contacts, under hard contact alone"))
     rows.append(("seams", _seams(model), SEAMS))
     return [row for row in rows if row[1]]
+
+
+def _static_friction(model: Model) -> str:
+    """Names of the geoms and pairs whose contacts stick up to a coefficient above that of sliding, and that."""
+    from saltus.model.contact.static_friction import static_friction_of
+
+    found = static_friction_of(model.mj_model)
+    geoms, pairs = model.names("geom"), model.names("pair")
+    numbers = [f"{geoms[g]} {x:g}" for g, x in found.geoms.items()]
+    return screen.some([*numbers, *(f"pair {pairs[k]} {x:g}" for k, x in found.pairs.items())])
 
 
 def _seams(model: Model) -> str:

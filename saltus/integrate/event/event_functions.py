@@ -19,7 +19,7 @@ from saltus.number.conditions import has
 from saltus.number.functions import absolute, maximum, sqrt
 from saltus.number.kernels import kernel, only_with
 from saltus.solve.acceleration import acceleration
-from saltus.solve.cone.delassus import contact_friction, end_of_turning, part_item, turning_friction
+from saltus.solve.cone.delassus import end_of_turning, holding_friction, part_item, turning_friction
 
 ROOM = 1e-9  # relative to the cone's radius and the largest force: smaller values are rounding
 
@@ -116,11 +116,11 @@ def read_block(m, d, b, rounding):
     elif kind == CONE and d.mode[item] == SLIP:
         d.event_value[item] = force + rounding
         d.event_value[m.nmode + item] = speed_along(m, d, b, SLIDE, item)
-    # stick: margin to the friction cone, μ f_N - |f_T|
+    # stick: margin to the cone of static friction, μ f_N - |f_T|
     elif kind == CONE:
         f1, f2 = d.row_force[row + 1], d.row_force[row + 2]
         across = sqrt(f1 * f1 + f2 * f2)
-        d.event_value[item] = contact_friction(m, d, b) * force * (1.0 + ROOM) + rounding - across
+        d.event_value[item] = holding_friction(m, d, b) * force * (1.0 + ROOM) + rounding - across
     # dry friction: speed along the slip, or margin to the bound
     elif kind == FRICTION and d.mode[item] == SLIP:
         d.event_value[m.nmode + item] = d.slip[item, 0] * d.row_velocity[row]

@@ -12,6 +12,7 @@ import numpy as np
 
 from saltus.model.contact.contact_parameters import Law, one_law, soft_laws
 from saltus.model.contact.pair_table import PAIRS
+from saltus.model.contact.static_friction import static_frictions
 from saltus.number.functions import MINVAL
 
 LEAST_FRICTION = 1e-5
@@ -93,7 +94,7 @@ def laws_of(m: Any, pairs: Sequence[Pair], safe_timestep: float) -> dict[str, np
 
 
 def law(m: mujoco.MjModel, values: dict, safe_timestep: float) -> Law:
-    """The contact law with given dim, solref, solimp, friction, solreffriction, margin, gap, adhesion."""
+    """The contact law with given dim, solref, solimp, friction, solreffriction, static, margin, gap, adhesion."""
     return one_law(laws(m, values, safe_timestep))
 
 
@@ -109,6 +110,8 @@ def laws(m: Any, values: dict, safe_timestep: float) -> dict[str, np.ndarray]:
         "reach": values["margin"] + values["gap"],
         "friction": friction,
         "mu": friction[..., 0] * regular,
+        # at least that of sliding, which may vary
+        "static": np.where(values["static"] == 0.0, 0.0, np.maximum(values["static"], friction[..., 0])),
         "adhesion": np.asarray(values["adhesion"]),
     }
 
@@ -119,20 +122,20 @@ def _only(values: dict[str, np.ndarray]) -> Law:
 
 
 def parameters(m: mujoco.MjModel, pair: Pair) -> dict:
-    """Parameters dim, solref, solimp, friction, solreffriction, margin, gap, adhesion of a pair: its own, or mixed."""
+    """Parameters of a pair, its own or mixed: those of `laws`."""
     return {name: value[0] for name, value in parameters_of(m, [pair]).items()}
 
 
 def parameters_of(m: Any, pairs: Sequence[Pair]) -> dict[str, np.ndarray]:
     """Parameters as `parameters` gives them for pairs [n], on the axis before that of each parameter's numbers."""
-    first, second = (surface(m, "geom", [getattr(pair, name) for pair in pairs]) for name in ("geom1", "geom2"))
-    values = mixed(first, second)
+    geoms1, geoms2 = ([getattr(pair, name) for pair in pairs] for name in ("geom1", "geom2"))
+    values = mixed(surface(m, "geom", geoms1), surface(m, "geom", geoms2))
     explicit = np.array([pair.explicit for pair in pairs], int)
     if (explicit >= 0).any():
         for name, mixture in values.items():
             own = _take(getattr(m, f"pair_{name}"), np.maximum(explicit, 0), name in VECTORS)
             values[name] = np.where(explicit[:, None] >= 0 if name in VECTORS else explicit >= 0, own, mixture)
-    return overridden(m, values)
+    return overridden(m, values | {"static": static_frictions(m, geoms1, geoms2, explicit)})
 
 
 def overridden(m: Any, values: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
@@ -140,6 +143,7 @@ def overridden(m: Any, values: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     if m.opt.enableflags & mujoco.mjtEnableBit.mjENBL_OVERRIDE.value:
         new = dict(solref=m.opt.o_solref, solimp=m.opt.o_solimp, friction=m.opt.o_friction, margin=m.opt.o_margin)
         new["solreffriction"] = m.opt.o_solref
+        new["static"] = m.opt.o_friction[..., 0]
         values |= {name: np.broadcast_to(value, np.shape(values[name])) for name, value in new.items()}
     return values
 

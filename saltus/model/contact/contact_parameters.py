@@ -35,6 +35,7 @@ class Law:
     reach: float = 0.0  # margin + gap
     friction: tuple[float, ...] = (0.0,) * 5
     mu: float = 0.0
+    static: float = 0.0  # static friction, for the hard law; 0 without one in the model
     adhesion: float = 0.0  # N
     restitution: float = 0.0  # for the hard law
     tangential: float = 0.0
@@ -63,7 +64,7 @@ class LawTable:
 
     def values(self) -> dict[str, list]:
         """The Model's fields."""
-        fields = "stiffness damping damping_tangent impedance dim margin reach friction mu adhesion restitution "
+        fields = "stiffness damping damping_tangent impedance dim margin reach friction mu static adhesion restitution "
         fields += "tangential direct"
         return {f"law_{name}": [getattr(law, name) for law in self.laws] for name in fields.split()}
 

@@ -55,7 +55,8 @@ def order_of(m: mujoco.MjModel, pair: FlexPair) -> tuple[int, int]:
 def flex_law(m: mujoco.MjModel, pair: FlexPair, safe_timestep: float) -> Law:
     """The contact law of a pair with a flex."""
     first = collisions.surface(m, "flex", pair.flex1) if pair.geom < 0 else collisions.surface(m, "geom", pair.geom)
-    values = collisions.overridden(m, collisions.mixed(first, collisions.surface(m, "flex", pair.flex2)))
+    mixed = collisions.mixed(first, collisions.surface(m, "flex", pair.flex2))
+    values = collisions.overridden(m, mixed | {"static": np.zeros(())})
     if pair.flex1 == pair.flex2:
         values |= {"margin": 0.0, "gap": 0.0}
     return collisions.law(m, values, safe_timestep)

@@ -27,7 +27,7 @@ ACTUATORS = "general motor position velocity intvelocity pid damper cylinder mus
 COMPILED = "by MuJoCo's compiler, before simulation"
 SEEN = "visual only"
 NAMED = "names and user data"
-OF_DRIVES = f"{NAMED}, except numbers of `saltus.drive`, `cam`, `capstan`"
+OF_DRIVES = f"{NAMED}, except numbers of `saltus.drive`, `cam`, `capstan`, `static_friction`"
 PLUGINS = "engine plugins"
 SENSORS = (
     "touch accelerometer velocimeter gyro force torque magnetometer camprojection rangefinder jointpos jointvel"

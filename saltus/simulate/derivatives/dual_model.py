@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from saltus.errors import OptionError
-from saltus.model.compile.constraints.hard import LEAST_FRICTION, HardLaw, law_order
+from saltus.model.compile.constraints.hard import LEAST_FRICTION, HardLaw, declares_static_friction, law_order
 from saltus.model.compile.kernel_model import NO_LAWS, why_all_pairs, with_laws
 from saltus.model.layout import model_layout
 from saltus.model.vary.columns import Column
@@ -131,7 +131,20 @@ def _under_hard(
         sliding[~np.isnan(given), :2] = 0.0
         # equal in all directions
         sliding[:, 1], sliding[:, 4] = sliding[:, 0], sliding[:, 3]
+        if declares_static_friction(base):
+            static = found.setdefault("law_static", np.zeros((len(order), len(group))))
+            _as_sliding(base, law, static, found["law_friction"])
     return found
+
+
+def _as_sliding(base: Struct, law: HardLaw, static: NDArray[np.float64], sliding: NDArray[np.float64]) -> None:
+    """static [laws of the hard Model, ...] ← the tangents of sliding friction where static friction is not above it."""
+    order, first, last = law_order(base)
+    given = np.asarray(law.friction, float)
+    friction = base.views["law_friction"][order, 0].copy()
+    friction[first:last] = np.where(np.isnan(given), friction[first:last], given)
+    alike = base.views["law_static"][order] <= friction
+    static[alike] = sliding[alike, 0]
 
 
 def _of_law(base: Struct, engine: Engine, name: str) -> dict[str, NDArray[np.float64]]:
@@ -143,6 +156,9 @@ def _of_law(base: Struct, engine: Engine, name: str) -> dict[str, NDArray[np.flo
     found["law_tangential"][first:last] = tangential
     found["law_friction"] = np.zeros((len(order), 5))
     found["law_friction"][first:last, :2] = np.nan_to_num(friction)[:, None]
+    if engine.hard is not None and declares_static_friction(base):
+        found["law_static"] = np.zeros(len(order))
+        _as_sliding(base, engine.hard, found["law_static"], found["law_friction"])
     return found
 
 

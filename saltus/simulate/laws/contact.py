@@ -13,6 +13,7 @@ from saltus.contact.rows.user_compliance import GIVEN
 from saltus.dynamics.user_laws import register, user_kernel
 from saltus.errors import OptionError, warn
 from saltus.model.compile.constraints.hard import OPTIONS, HardLaw
+from saltus.model.contact.static_friction import static_friction_of
 from saltus.model.event_enums import DENSE_WAYS, OVERLAP_WAYS
 from saltus.model.fields.constraint.impact import IMPACT_LAWS, TREATMENTS
 from saltus.number.structs import Struct
@@ -28,7 +29,7 @@ from saltus.simulate.laws.coefficients import (
     pair_values,
 )
 from saltus.simulate.laws.control import NOT_IN_STEPS, READS, check_reads
-from saltus.simulate.laws.hard_contact import check_hard_contact, check_turning_friction
+from saltus.simulate.laws.hard_contact import check_hard_contact, check_static_friction, check_turning_friction
 from saltus.terminal.display import notebook_html
 
 if TYPE_CHECKING:
@@ -64,7 +65,8 @@ class Hard:
     Attributes:
         restitution: ratio of the normal velocities after and before an impact, in [0, 1].
         friction: coefficient of Coulomb's friction for all pairs of geoms; None: the model's, for sliding. Torsional
-            and rolling friction are the model's, and none where this is 0.
+            and rolling friction are the model's, and none where this is 0. Static friction is the model's
+            (`saltus.static_friction`), and at least this.
         pairs: other numbers for some pairs: {("ball", "floor"): 0.8, ("foot", "floor"): {"restitution": 0.1,
             "friction": 0.6}}. A name is a geom's, or a body's for all its geoms; a number is a restitution.
         limits: restitution of joint and tendon limits.
@@ -154,6 +156,7 @@ class Hard:
             )
         own = self.coefficients(model)
         check_turning_friction(model, own.friction[0])
+        check_static_friction(model, own.friction[0])
         return HardLaw(
             restitution=tuple(own.restitution[0].tolist()),
             friction=tuple(own.friction[0].tolist()),
@@ -326,6 +329,19 @@ def _warn_of_turning_friction(model: Model) -> None:
     )
 
 
+def _warn_of_static_friction(model: Model, law: Law) -> None:
+    """Warn of static friction in a model, which laws without sticking lack, naming the first geom or pair."""
+    declared = static_friction_of(model.mj_model)
+    if not model.struct().nconmax or not (declared.geoms or declared.pairs):
+        return
+    kind, numbers = ("geom", declared.geoms) if declared.geoms else ("pair", declared.pairs)
+    why = "whose friction creeps at rest" if isinstance(law, Soft) else "which has friction of its own"
+    warn(
+        f"contact: static friction of {kind} {model.names(kind)[min(numbers)]!r} is ignored by the {law.name} law, "
+        f"{why}; use contact='hard'"
+    )
+
+
 def suits_soft(integrator: Integrator, model: Model) -> bool:
     """Whether an integrator can step a model under the soft law; any can if there are no constraints."""
     return integrator.kind != "time-stepping" or "constraint" not in model.struct().layout.features
@@ -343,6 +359,7 @@ def hard_numbers(
     if not isinstance(law, Hard):
         if isinstance(law, Compliant):
             _warn_of_turning_friction(model)
+        _warn_of_static_friction(model, law)
         if not suits_soft(integrator, model):
             raise OptionError(f'{integrator.name} requires hard contact: contact="hard" or saltus.Hard(...)')
         return None

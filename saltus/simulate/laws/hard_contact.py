@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from saltus.errors import OptionError, warn
-from saltus.model.compile.constraints.hard import of_fields
+from saltus.model.compile.constraints.hard import declares_static_friction, of_fields
 from saltus.model.contact.collisions import LEAST_FRICTION
 from saltus.model.enums import BOX, MESH
 from saltus.model.sensor_enums import ON_TAXELS
@@ -77,6 +77,31 @@ def check_turning_friction(model: "Model", friction: NDArray[np.float64]) -> Non
             f"contact='hard': the contact of {_pair(model, base, int(lacking[0]))} has torsional or rolling friction, "
             "but a coefficient of sliding friction of 0; give it a positive one, or condim=1"
         )
+
+
+def check_static_friction(model: "Model", friction: NDArray[np.float64]) -> None:
+    """Raise OptionError for the first pair of geoms whose static friction is below that of sliding, or without it.
+
+    `friction` [..., ncollision]: coefficients of sliding that replace the model's; nan keeps that.
+    """
+    base = model.struct(listed="hard contact")
+    if not declares_static_friction(base):
+        return
+    law = base.views["collision_law"]
+    own, static = base.views["law_friction"][law, 0], base.views["law_static"][law]
+    sliding = np.where(np.isnan(friction), own, friction)
+    sliding = np.where(sliding <= LEAST_FRICTION, 0.0, sliding)
+    for bad, why in (
+        (sliding > static, "less than its friction in motion, {:g}; give it at least that"),
+        ((sliding == 0.0) & (static > LEAST_FRICTION), "but no friction in motion; give it a positive one"),
+    ):
+        *_, k = np.nonzero(np.atleast_2d(bad & (base.views["law_dim"][law] > 1)))
+        if k.size:
+            at, kinetic = int(k[0]), float(np.max(np.atleast_2d(sliding)[:, k[0]]))
+            raise OptionError(
+                f"contact='hard': the contact of {_pair(model, base, at)} has static friction {static[at]:g}, "
+                + why.format(kinetic)
+            )
 
 
 def _pair(model: "Model", base: "Struct", k: int) -> str:

@@ -20,7 +20,7 @@ from saltus.simulate.engine.engine import Engine
 from saltus.simulate.laws.contact import find_contact_law
 from saltus.simulate.running.contact_columns import point_bodies, point_count, point_names, why_no_points
 from saltus.simulate.running.labels import sensor_labels
-from saltus.solve.event.event_resolution import TOLERANCE
+from saltus.solve.cone.problem import TOLERANCE
 from saltus.version import __version__
 
 

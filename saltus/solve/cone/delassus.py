@@ -15,6 +15,7 @@ from saltus.model.enums import BLOCKS, ROWS
 from saltus.model.event_enums import ROLL, SLIDE, SLIP, SPIN
 from saltus.model.fields.constraint.cone import BILATERAL, BOUNDED, COULOMB, PRESSED, UNILATERAL
 from saltus.number.components import is_zero
+from saltus.number.conditions import has
 from saltus.number.functions import sqrt
 from saltus.number.kernels import kernel
 
@@ -90,6 +91,14 @@ def along(m, d, r):
 def contact_friction(m, d, b):
     """Coefficient of friction of a contact block."""
     return m.law_friction[d.block_law[b], 0]
+
+
+@kernel
+def holding_friction(m, d, b):
+    """Coefficient of friction up to which a contact block sticks."""
+    if has(m, "stiction"):
+        return m.law_static[d.block_law[b]]
+    return contact_friction(m, d, b)
 
 
 @kernel
@@ -198,7 +207,7 @@ def assemble(m, d, problem):
         if count > 0:
             d.hard_kind[blocks] = part_kind(d, b, problem)
             friction = d.block_kind[b] == FRICTION
-            d.hard_mu[blocks] = d.row_loss[d.block_row[b]] if friction else contact_friction(m, d, b)
+            d.hard_mu[blocks] = d.row_loss[d.block_row[b]] if friction else problem_friction(m, d, b, problem)
             place_rows(m, d, blocks, rows, b, 0, count)
             contact = blocks
             blocks += 1
@@ -217,6 +226,14 @@ def assemble(m, d, problem):
     # Delassus operator
     for j in range(rows):
         assemble_column(m, d, j, problem)
+
+
+@kernel(inline=True)
+def problem_friction(m, d, b, problem):
+    """Coefficient of friction of a contact block in a problem: of accelerations at rest, or of sliding in impulses."""
+    if problem == HELD or problem == OPENING:
+        return holding_friction(m, d, b)
+    return contact_friction(m, d, b)
 
 
 @kernel

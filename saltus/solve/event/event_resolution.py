@@ -44,7 +44,8 @@ from saltus.solve.cone.delassus import (
     turning_friction,
     turning_slips,
 )
-from saltus.solve.cone.problem import ROUNDING, SOLVED, TOLERANCE, solve_cones
+from saltus.solve.cone.problem import ROUNDING, SOLVED
+from saltus.solve.event.breakaway import ON_EDGE, largest_drive, solve_breakaway
 from saltus.solve.event.constrained_acceleration import free_motion, free_rows, row_drifts
 from saltus.solve.event.constraint_stabilization import project, project_velocities
 from saltus.solve.event.redundant_rows import forget_rank
@@ -55,7 +56,6 @@ from saltus.spatial.vectors import dot3
 LEAVING = 2.0  # relative to the impact speed at an accumulation point: contacts that separate more slowly are at rest
 CONTRADICTION = 1e-7  # relative to accelerations: allowed contradiction between rows of overconstrained loops
 NOTHING = 1e-9  # relative to gravity and squared speeds: smaller accelerations (m/s²) of equalities are rounding
-ON_EDGE = 1e-9  # relative distance from the edge of the cone below which friction is at its limit
 
 
 @kernel
@@ -231,16 +231,14 @@ def choose_modes(m, d):
     accelerations(m, d)
     if m.neq:
         drop_rounding(m, d)
-    residual = solve_cones(d, TOLERANCE)
     # J̇ v of equalities comes from finite differences, whose errors make redundant rows inconsistent
     accepted = CONTRADICTION if m.neq else SOLVED
+    residual = solve_breakaway(m, d, accepted)
     if not residual <= accepted:
         return JAMMED if may_jam(m, d) else UNRESOLVED
-    largest = 0.0 * d.time
-    for j in range(d.hard_count[ROWS]):
-        largest = maximum(largest, absolute(d.hard_q[j]))
+    rounding = maximum(ROUNDING, residual) * largest_drive(d)
     for k in range(d.hard_count[BLOCKS]):
-        choose_mode(m, d, k, maximum(ROUNDING, residual) * largest)
+        choose_mode(m, d, k, rounding)
     open_turning(m, d)
     return OK
 
@@ -259,10 +257,7 @@ def drop_rounding(m, d):
     g, speed = m.opt_gravity[0], fastest_mover(m, d)
     for i in range(m.nv):
         speed = maximum(speed, absolute(d.qvel[i]))
-    largest = 0.0 * d.time
-    for j in range(d.hard_count[ROWS]):
-        largest = maximum(largest, absolute(d.hard_q[j]))
-    if largest <= NOTHING * (sqrt(dot3(g, g)) + speed * speed):
+    if largest_drive(d) <= NOTHING * (sqrt(dot3(g, g)) + speed * speed):
         for j in range(d.hard_count[ROWS]):
             d.hard_q[j] = 0.0 * d.time
 

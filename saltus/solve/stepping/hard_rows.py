@@ -7,6 +7,7 @@ With u = J v the velocities of a row, u⁻ before the step and u⁺ after it, an
                               0 ≤ P ⟂ u⁺ ≥ 0 for a gap closed otherwise
                               0 ≤ P ⟂ u⁺ + gap/h ≥ 0 for an open gap without restitution
     contact's tangents        P in the ellipse of Coulomb friction, on its edge against u⁺ where that is not 0
+                              (static friction above that of sliding: see `saltus.solve.stepping.breakaway`)
 
 (Moreau, Unilateral contact and dry friction in finite freedom dynamics (1988); Jean, The non-smooth contact dynamics
 method (1999); for the gap Stewart & Trinkle, An implicit time-stepping scheme for rigid body dynamics with inelastic
@@ -23,6 +24,7 @@ from saltus.number.conditions import has
 from saltus.number.functions import sqrt
 from saltus.number.kernels import kernel, only_with
 from saltus.solve.constrain import find_contacts, rows_without_contacts
+from saltus.solve.stepping.breakaway import hold_contacts
 
 RESTING = 4.0
 CLOSED = 1.0  # m/s², rad/s²; all corners of a box at rest are closed despite rounding in their gaps
@@ -46,6 +48,7 @@ def find_hard_rows(m, d, h):
     resting = resting_speed(m, h)
     for b in range(d.count[NBLOCK]):
         targets(m, d, b, h, resting)
+        hold_contacts(m, d, b, resting)
 
 
 @kernel

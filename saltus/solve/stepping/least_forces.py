@@ -14,6 +14,7 @@ from saltus.contact.rows.acting import end_speed, stays_closed
 from saltus.contact.rows.blocks import CONE, EQUALITY, FRICTION, add_transpose_rows, times_block
 from saltus.number.functions import MINVAL, absolute, sqrt
 from saltus.number.kernels import kernel
+from saltus.solve.stepping.breakaway import step_friction
 
 BOUND = 1.0 - 1e-6  # fraction of its bound from which friction counts as at it
 ROUNDING = 1e-12  # relative change of Jᵀ f that ends the iteration
@@ -68,11 +69,10 @@ def slides(m, d, b):
 @kernel
 def friction(m, d, b, way):
     """|f_T / μ| of a contact at the forces f - way r, whose bound is the normal force (N)."""
-    row, law = d.block_row[b], d.block_law[b]
-    square = 0.0 * d.time
+    row, square = d.block_row[b], 0.0 * d.time
     for k in range(1, d.block_dim[b]):
         force = d.row_force[row + k] - way * d.row_residual[row + k]
-        part = force / max(m.law_friction[law, k - 1], MINVAL)
+        part = force / max(step_friction(m, d, b, k), MINVAL)
         square = square + part * part
     return sqrt(square)
 

@@ -19,6 +19,7 @@ from saltus.model.event_enums import IMPACT, LIFTOFF, OPEN, SLIP, SLIPS, STICK, 
 from saltus.number.conditions import has
 from saltus.number.functions import sqrt
 from saltus.number.kernels import kernel
+from saltus.solve.stepping.breakaway import step_friction
 from saltus.solve.stepping.hard_rows import resting_speed
 from saltus.solve.stepping.warm_start import of_contact
 from saltus.spatial.vectors import add3, scale3
@@ -102,10 +103,10 @@ def slips(m, d, b, h):
     """
     if d.block_kind[b] != CONE or d.block_dim[b] < 3:
         return False
-    row, law = d.block_row[b], d.block_law[b]
+    row = d.block_row[b]
     push, moved = 0.0 * h, 0.0 * h
     for k in range(1, 3):
-        part = d.row_force[row + k] / max(m.law_friction[law, k - 1], 1e-300)
+        part = d.row_force[row + k] / max(step_friction(m, d, b, k), 1e-300)
         speed = d.row_residual[row + k] + h * d.row_search[row + k]
         push, moved = push + part * part, moved + speed * speed
     return sqrt(push) >= EDGE * d.row_force[row] and sqrt(moved) > m.opt_speed_tolerance

@@ -21,6 +21,7 @@ from saltus.contact.rows.blocks import CONE, EQUALITY, FRICTION, add_transpose_r
 from saltus.dynamics.tree.factor import solve
 from saltus.number.functions import MINVAL, absolute, clip, sqrt
 from saltus.number.kernels import kernel
+from saltus.solve.stepping.breakaway import break_away, step_friction
 
 PATIENCE = 100  # sweeps before pairs of them are compared, if there are equalities
 IDLE = 1e-5  # acceleration, relative to that of each growing force by itself, below which forces are in a cycle
@@ -38,7 +39,17 @@ def moreau(m, d, tolerance, least, work):
     scale = 0.0 * d.time
     for r in range(d.count[NROW]):
         scale = max(scale, absolute(d.row_residual[r]))
-    unconverged = sweeps(m, d, d.row_force, tolerance * scale, max(least, int(work / d.count[NROW])), 0)
+    most = max(least, int(work / d.count[NROW]))
+    unconverged = solve_held(m, d, tolerance * scale, most)
+    while break_away(m, d):
+        unconverged = solve_held(m, d, tolerance * scale, most)
+    return unconverged
+
+
+@kernel
+def solve_held(m, d, least_change, most):
+    """row_force and qacc [nv] by at most that many `sweeps`, with the contacts that hold; returns 1 if unconverged."""
+    unconverged = sweeps(m, d, d.row_force, least_change, most, 0)
     effect_of_forces(m, d, d.row_force, d.qfrc_constraint, d.qacc)
     for i in range(m.nv):
         d.qacc[i] = d.qacc[i] + d.qacc_smooth[i]
@@ -189,9 +200,8 @@ def update_sliding(m, d, f, b):
     c0 = normal - f[row]
     u1 = u1 + d.dual_A[row + 1, 0] * c0
     u2 = u2 + d.dual_A[row + 2, 0] * c0
-    law = d.block_law[b]
     # guard against division by zero for frictionless directions
-    mu1, mu2 = max(m.law_friction[law, 0], MINVAL), max(m.law_friction[law, 1], MINVAL)
+    mu1, mu2 = max(step_friction(m, d, b, 1), MINVAL), max(step_friction(m, d, b, 2), MINVAL)
     coupling = absolute(a12)
     # friction: projected gradient step, with a rate that cannot overshoot
     rate = 1.0 / max(mu1 * (mu1 * a11 + mu2 * coupling), mu2 * (mu1 * coupling + mu2 * a22), MINVAL)
@@ -218,19 +228,19 @@ def update_sliding(m, d, f, b):
 def update_contact(m, d, f, b):
     """Update the forces of a contact: normal, then friction; returns the largest change of its accelerations."""
     change = update_row(m, d, f, b, 0, 0.0, 1e300, False)
-    row, dim, law = d.block_row[b], d.block_dim[b], d.block_law[b]
+    row, dim = d.block_row[b], d.block_dim[b]
     # rate in coordinates f_k/μ_k, in which the bound is a ball
     steepest = 0.0 * change
     for j in range(1, dim):
         total = 0.0 * change
         for k in range(1, dim):
-            total = total + m.law_friction[law, k - 1] * absolute(d.dual_A[row + j, k])
-        steepest = max(steepest, m.law_friction[law, j - 1] * total)
+            total = total + step_friction(m, d, b, k) * absolute(d.dual_A[row + j, k])
+        steepest = max(steepest, step_friction(m, d, b, j) * total)
     rate = 1.0 / max(steepest, MINVAL)
     # projected gradient step onto the ellipse of the new normal force
     square = 0.0 * change
     for j in range(1, dim):
-        mu = max(m.law_friction[law, j - 1], MINVAL)
+        mu = max(step_friction(m, d, b, j), MINVAL)
         wanted = f[row + j] - rate * mu * mu * residual(m, d, b, j)
         d.row_search[row + j] = wanted
         square = square + (wanted / mu) * (wanted / mu)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import saltus
-from saltus.cli.check.constraints import largest_step
+from saltus.cli.check.constraints import largest_step, simulated
 from saltus.cli.check.model import check_model
 from saltus.integrate.registry import find_integrator
 
@@ -67,6 +67,12 @@ def test_the_solver_for_many_bodies_is_named(check, monkeypatch):
     of = lambda solver: next(line for line in check(world.format(solver, balls))[0] if line.startswith("solver"))  # noqa: E731
     assert "Newton tree by tree" in of("Newton")
     assert "Newton would work tree by tree" in of("CG")
+
+
+def test_static_friction_of_contacts_is_listed():
+    model = saltus.static_friction(BOUND, "ball", 1.5)
+    rows = {kind: names for kind, names, _ in simulated(model)}
+    assert rows["static friction"] == "ball 1.5"
 
 
 SHEET = """<mujoco><worldbody><geom type="plane" size="1 1 1"/>

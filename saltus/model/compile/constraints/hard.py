@@ -103,6 +103,8 @@ def with_hard(base: Struct, law: HardLaw) -> Struct:
         values["collision_moves"] = base.views["collision_moves"] | carried(base)
     if touching.values:
         words = words | {"seams"}
+    if declares_static_friction(base):
+        words = words | {"stiction"}
     struct = Struct(model_layout(base.layout.features | words), sizes, base.kind)
     for name, view in struct.views.items():
         if view.size:
@@ -151,7 +153,7 @@ def law_numbers(
     """
     given = np.asarray(friction, float)
     order, first, last = law_order(base)
-    names = ("law_restitution", "law_tangential", "law_friction", "law_dim")
+    names = ("law_restitution", "law_tangential", "law_friction", "law_static", "law_dim")
     many = given.shape[:-1]
     values = {name: np.broadcast_to(base.views[name][order], many + base.views[name][order].shape) for name in names}
     values = {name: array.copy() for name, array in values.items()}
@@ -163,12 +165,18 @@ def law_numbers(
     # MuJoCo's mixing keeps a least friction if a file gives none
     values["law_friction"][values["law_friction"] <= LEAST_FRICTION] = 0.0
     values["law_dim"][values["law_friction"][..., 0] == 0.0] = 1
+    values["law_static"] = np.maximum(values["law_static"], values["law_friction"][..., 0])
     if event:  # friction equal in all directions; rows for rotations only where these have friction
         friction, dim = values["law_friction"], values["law_dim"]
         friction[..., 1], friction[..., 4] = friction[..., 0], friction[..., 3]
         dim[(dim == 6) & (friction[..., 3] == 0.0)] = 4
         dim[(dim == 4) & (friction[..., 2] == 0.0)] = 3
     return values
+
+
+def declares_static_friction(base: Struct) -> bool:
+    """Whether some pairs of geoms that may touch have static friction."""
+    return bool((base.views["law_static"][base.views["collision_law"]] > 0.0).any())
 
 
 def may_turn(base: Struct) -> bool:

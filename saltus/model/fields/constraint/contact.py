@@ -18,9 +18,8 @@ MODEL = {  # fixed
     **ints("law_direct", shape=("nlaw",)),  # solref holds stiffness and damping, not time constant and ratio
     **reals("law_margin", "law_reach", "law_mu", shape=("nlaw",)),
     **reals("law_friction", shape=("nlaw", 5)),
-    **reals(
-        "law_restitution", "law_tangential", shape=("nlaw",)
-    ),  # for the hard law: restitution, normal and tangential
+    # for the hard law: restitution, normal and tangential; static friction, 0 without one
+    **reals("law_restitution", "law_tangential", "law_static", shape=("nlaw",)),
     # adhesive contacts: force (N), whether it attracts (no flag disables it), capacity for contacts in the gap
     **reals("law_adhesion", shape=("nlaw",)),
     **ints("opt_adhesion", "ntether"),
@@ -118,6 +117,7 @@ VARIES = (
     ),
     *(
         "law_friction",
+        "law_static",
         "chain_translation",
         "chain_rotation",
     ),

@@ -17,7 +17,8 @@ SCRATCH = {  # scratch
     # of a pair, its mode; whether a block of the previous step has been matched; forces of a block that are free where
     # loads are indeterminate (see `saltus.solve.stepping.least_forces`)
     **ints("block_past", "block_slot", "past_found", "block_free", shape=("npast",)),
-    **reals("block_mode", shape=("npast",)),
+    # ratio of the friction that bounds a contact to that of sliding (see `saltus.solve.stepping.breakaway`)
+    **reals("block_mode", "block_hold", shape=("npast",)),
     # forces of the rows, and Gᵀ times these, two sweeps ago
     **reals("cycle_force", shape=("nrow_dual",)),
     **reals("cycle_y", shape=("nv_dual",)),

@@ -27,6 +27,7 @@ from saltus.simulate.engine.events.stepped import MOST_EVENTS
 from saltus.simulate.engine.switches import check_actions
 from saltus.simulate.laws.coefficients import Coefficients
 from saltus.simulate.laws.contact import Hard, Law
+from saltus.simulate.laws.hard_contact import check_static_friction
 from saltus.solve.status import CONTACTS_FULL, DIVERGED, ENDED, EVENTS_FULL, OK, STEP_TOO_SMALL
 
 LOG_ROOM = 16_384  # rows that a thread logs between two readings
@@ -133,7 +134,9 @@ class OneByOne(BatchStates):
             raise OptionError("law: hard contact stays hard; make another Batch")
         if name := own.differs(law):
             raise OptionError(f"law: {name} cannot be changed, only restitution and friction; make another Batch")
-        self._own = self._own_numbers(law.coefficients(self.engine.model, self.n))
+        given = law.coefficients(self.engine.model, self.n)
+        check_static_friction(self.engine.model, given.friction)
+        self._own = self._own_numbers(given)
 
     def _own_numbers(self, given: Coefficients) -> tuple[np.ndarray, ...]:
         """Places in the Model's buffers and the numbers of each simulation there, real numbers first."""

@@ -45,7 +45,9 @@ def slope(content: str, angle: float, friction: float) -> str:
     return world(content, friction=friction, gravity=(G * math.sin(angle), 0.0, -G * math.cos(angle)))
 
 
-def start(model: str, qvel: Sequence[float] = (), law: saltus.Hard | None = None, **options: Any) -> saltus.Simulation:
+def start(
+    model: str | saltus.Model, qvel: Sequence[float] = (), law: saltus.Hard | None = None, **options: Any
+) -> saltus.Simulation:
     """A simulation with located events whose first velocities are given."""
     sim = saltus.Simulation(model, contact=law or saltus.Hard(), **options)
     sim.qvel[: len(qvel)] = qvel
