@@ -284,8 +284,13 @@ def _set_element(context, builder, sig, args):
 
 def load_entry(context, builder, ty, field, place):
     """The number at a place (an int64) of a field without further extents, of whose type `ty` is."""
-    pointer = _element_pointer(context, builder, ty, field, [types.int64], [place])
+    pointer = entry_pointer(context, builder, ty, field, place)
     return _load(context, builder, ty.element, pointer, ty.alias, ty.frozen)
+
+
+def entry_pointer(context, builder, ty, field, place):
+    """The pointer to the number at a place (an int64) of a field without further extents, of whose type `ty` is."""
+    return _element_pointer(context, builder, ty, field, [types.int64], [place])
 
 
 def kind_of_buffer(ty):

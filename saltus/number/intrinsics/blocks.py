@@ -1,13 +1,15 @@
-"""Points in blocks: which of a block lies farthest in a direction; all are compared at once, in one register."""
+"""Blocks of numbers that are taken at once, in one register: which of eight points lies farthest in a direction, and
+sums of eight numbers with multiples of eight others.
+"""
 
 from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from saltus.number.kernels import FASTMATH
-from saltus.number.struct_types import pointer_of
+from saltus.number.kernels import FASTMATH, PLAIN
+from saltus.number.struct_types import entry_pointer, pointer_of
 
-AT_ONCE = 8  # points of a block
+AT_ONCE = 8  # points, or numbers, of a block
 
 INT32, INT64, DOUBLE = ir.IntType(32), ir.IntType(64), ir.DoubleType()
 
@@ -62,3 +64,38 @@ def higher_of_block(typingctx, star, block, x, y, z, least):
 
     numbers = (types.float64,) * 4
     return types.Tuple((types.int64, types.float64))(star, types.int64, *numbers), codegen
+
+
+@intrinsic
+def add_multiple(typingctx, target, i, factor, source, j):
+    """Add `factor` times AT_ONCE entries of a field of floats, from entry j on, to those of another from i on.
+
+    The two ranges are the same or have no entry in common.
+    """
+    flags = sorted(FASTMATH)
+
+    def codegen(context, builder, sig, args):
+        target, i, factor, source, j = args
+        wide = ir.VectorType(factor.type, AT_ONCE)
+
+        def pointer(field, ty, first):
+            """To the block; in checked builds both of its ends are looked at."""
+            entry_pointer(context, builder, ty, field, builder.add(first, ir.Constant(INT64, AT_ONCE - 1)))
+            return builder.bitcast(entry_pointer(context, builder, ty, field, first), wide.as_pointer())
+
+        own, other = pointer(target, sig.args[0], i), pointer(source, sig.args[3], j)
+        one = builder.insert_element(ir.Constant(wide, ir.Undefined), factor, ir.Constant(INT32, 0))
+        all_of_them = builder.shuffle_vector(one, one, ir.Constant(ir.VectorType(INT32, AT_ONCE), None))
+        product = builder.fmul(all_of_them, builder.load(other, align=4), flags=flags)
+        builder.store(builder.fadd(builder.load(own, align=4), product, flags=flags), own, align=4)
+        return context.get_dummy_value()
+
+    return types.none(target, types.int64, target.element, source, types.int64), codegen
+
+
+def _add_multiple(target, i, factor, source, j):
+    for k in range(AT_ONCE):
+        target[i + k] = target[i + k] + factor * source[j + k]
+
+
+PLAIN[add_multiple] = _add_multiple

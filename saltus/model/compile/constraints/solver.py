@@ -11,6 +11,7 @@ from saltus.model.enums import FLEX, SOLVER_CG, SOLVER_NEWTON, SOLVER_PGS
 from saltus.model.flex import contacts as flex_contacts
 from saltus.model.tree.chains import ChainTable
 from saltus.number.functions import MINVAL
+from saltus.number.permutation import table_of_orders
 
 MOST_DENSE = 96  # most unknowns of an island of projected Gauss-Seidel with a dense matrix; a multiple of 8
 PROBLEMS = 32  # number of islands of projected Gauss-Seidel that are solved together
@@ -57,6 +58,7 @@ def solver_values(m: mujoco.MjModel, chains: ChainTable, left_out: frozenset[str
         "support_dof": [i for s in supports for i in s],
         "dof_treeid": trees_of_dofs(m, left_out) if _islands(m) else np.zeros(m.nv, int),
         "opt_noslip_tolerance": m.opt.noslip_tolerance,
+        "table_of_orders": table_of_orders() if method(m, left_out) == SOLVER_PGS else (),
     }
 
 
@@ -85,6 +87,7 @@ def solver_sizes(
         "nitem": max(8 * -(-2 * (rows + contacts * dims) // 8), PROBLEMS * 8) if dual else 0,
         **_dense_island(2 * (rows + contacts * dims) if any_rows and method(m, left_out) == SOLVER_PGS else 0, nv),
         "ncone_work": 6 if dual else 0,
+        "norderword": len(values["table_of_orders"]),
         "nsupport": len(values["support_num"]),
         "nsupportdof": len(values["support_dof"]),
         "ntree": int(max(values["dof_treeid"], default=-1)) + 1 if dual else 0,

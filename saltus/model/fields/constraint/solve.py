@@ -13,6 +13,7 @@ MODEL = {  # fixed
     **ints("support_adr", "support_num", shape=("nsupport",)),
     **ints("support_dof", shape=("nsupportdof",)),
     **ints("dof_treeid", shape=("nv",)),
+    **ints("table_of_orders", shape=("norderword",)),  # of Gauss-Seidel (see `saltus.number.permutation`)
     # worlds of many trees: number of trees; first degree of freedom and number of them, address of the tree's block of
     # the Hessian; the tree of each degree of freedom
     **ints("nsolvertree", "ndomaintree"),
@@ -141,7 +142,8 @@ SCRATCH = {  # scratch
     **lane_reals("island_gap", shape=("nitem",)),
     **lane_reals("island_A", shape=("nisland_A",)),
     **lane_reals("island_G", shape=("nisland_G",)),
-    **ints("island_row", shape=("nv_dual",)),  # address of the row of each degree of freedom
+    # address of the row of each degree of freedom, and whether the row has entries
+    **ints("island_row", "island_touched", shape=("nv_dual",)),
 }
 
 #: Fields of MODEL that may differ from simulation to simulation of a batch.

@@ -13,10 +13,12 @@ the product of its row of G with y.
 from saltus.contact.counts import NBLOCK
 from saltus.contact.rows.blocks import CONE, EQUALITY, FRICTION
 from saltus.number.components import lane_get, lane_set
+from saltus.number.conditions import has_lanes
 from saltus.number.functions import clip, sqrt
+from saltus.number.intrinsics.blocks import AT_ONCE, add_multiple
 from saltus.number.kernels import kernel
+from saltus.number.permutation import SEED
 from saltus.solve.soft.dual.problem import combination, first_tree, get, push, put, residual, unknowns
-from saltus.solve.soft.dual.shuffle import SEED
 
 # the columns of `unknown`: force, bounds, 1/(A + R) and A + R on the diagonal, forces before and after the last
 # extrapolation, R; together, since the order of updates is random
@@ -137,6 +139,7 @@ def half_solve_all(m, d, island, problem):
     lane, begin, n, items, _ = problem
     width, rows = stride(n), 0
     for i in range(m.nv):
+        d.island_touched[i] = 0
         if in_island(m, d, i, island, lane):
             d.island_row[i] = rows * width
             for j in range(width):
@@ -153,14 +156,15 @@ def half_solve_all(m, d, island, problem):
                 place = d.block_J[b] + c * dim
                 entry = get(d.row_J, place + r, lane) + w * get(d.row_J, place + s, lane)
                 d.island_G[d.island_row[m.chain_dof[chain + c]] + i - begin] = entry
-    # L⁻ᵀ from the leaves to the root, then D^-½
+                d.island_touched[m.chain_dof[chain + c]] = 1
+    # L⁻ᵀ from the leaves to the root, then D^-½; rows that nothing has touched are zero
     for i in range(m.nv - 1, -1, -1):
-        if in_island(m, d, i, island, lane):
+        if d.island_touched[i]:
             own = d.island_row[i]
             for k in range(m.M_rowadr[i], m.M_rowadr[i] + m.M_rownnz[i] - 1):
                 above, entry = d.island_row[m.M_colind[k]], get(d.qLD, k, lane)
-                for j in range(width):
-                    d.island_G[above + j] = d.island_G[above + j] - entry * d.island_G[own + j]
+                d.island_touched[m.M_colind[k]] = 1
+                add_row(d, d.island_G, above, -entry, d.island_G, own, width)
             scale = sqrt(get(d.qLDiagInv, i, lane))
             for j in range(width):
                 d.island_G[own + j] = scale * d.island_G[own + j]
@@ -222,8 +226,21 @@ def add_column(d, i, change, problem):
     _, begin, n, _, place = problem
     width = stride(n)
     column = place + (i - begin) * width
-    for j in range(width):
-        d.island_gap[begin + j] = d.island_gap[begin + j] + change * d.island_A[column + j]
+    add_row(d, d.island_gap, begin, change, d.island_A, column, width)
+
+
+@kernel(inline=True)
+def add_row(d, target, i, factor, source, j, width):
+    """Add `factor` times `width` entries of a field, from entry j on, to those of another from i on.
+
+    The islands of lanes take turns, so that wide registers pay; a single one waits for what narrow ones have sooner.
+    """
+    if has_lanes(d):
+        for k in range(0, width, AT_ONCE):
+            add_multiple(target, i + k, factor, source, j + k)
+    else:
+        for k in range(width):
+            target[i + k] = target[i + k] + factor * source[j + k]
 
 
 @kernel

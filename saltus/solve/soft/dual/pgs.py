@@ -132,7 +132,7 @@ def iterate(m, d, s):
     for iteration in range(m.opt_iterations):
         # Nesterov extrapolation, then a sweep in random order
         extrapolate(m, d, s)
-        reorder(d, s)
+        reorder(m, d, s, iteration)
         sweep(m, d, s)
         d.count[NITER] = max(d.count[NITER], iteration + 1)
         # converged, unless a cone at zero force can still lower the cost

@@ -19,8 +19,8 @@ from saltus.solve.soft.dual.island import (
     give_back,
     stride,
 )
+from saltus.solve.soft.dual.order import put_in_order
 from saltus.solve.soft.dual.problem import WORSE
-from saltus.solve.soft.dual.shuffle import shuffle
 
 SHORT = 32  # number of unknowns up to which adding a column is faster than testing whether it is needed
 
@@ -31,27 +31,40 @@ def iterate_together(m, d, count):
 
     Returns 1 if an island did not converge, else 0.
     """
+    largest_first(d, count)
     for iteration in range(m.opt_iterations if count > 0 else 0):
         # Nesterov extrapolation, then a sweep in random order
         for s in range(count):
             extrapolate_single(d, s)
-            reorder(d, s)
+            reorder(m, d, s, iteration)
         sweep_single(d, count)
         d.count[NITER] = max(d.count[NITER], iteration + 1)
-        # converged islands are replaced by the last one
-        s = 0
-        while s < count:
+        # those that have not converged move up
+        left = 0
+        for s in range(count):
             if converged(m, d, s):
                 give_back(d, s)
-                count -= 1
-                move(d, count, s)
             else:
-                s += 1
+                move(d, s, left)
+                left += 1
+        count = left
         if count == 0:
             break
     for s in range(count):
         give_back(d, s)
     return 1 if count > 0 else 0
+
+
+@kernel
+def largest_first(d, count):
+    """Sort islands that have not begun to iterate by their numbers of unknowns."""
+    for last in range(1, count):
+        s = last
+        while s > 0 and d.problem[s - 1, 2] < d.problem[s, 2]:
+            smaller, scale = d.problem[s - 1], d.problem_scale[s - 1]
+            d.problem[s - 1], d.problem_scale[s - 1] = d.problem[s], d.problem_scale[s]
+            d.problem[s], d.problem_scale[s] = smaller, scale
+            s -= 1
 
 
 @kernel
@@ -74,10 +87,10 @@ def share_of_momentum(d, s):
 
 
 @kernel
-def reorder(d, s):
-    """Shuffle the unknowns of island s."""
+def reorder(m, d, s, iteration):
+    """Put the unknowns of island s in the order of an iteration."""
     _, first, _, items, _ = d.problem[s]
-    d.problem_random[s] = shuffle(d, first, items, d.problem_random[s])
+    d.problem_random[s] = put_in_order(m, d, first, items, iteration, d.problem_random[s])
 
 
 @kernel
@@ -143,23 +156,25 @@ def spread_four(d, k, problem):
 
 @kernel
 def sweep_single(d, count):
-    """Update all forces of `count` islands, each in its order; problem_improvement ← the decrease of their costs."""
-    most = 0
+    """Update all forces of `count` islands, each in its order; problem_improvement ← the decrease of their costs.
+
+    The islands are sorted, the one with the most unknowns first.
+    """
     for s in range(count):
         d.problem_improvement[s] = 0.0 * d.problem_scale[s]
-        most = max(most, d.problem[s, 2])
-    for k in range(most):
+    for k in range(d.problem[0, 2]):
+        while d.problem[count - 1, 2] <= k:
+            count -= 1
         for s in range(count):
             problem = d.problem[s]
-            if k < problem[2]:
-                # to the minimum within the bounds
-                i = d.dual_order[problem[1] + k]
-                new, change, gain = bounded_minimum(d, i, d.island_gap[i])
-                if rarely(gain < -WORSE):
-                    continue
-                d.unknown[i, FORCE] = new
-                spread_single(d, i, change, problem)
-                d.problem_improvement[s] = d.problem_improvement[s] + gain
+            # to the minimum within the bounds
+            i = d.dual_order[problem[1] + k]
+            new, change, gain = bounded_minimum(d, i, d.island_gap[i])
+            if rarely(gain < -WORSE):
+                continue
+            d.unknown[i, FORCE] = new
+            spread_single(d, i, change, problem)
+            d.problem_improvement[s] = d.problem_improvement[s] + gain
 
 
 @kernel(inline=True)
