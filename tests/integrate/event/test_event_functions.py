@@ -3,11 +3,17 @@
 Reference: Coulomb's law, slip begins where the tangential force reaches μ m g, and by ROOM of it and of m g more.
 """
 
+import itertools
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
+from helpers.plain_python import plain
 
 import saltus
+from saltus.integrate.event import event_functions
 from saltus.integrate.event.event_functions import ROOM
+from saltus.model.event_enums import OPEN, SLIP, STICK
 
 pytestmark = pytest.mark.usefixtures("one_hard_layout")
 
@@ -33,3 +39,23 @@ def test_slip_begins_at_the_cone_in_every_direction(angle):
     assert len(slips) == 1 and slips["time"][0] == pytest.approx(
         2.0 * 9.81 * (MU * (1.0 + ROOM) + ROOM) / RATE, rel=1e-10
     )
+
+
+def test_values_without_forces():
+    """Gaps of open points and limits; 1 of what is closed and of dry friction, and -1 of points that no longer exist."""
+    read, gaps = plain(event_functions.read_values), np.array([0.3, -0.2, 0.7, 0.1, 0.2])
+    m = SimpleNamespace(nslot=3, nlimit=1, nmode=6)  # and an item of dry friction
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(read.__globals__, "open_gap", lambda m, d, i: gaps[i])
+        patch.setitem(read.__globals__, "user_values", lambda m, d: None)
+        for modes in itertools.product((OPEN, STICK, SLIP), repeat=6):
+            d = SimpleNamespace(time=0.5, mode=modes, slot_contact=[4, -1, -1], event_value=np.full(12, np.nan))
+            d.event_count = np.zeros(50, int)
+            read(m, d)
+            wanted = np.ones(12)
+            for i, mode in enumerate(modes):
+                if mode == OPEN and i < 5:
+                    wanted[i] = gaps[i]
+                elif mode != OPEN and i in (1, 2):
+                    wanted[i] = -1.0
+            np.testing.assert_array_equal(d.event_value, wanted)
