@@ -42,7 +42,7 @@ def test_slip_begins_at_the_cone_in_every_direction(angle):
 
 
 def test_values_without_forces():
-    """Gaps of open points and limits; 1 of what is closed and of dry friction, and -1 of points that no longer exist."""
+    """Gaps of open points and limits; 1 of closed ones and of dry friction; -1 of points that no longer exist."""
     read, gaps = plain(event_functions.read_values), np.array([0.3, -0.2, 0.7, 0.1, 0.2])
     m = SimpleNamespace(nslot=3, nlimit=1, nmode=6)  # and an item of dry friction
     with pytest.MonkeyPatch.context() as patch:
