@@ -8,7 +8,7 @@ import warnings
 
 import numpy as np
 import pytest
-from helpers.command_line import CONTACT, OSCILLATOR, REFUSED, error_lines
+from helpers.command_line import CONTACT, OSCILLATOR, REFUSED, error_lines, interrupt_after
 
 import saltus
 from saltus.model.source import bundled_names
@@ -109,20 +109,6 @@ def test_divergence_keeps_the_run_so_far(saltus_command, tmp_path):
     assert "not checked: the run did not finish" in out
     assert 0 < len(saltus.Trajectory.load(recording)) < 601
     assert figure.exists()
-
-
-def interrupt_after(monkeypatch, calls):
-    """Ctrl-C in the compiled loop, from a certain call on until it has been answered."""
-    advance, counter = Engine.advance, []
-
-    def interrupted(self, n, h):
-        counter.append(n)
-        if len(counter) == calls:
-            raise KeyboardInterrupt
-        return advance(self, n, h)
-
-    monkeypatch.setattr(Engine, "advance", interrupted)
-    return counter
 
 
 def test_ctrl_c_keeps_the_run_so_far(saltus_command, tmp_path, monkeypatch):

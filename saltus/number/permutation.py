@@ -36,8 +36,9 @@ def shuffle(order, first, n, state):
 @kernel
 def skip(state, n):
     """The state of the generator n numbers later (Brown, Random number generation with arbitrary strides (1994))."""
-    times, plus = 1, 0
-    factor, term = MULTIPLIER, INCREMENT
+    none = 0 * state  # of the state's kind of integer, which wraps
+    times, plus = none + 1, none
+    factor, term = none + MULTIPLIER, none + INCREMENT
     while n > 0:
         if n & 1:
             times, plus = times * factor, plus * factor + term

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
+from helpers.command_line import interrupt_after
 from PIL import Image
 
 import saltus
 from saltus.record.io import stream
-from saltus.simulate.engine.engine import Engine
 from saltus.terminal.screen import INTERRUPTED
 
 av = pytest.importorskip("av")
@@ -75,18 +75,6 @@ def test_a_stream(saltus_command, tmp_path):
     assert len(t) == 121 and t.certificate is not None
     code, out, err = saltus_command("run", "pendulum", "--duration", 2, "--save", path)
     assert code == 1 and "exists already" in err and out == ""
-
-
-def interrupt_after(monkeypatch, calls):
-    advance, counter = Engine.advance, []
-
-    def interrupted(self, n, h):
-        counter.append(n)
-        if len(counter) == calls:
-            raise KeyboardInterrupt
-        return advance(self, n, h)
-
-    monkeypatch.setattr(Engine, "advance", interrupted)
 
 
 def test_resume(saltus_command, tmp_path, monkeypatch):

@@ -1,4 +1,6 @@
-"""Models that commands are given, and what they answer."""
+"""Models that commands are given, what they answer, and Ctrl-C while they run."""
+
+from saltus.simulate.engine.engine import Engine
 
 CONTACT = """<mujoco model="ball"><worldbody>
   <geom name="floor" type="plane" size="1 1 1"/>
@@ -19,3 +21,19 @@ OSCILLATOR = """<mujoco model="oscillator"><option timestep="{step}" integrator=
 def error_lines(text):
     """Lines that tell an error."""
     return [line for line in text.splitlines() if line.startswith("error: ")]
+
+
+def interrupt_after(monkeypatch, calls):
+    """Press Ctrl-C in that call of the compiled loop, but not in others; returns a list that grows with each call."""
+    counter = []
+    for name in ("advance", "advance_unattended"):
+        step = getattr(Engine, name)
+
+        def interrupted(self, n, h, step=step):
+            counter.append(n)
+            if len(counter) == calls:
+                raise KeyboardInterrupt
+            return step(self, n, h)
+
+        monkeypatch.setattr(Engine, name, interrupted)
+    return counter

@@ -32,6 +32,7 @@ EXEMPT = {
     "spatial.fields": WHOLE,
     "number.intrinsics.memory": OWN,
     "number.jets": OWN,
+    "number.permutation": WHOLE_NUMBER,
     "number.python": "exact, and compared with NumPy's in tests/number/python",
     "number.threads": WHOLE_NUMBER,
     "number.trigonometry": "compared with mpmath in tests/number/test_trigonometry.py",
