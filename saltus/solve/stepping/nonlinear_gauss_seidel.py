@@ -28,20 +28,21 @@ IDLE = 1e-5  # acceleration, relative to that of each growing force by itself, b
 
 
 @kernel
-def moreau(m, d, tolerance, least, work):
+def moreau(m, d, tolerance, least, work, last):
     """Accelerations qacc [nv] and forces row_force of a step; returns 1 if unconverged, else 0.
 
     Starts from row_force. Reads qacc_smooth, row_residual and the matrices of the dual form, and the blocks of
     `find_hard_rows`. Writes qfrc_constraint [nv] (N, N m). The iteration ends when a sweep changes no row's
     acceleration by more than `tolerance` times the largest residual without forces; or after `least` sweeps, or more up
-    to `work` row updates.
+    to `work` row updates. last: whether contacts break away even if it has not converged, as it is the step's solution.
     """
     scale = 0.0 * d.time
     for r in range(d.count[NROW]):
         scale = max(scale, absolute(d.row_residual[r]))
     most = max(least, int(work / d.count[NROW]))
     unconverged = solve_held(m, d, tolerance * scale, most)
-    while break_away(m, d):
+    # what moves in a rough solution may hold in the solution
+    while (last or not unconverged) and break_away(m, d):
         unconverged = solve_held(m, d, tolerance * scale, most)
     return unconverged
 

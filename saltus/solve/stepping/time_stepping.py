@@ -104,11 +104,11 @@ def push_apart(m, d, tolerance, last):
         return FREE
     free_residuals(m, d)
     if not last:
-        moreau(m, d, tolerance, ROUGH_SWEEPS, 0.0)
+        moreau(m, d, tolerance, ROUGH_SWEEPS, 0.0, False)
         return OK
     if has(m, "event"):
-        return note_unsolved(d) if moreau(m, d, tolerance, DENSE_SWEEPS, 0.0) else OK
-    return note_unsolved(d) if moreau(m, d, tolerance, LEAST_SWEEPS, WORK) else OK
+        return note_unsolved(d) if moreau(m, d, tolerance, DENSE_SWEEPS, 0.0, True) else OK
+    return note_unsolved(d) if moreau(m, d, tolerance, LEAST_SWEEPS, WORK, True) else OK
 
 
 @kernel
@@ -139,7 +139,7 @@ def constrained(m, d, h, tolerance):
     bias_force(m, d, d)
     dual_problem(m, d)
     recall_forces(m, d)
-    status = note_unsolved(d) if moreau(m, d, tolerance, LEAST_SWEEPS, WORK) else OK
+    status = note_unsolved(d) if moreau(m, d, tolerance, LEAST_SWEEPS, WORK, True) else OK
     least_forces(m, d)
     return status
 

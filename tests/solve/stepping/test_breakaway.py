@@ -51,3 +51,21 @@ def test_a_block_at_rest_is_held_up_to_the_static_coefficient_and_accelerates_by
     sim.run(0.5)
     a = 0.0 if held else G * (tangent - KINETIC) / math.sqrt(1.0 + tangent**2)
     assert sim.qvel[0] == pytest.approx(a * 0.5, abs=2 * G * H)
+
+
+@pytest.mark.parametrize("integrator", ["moreau_jean", "dopri5"])
+@pytest.mark.parametrize("speed", [0.5, 0.7, 1.0])
+def test_a_free_box_on_four_corners_stops_and_stays(speed, integrator):
+    """Its friction is shared in many ways, of which the first rough one would let it go."""
+    tangent, weight = 0.576, 8.5
+    text = f"""<mujoco><option timestep="0.002" gravity="{-tangent * weight} 0 {-weight}"/>
+      <default><geom condim="3" friction="0.4 0 0"/></default><worldbody><geom type="plane" size="9 9 .1"/>
+      <body pos="0 0 .1"><freejoint/><geom name="box" type="box" size=".1 .1 .1" mass="1"/></body></worldbody>
+      </mujoco>"""
+    sim = saltus.Simulation(saltus.static_friction(text, "box", 0.7), integrator, contact="hard")
+    sim.qvel[0] = speed
+    sim.run(0.3)
+    there = sim.qpos[0]
+    assert there == pytest.approx(speed**2 / (2.0 * weight * (tangent + 0.4)), abs=0.002 * speed)
+    sim.run(0.5)
+    np.testing.assert_allclose([sim.qpos[0], *sim.qvel], [there, *np.zeros(6)], atol=1e-9)
