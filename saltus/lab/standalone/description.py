@@ -11,6 +11,7 @@ import numpy as np
 
 from saltus.draw.scene.paths import elements
 from saltus.draw.scene.scene import GROUPS, shown_flexes
+from saltus.errors import OptionError
 from saltus.lab.messages.protocol import BOUNDS
 from saltus.lab.motion import TIMING
 from saltus.model.event_enums import JUMPS
@@ -100,8 +101,14 @@ def _hard(session: LiveSession, simulations: Sequence[Simulation]) -> dict[str, 
 
 
 def _places(session: LiveSession, sim: Simulation, name: str) -> list[int]:
-    """Indices in the kernels' Model of a coefficient, found by changing it; none if it changes the compiled code."""
-    structs = [_with_number(sim, name, value) for value in (0.25, 0.75)]
+    """Indices in the kernels' Model of a coefficient, found by changing it.
+
+    There are none if it changes the compiled code, or if the model does not allow all values, as with static friction.
+    """
+    try:
+        structs = [_with_number(sim, name, value) for value in (0.25, 0.75)]
+    except OptionError:
+        return []
     if structs[0].layout.name != structs[1].layout.name or structs[0].real.shape != structs[1].real.shape:
         return []
     return np.flatnonzero((structs[0].real == 0.25) & (structs[1].real == 0.75)).tolist()
