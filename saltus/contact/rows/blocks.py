@@ -167,6 +167,31 @@ def add_transpose_block(m, d, b, f, x):
             place += dim
 
 
+@kernel(inline=True)
+def times_edge(m, d, first, r, x):
+    """Row r of J x among those of edges of fixed length, whose blocks begin with number `first`, for a field x [nv]."""
+    place, total = d.block_J[first] + m.edgerow_J[r], 0.0 * d.time
+    for side in range(2):
+        i = m.edgerow_dof[r, side]
+        if i >= 0:
+            total = total + (d.row_J[place] * x[i] + d.row_J[place + 1] * x[i + 1] + d.row_J[place + 2] * x[i + 2])
+            place += 3
+    return total
+
+
+@kernel(inline=True)
+def add_transpose_edge(m, d, first, r, force, x):
+    """x ← x + Jᵀ `force` for row r of edges of fixed length, as in `times_edge`."""
+    place = d.block_J[first] + m.edgerow_J[r]
+    for side in range(2):
+        i = m.edgerow_dof[r, side]
+        if i >= 0:
+            x[i] = x[i] + d.row_J[place] * force
+            x[i + 1] = x[i + 1] + d.row_J[place + 1] * force
+            x[i + 2] = x[i + 2] + d.row_J[place + 2] * force
+            place += 3
+
+
 @kernel
 def times_rows(m, d, x, y):
     """y ← J x for all rows, for fields x [nv] and y [nrow]."""
@@ -174,14 +199,7 @@ def times_rows(m, d, x, y):
     for b in range(first):
         times_block(m, d, b, x, y)
     for r in range(last - first):
-        row, place = d.block_row[first] + r, d.block_J[first] + m.edgerow_J[r]
-        total = 0.0 * d.time
-        for side in range(2):
-            i = m.edgerow_dof[r, side]
-            if i >= 0:
-                total = total + (d.row_J[place] * x[i] + d.row_J[place + 1] * x[i + 1] + d.row_J[place + 2] * x[i + 2])
-                place += 3
-        y[row] = total
+        y[d.block_row[first] + r] = times_edge(m, d, first, r, x)
     for b in range(last, d.count[NBLOCK]):
         times_block(m, d, b, x, y)
 
@@ -193,14 +211,7 @@ def add_transpose_rows(m, d, f, x):
     for b in range(first):
         add_transpose_block(m, d, b, f, x)
     for r in range(last - first):
-        force, place = f[d.block_row[first] + r], d.block_J[first] + m.edgerow_J[r]
-        for side in range(2):
-            i = m.edgerow_dof[r, side]
-            if i >= 0:
-                x[i] = x[i] + d.row_J[place] * force
-                x[i + 1] = x[i + 1] + d.row_J[place + 1] * force
-                x[i + 2] = x[i + 2] + d.row_J[place + 2] * force
-                place += 3
+        add_transpose_edge(m, d, first, r, f[d.block_row[first] + r], x)
     for b in range(last, d.count[NBLOCK]):
         add_transpose_block(m, d, b, f, x)
 

@@ -13,10 +13,12 @@ from saltus.contact.counts import NBLOCK
 from saltus.contact.rows.blocks import (
     EQUALITY,
     add_transpose_block,
+    add_transpose_edge,
     add_transpose_rows,
     chained_dof,
     edge_blocks,
     times_block,
+    times_edge,
     times_rows,
 )
 from saltus.contact.rows.cost import block_weight
@@ -90,20 +92,8 @@ def add_known_times(m, d, p, q):
         add_block_times(m, d, b, p, q)
     # edges of fixed length: one row each
     for r in range(last - first):
-        place, force = d.block_J[first] + m.edgerow_J[r], 0.0 * d.time
-        for side in range(2):
-            i = m.edgerow_dof[r, side]
-            if i >= 0:
-                force = force + (d.row_J[place] * p[i] + d.row_J[place + 1] * p[i + 1] + d.row_J[place + 2] * p[i + 2])
-                place += 3
-        place, force = d.block_J[first] + m.edgerow_J[r], d.row_D[d.block_row[first] + r] * force
-        for side in range(2):
-            i = m.edgerow_dof[r, side]
-            if i >= 0:
-                q[i] = q[i] + d.row_J[place] * force
-                q[i + 1] = q[i + 1] + d.row_J[place + 1] * force
-                q[i + 2] = q[i + 2] + d.row_J[place + 2] * force
-                place += 3
+        force = d.row_D[d.block_row[first] + r] * times_edge(m, d, first, r, p)
+        add_transpose_edge(m, d, first, r, force, q)
     for b in range(last, d.count[NBLOCK]):
         add_block_times(m, d, b, p, q)
 
