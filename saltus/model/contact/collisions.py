@@ -143,7 +143,8 @@ def overridden(m: Any, values: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     if m.opt.enableflags & mujoco.mjtEnableBit.mjENBL_OVERRIDE.value:
         new = dict(solref=m.opt.o_solref, solimp=m.opt.o_solimp, friction=m.opt.o_friction, margin=m.opt.o_margin)
         new["solreffriction"] = m.opt.o_solref
-        new["static"] = m.opt.o_friction[..., 0]
+        # one coefficient replaces both, where the model declares static friction
+        new["static"] = np.where(np.asarray(values["static"]) == 0.0, 0.0, m.opt.o_friction[..., 0])
         values |= {name: np.broadcast_to(value, np.shape(values[name])) for name, value in new.items()}
     return values
 

@@ -36,12 +36,13 @@ def test_numbers_are_mixed_as_friction_is(numbers, options, wanted):
     assert m["law_static"][m["collision_law"]].tolist() == [wanted]
 
 
-def test_the_options_of_a_file_replace_it():
-    text = declared(("geom", "block", 0.8)).replace(
-        "<mujoco>", '<mujoco><option o_friction=".4 .4 0 0 0"><flag override="enable"/></option>'
-    )
+@pytest.mark.parametrize(("title", "wanted"), [("contact_static_friction", 0.4), ("names_of_geoms", 0.0)])
+def test_the_options_of_a_file_replace_it(title, wanted):
+    """A model without static friction has none by them: nothing else is compiled for it."""
+    text = declared(("geom", "block", 0.8)).replace("left_contact_static_friction", title)
+    text = text.replace("<mujoco>", '<mujoco><option o_friction=".4 .4 0 0 0"><flag override="enable"/></option>')
     m = saltus.load(text).struct().views
-    assert m["law_static"][m["collision_law"]].tolist() == [0.4]
+    assert m["law_static"][m["collision_law"]].tolist() == [wanted]
 
 
 def test_friction_that_varies_has_at_least_its_own_coefficient_at_rest():
