@@ -959,7 +959,7 @@ CARRIERS = [
     Reading("lab", "height at rest, in frames of 1/60 s", by_lab),
 ]
 #: Scenes that the small world has, with its shapes.
-CORE = [scene for scene in [*PAIRS, *MOVERS] if scene.play in (bounces, slides, thrown, collides)]
+CORE = [scene for scene in [*PAIRS, *MOVERS] if scene.play in (bounces, slides, held_at_rest, thrown, collides)]
 CORE += [PAIRS[0], PAIRS[1], MOVERS[1]]
 #: Cells that are refused, with the words that the error has.
 REFUSED: dict[tuple[str, str], str] = {}
