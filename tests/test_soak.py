@@ -10,12 +10,12 @@ import time
 
 import pytest
 from helpers import soak
-from helpers.soaking import scenes, texts, workers
+from helpers.soaking import beside, scenes, texts, workers
 from helpers.soaking.kinds import KINDS, PLANTED, kind_of
 from helpers.soaking.outcomes import Kind, outcome
 
 #: Kinds of which a few mutants compile nothing.
-QUICK = ("mjcf", "urdf", "netcdf", "zarr", "npz", "policy", "message", "upload")
+QUICK = ("mjcf", "urdf", "netcdf", "zarr", "npz", "policy", "message", "upload", "beside")
 RESULTS = {"accept": "accepted", "refuse": "refused", "raw": "raw", "crash": "crash", "hang": "hang"}
 
 
@@ -35,6 +35,24 @@ def test_scenes_are_finite_or_refused():
     results = [outcome(Kind("scene", attempt), seed) for seed in range(10)]
     assert {ended.result for ended in results} <= {"accepted", "refused"}, results
     assert any(ended.result == "accepted" for ended in results)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are not forked there")
+def test_what_a_killed_process_leaves_goes_on_or_is_refused():
+    """Reference: the run that nobody kills."""
+    kind = kind_of("kill")
+    kind.prepare()
+    results = [outcome(kind, seed) for seed in range(8)]
+    assert {ended.result for ended in results} <= {"accepted", "refused"}, results
+    assert any(ended.result == "accepted" for ended in results)
+
+
+def test_another_motion_than_mujocos_is_seen(monkeypatch):
+    """A cam's curve stands in <custom>, which MuJoCo ignores."""
+    root = next(root for root in texts.mjcf() if root.get("model") == "cam_follower")
+    monkeypatch.setattr(beside, "mutant", lambda rng: root)
+    ended = outcome(kind_of("beside"), 0)
+    assert ended.result == "raw" and "another motion than MuJoCo's" in ended.text
 
 
 def test_a_seed_gives_the_same_mutant_again():

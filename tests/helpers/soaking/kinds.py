@@ -11,6 +11,8 @@ KINDS = {
     **dict.fromkeys(("message", "session", "upload"), "messages"),
     **dict.fromkeys(("call", "attribute"), "calls"),
     "scene": "scenes",
+    "beside": "beside",
+    "kill": "kills",
 }
 PLANTED = {f"planted-{name}": "planted" for name in ("accept", "refuse", "raw", "crash", "hang")}
 
