@@ -46,6 +46,7 @@ from saltus.simulate.engine.batch.alone import go_on_in
 from saltus.simulate.engine.batch.lanes import Lanes
 from saltus.simulate.engine.batch.one_by_one import OneByOne
 from saltus.simulate.engine.batch.states import FIELDS, BatchStates
+from saltus.simulate.engine.batch.stepped_lanes import SteppedLanes, why_alone
 from saltus.simulate.engine.engine import Engine
 from saltus.simulate.engine.initial_state import awake, check_discrete, check_sampling, check_size, start_state
 from saltus.simulate.engine.threads.turn import Turn, in_turn
@@ -164,7 +165,8 @@ class Batch(BatchState, ModelsOfEach):
                 if self._vary:
                     raise OptionError("vary: with hard contact and events only the numbers of saltus.Hard may differ")
                 engines = [first, *(Engine(each) for _ in range(min(self.threads, self.n) - 1))]
-                return OneByOne(engines, self.n, law, room), first.integrator
+                kind = OneByOne if why_alone(first) else SteppedLanes
+                return kind(engines, self.n, law, room), first.integrator
             integrator = first.integrator
         else:
             integrator = find_integrator(setup.integrator, self.shared.opt.integrator, setup.tolerance)
