@@ -1,6 +1,6 @@
 """Batches: many simulations of one model at once, in the lanes of SIMD registers and on several threads.
 
-Under hard contact, and where events are located, each simulation takes its own time between events; there they move one
+Where events are located, as under hard contact, each simulation takes its own time between events; there they move one
 by one on the threads, in the compiled loop of `saltus.Simulation`.
 """
 
@@ -78,7 +78,8 @@ class Batch(BatchState, ModelsOfEach):
     `contact`, `tolerance`, `events`, `actuation_states`, `max_step`, `breaks` and `saltus.Actuation` as `control` as in
     Simulation. Under hard contact, and with events, each simulation goes from event to event at its own times, with the
     bits of a single Simulation, in float64 only; `events` is the log of all. Restitution and friction of `saltus.Hard`
-    may be arrays [n], one entry for each simulation.
+    may be arrays [n], one entry for each simulation. Under `moreau_jean` simulations step side by side where the model
+    allows it (`saltus.simulate.engine.batch.stepped_lanes.why_alone`), like a single Simulation up to rounding.
 
     `vary`: names of MuJoCo's fields in which the simulations differ, such as "body_mass", "geom_friction",
     "actuator_gainprm", "opt.gravity" (all are in `saltus.model.vary.fields.MAY_VARY`). `model.body_mass` is then an
@@ -154,7 +155,7 @@ class Batch(BatchState, ModelsOfEach):
         self._made()
 
     def _states(self, setup: Setup) -> tuple[BatchStates, Integrator]:
-        """The states and their integrator: side by side in lanes, or one by one if events are located."""
+        """The states and their integrator: side by side in lanes, or one by one, as where events are located."""
         law, room = self._law, len(self._parameters)
         if isinstance(law, Hard):
             each = replace(setup, contact=law.of_first())
@@ -318,7 +319,7 @@ class Batch(BatchState, ModelsOfEach):
         self._notice()
         i = simulation_index("simulation", i, self.n)
         if not isinstance(self.lanes, Lanes):
-            raise OptionError("simulation: not with hard contact or events; a new saltus.Simulation has the same bits")
+            raise OptionError("simulation: not with hard contact or events; make a saltus.Simulation with that state")
         sim = Simulation(**replace(self._present(), model=self._model_of(i)).arguments())
         go_on_in(sim.engine, self.lanes.alone(i))
         return sim
