@@ -30,6 +30,7 @@ from saltus.dynamics.smooth import position_stage
 from saltus.dynamics.tree.manifold import displace, displace_some
 from saltus.errors import OptionError
 from saltus.integrate.integrator import Integrator
+from saltus.number.components import zero_like
 from saltus.number.conditions import has_lanes
 from saltus.number.functions import any_lane
 from saltus.number.kernels import kernel, only_with
@@ -83,13 +84,21 @@ def note_step(m, d, h):
 @kernel
 def correct_positions(m, d, h):
     """Correct positions that violate constraints after `uncorrected_step`."""
-    if d.count[NBLOCK] > 0:
-        violated = position_correction(m, d, h)
-        if any_lane(violated):
-            if has_lanes(d):
-                displace_some(m, violated, d.qpos, 1.0, d.qstep, d.qpos)
-            else:
-                displace(m, d.qpos, 1.0, d.qstep, d.qpos)
+    violated = finds_violations(m, d, h)
+    if any_lane(violated):
+        if has_lanes(d):
+            displace_some(m, violated, d.qpos, 1.0, d.qstep, d.qpos)
+        else:
+            displace(m, d.qpos, 1.0, d.qstep, d.qpos)
+
+
+@only_with("constraint", otherwise="False")
+@kernel
+def finds_violations(m, d, h):
+    """The lanes in which `uncorrected_step` left positions that violate constraints; qstep [nv] ← their correction."""
+    if d.count[NBLOCK] == 0:
+        return zero_like(d.time) > 0.0
+    return position_correction(m, d, h)
 
 
 @lru_cache
