@@ -26,6 +26,8 @@ WIDTH = LANES["float64"].width
 ALONE = {
     "event": "events are located in time",
     "seams": "geoms that move together and touch each other",
+    "adhere": "actuators that make bodies adhere",
+    "adhesive": "adhesive contacts",
     "broad": "pairs of geoms that are found at run time",
     "flex": "deformable bodies",
     "flexrod": "rods",

@@ -195,6 +195,7 @@ def test_bits_do_not_depend_on_neighbours_size_place_or_threads(monkeypatch):
         alone = thrown(v[i : i + 1])
         alone.step(300)
         assert_array_equal(state(alone)[0], expected[i])
+        assert_array_equal(alone.lanes.states[0], batch.lanes.states[i])  # with what is kept for the next step
         assert log_of(alone, 0) == log_of(batch, i)
     order = np.random.default_rng(1).permutation(len(v))
     shuffled = thrown(v[order])
@@ -275,6 +276,21 @@ def test_one_that_diverges_is_named_and_harms_no_other():
     batch.reset([2])
     batch.step(10)
     assert not batch.diverged.any()
+
+
+def test_one_that_diverges_on_its_way_keeps_its_last_valid_state():
+    """A force accelerates it by 3e9 m/s in a step; speeds above 1e10 m/s are invalid, as after the fourth one."""
+    v = velocities(WIDTH + 1, 13)
+    batch, other = thrown(v), thrown(v)
+    force = np.zeros((len(v), 13))
+    force[2, -1] = THROWN.mj_model.body_mass[-1] * 3e9 / H
+    batch.qfrc_applied = force
+    with pytest.raises(DivergenceError, match="simulation 2"):
+        batch.step(50)
+    other.step(50)
+    assert_allclose([batch.time[2], batch.qvel[2, -1]], [3 * H, 9e9], rtol=1e-9)
+    rest = np.arange(len(v)) != 2
+    assert_array_equal(state(batch)[rest], state(other)[rest])
 
 
 @pytest.mark.filterwarnings("ignore::saltus.errors.SaltusWarning")
