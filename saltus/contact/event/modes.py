@@ -4,6 +4,9 @@ Items with a mode are numbered: contact points (slots), both ends of each limit,
 more than three dimensions, the torsional friction of each point, then its rolling friction.
 """
 
+# pyright: reportCallIssue=false
+# (in kernels, calls of intrinsics leave out the first argument of their definition)
+
 from saltus.model.event_enums import (
     AFTER,
     BEFORE,

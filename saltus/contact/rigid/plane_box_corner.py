@@ -1,5 +1,8 @@
 """Number of the corner of a box that touches a plane."""
 
+# pyright: reportCallIssue=false
+# (in kernels, calls of intrinsics leave out the first argument of their definition)
+
 from saltus.contact.pairs import pair_geom2
 from saltus.number.components import lane_get
 from saltus.number.kernels import kernel

@@ -19,6 +19,9 @@ and active contacts have the velocity of the step's end but the direction of its
 therefore comes to rest slightly early.
 """
 
+# pyright: reportCallIssue=false
+# (in kernels, calls of intrinsics leave out the first argument of their definition)
+
 from functools import lru_cache
 
 import numpy as np

@@ -6,6 +6,9 @@ contacts begin a step as holding, with μ_s; those that slide at the solution ge
 the problem is solved again until none does. Contacts with an impact have μ_k: impulses of impacts have one coefficient.
 """
 
+# pyright: reportCallIssue=false
+# (in kernels, calls of intrinsics leave out the first argument of their definition)
+
 from saltus.contact.counts import NBLOCK
 from saltus.contact.rows.acting import end_speed
 from saltus.contact.rows.blocks import CONE

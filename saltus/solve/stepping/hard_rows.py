@@ -16,6 +16,9 @@ step of free fall, |g| h: otherwise a resting contact would bounce forever with 
 J a ← row_aref = (u⁺ - u⁻)/h. A gap is closed up to `CLOSED` h².
 """
 
+# pyright: reportCallIssue=false
+# (in kernels, calls of intrinsics leave out the first argument of their definition)
+
 from saltus.contact.counts import NBLOCK, NCON
 from saltus.contact.rows.blocks import CONE, EQUALITY, FRICTION, UNILATERAL, add_block, times_rows
 from saltus.contact.rows.contacts import contact_jacobian, contact_velocity

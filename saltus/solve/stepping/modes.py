@@ -13,6 +13,9 @@ In lanes one is done after the other, with `lane` as its number; block_past, blo
 present one.
 """
 
+# pyright: reportCallIssue=false
+# (in kernels, calls of intrinsics leave out the first argument of their definition)
+
 from saltus.contact.counts import NBLOCK
 from saltus.contact.event.modes import begin_log, end_log, log_event, log_in_lane
 from saltus.contact.rigid.plane_box_corner import corner

@@ -19,6 +19,9 @@ In lanes all simulations sweep together, each in the order that it would have by
 those that have converged keep their forces. Models with equalities are not simulated in lanes.
 """
 
+# pyright: reportCallIssue=false
+# (in kernels, calls of intrinsics leave out the first argument of their definition)
+
 from saltus.contact.counts import NBLOCK, NCYCLED, NITER
 from saltus.contact.rows.blocks import CONE, EQUALITY, FRICTION, add_transpose_rows
 from saltus.dynamics.tree.factor import solve
@@ -51,18 +54,13 @@ def moreau(m, d, tolerance, least, work, last):
     unconverged = solve_held(m, d, tolerance * scale, most)
     if has(m, "stiction"):
         # what moves in a rough solution may hold in the solution
-        found = break_away(m, d, may_slide(unconverged, last))
+        bound = 2.0 if last else 0.5  # what may be unconverged
+        found = break_away(m, d, unconverged < bound)
         while any_lane(found):
             again = solve_held(m, d, tolerance * scale, where(found, most, zero_like(most)))
             unconverged = where(found, again, unconverged)
-            found = break_away(m, d, found & may_slide(unconverged, last))
+            found = break_away(m, d, found & (unconverged < bound))
     return unconverged
-
-
-@kernel(inline=True)
-def may_slide(unconverged, last):
-    """The lanes in which contacts may break away: all for the step's solution, else those that have converged."""
-    return unconverged < (2.0 if last else 0.5)
 
 
 @kernel

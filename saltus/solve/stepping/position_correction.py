@@ -13,6 +13,9 @@ step, where contacts are detected, so that separating contacts are left alone. A
 keeps resting contacts closed; beyond that, depth is removed at `FASTEST` at most.
 """
 
+# pyright: reportCallIssue=false
+# (in kernels, calls of intrinsics leave out the first argument of their definition)
+
 from saltus.contact.counts import NBLOCK, NITER
 from saltus.contact.rows.blocks import EQUALITY, FRICTION, times_block
 from saltus.number.components import zero_like

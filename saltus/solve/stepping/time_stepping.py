@@ -1,5 +1,8 @@
 """Time stepping under the hard contact law: mean accelerations and forces of a step (Moreau-Jean)."""
 
+# pyright: reportCallIssue=false
+# (in kernels, calls of intrinsics leave out the first argument of their definition)
+
 from saltus.contact.counts import NBLOCK, NLOST, NUNSOLVED
 from saltus.dynamics.equations import bias_force, joint_inertia
 from saltus.dynamics.smooth import force_stage, solve_stage

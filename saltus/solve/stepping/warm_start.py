@@ -7,6 +7,9 @@ The forces are kept without gaps, so that those of a simulation are the same in 
 matched one after the other.
 """
 
+# pyright: reportCallIssue=false
+# (in kernels, calls of intrinsics leave out the first argument of their definition)
+
 from saltus.contact.counts import NBLOCK, NCYCLED, NROW
 from saltus.contact.rows.blocks import EQUALITY, FRICTION
 from saltus.model.enums import TENDON
