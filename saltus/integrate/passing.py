@@ -12,7 +12,7 @@ from saltus.contact.counts import NCON, NLOST
 from saltus.dynamics.tree.kinematics import kinematics
 from saltus.model.enums import SPHERE
 from saltus.model.fields.constraint.passing import BOUND, COUNT, NEXT, REST, SEEN
-from saltus.number.functions import absolute, maximum, minimum, sqrt
+from saltus.number.functions import absolute, any_lane, maximum, minimum, sqrt
 from saltus.number.kernels import kernel, only_with
 from saltus.spatial.vectors import add_scaled3, cross, dot3, scale3, sub3
 
@@ -27,19 +27,19 @@ FINE, MOST_LOOKS = 4.0, 200.0  # places examined per thickness; most places exam
 @kernel
 def motion_bound(m, d, h):
     """Largest relative motion of any pair in h seconds, in units of the sum of half thicknesses."""
-    total = 0.0 * h
+    total = 0.0 * d.time
     for i in range(m.nv):
         total = total + absolute(d.qvel[i]) * m.passing_reach[i]
-    if h * total < SHARE:
+    if not any_lane(h * total >= SHARE):
         return h * total
     # at most two trees take part in a relative motion
-    first = second = total = 0.0 * h
+    first = second = total = 0.0 * d.time
     for i in range(m.nv):
         total = total + absolute(d.qvel[i]) * m.passing_reach[i]
         if m.passing_last[i]:
             second = maximum(second, minimum(first, total))
             first = maximum(first, total)
-            total = 0.0 * h
+            total = 0.0 * d.time
     return h * (first + second)
 
 
@@ -47,7 +47,16 @@ def motion_bound(m, d, h):
 @kernel
 def may_pass(m, d, h):
     """Whether geoms are to be followed in the step of h seconds that begins now; stores their poses."""
-    bound = motion_bound(m, d, h)
+    if is_followed(m, d, motion_bound(m, d, h), h):
+        keep_poses(m, d)
+        return True
+    return False
+
+
+@only_with("thin", otherwise="False")
+@kernel
+def is_followed(m, d, bound, h):
+    """Whether geoms with this `motion_bound` are to be followed in the step of h seconds that begins now."""
     if bound < SHARE and d.passing_count[REST] >= 0:
         return False
     # the count belongs to consecutive steps
@@ -61,12 +70,18 @@ def may_pass(m, d, h):
         d.passing_count[REST] = rest - 1
         return False
     d.passing_level[BOUND] = bound
+    return True
+
+
+@only_with("thin")
+@kernel
+def keep_poses(m, d):
+    """Store the poses of geoms at the start of a step in which they are followed."""
     place_geoms(m, d)
     for k in range(m.ncollider):
         g = m.collider[k]
         d.passing_pos[g] = d.geom_xpos[g]
         d.passing_mat[g] = d.geom_xmat[g]
-    return True
 
 
 @only_with("thin")

@@ -36,7 +36,7 @@ def point_columns(m, d, first, cones, out):
         number = number + 1 if k > 0 and d.contact_collision[k - 1] == c else 0
         force, _ = contact_force(m, d, k)
         if force[0] != 0.0 or force[1] != 0.0 or force[2] != 0.0:
-            place = first[c] + (corner(m, d, k) if pair_kind_of(m, d, c) == pair_kind(PLANE, BOX) else number)
+            place = first[c] + (corner(m, d, k, 0) if pair_kind_of(m, d, c) == pair_kind(PLANE, BOX) else number)
             out[place, 0] = SLIP if slides(m, d, k, force, cones) else STICK
             push = transpose_times_vector(d.contact_frame[k], force)
             for i in range(3):

@@ -1,6 +1,6 @@
 """Batches: many simulations of one model at once, in the lanes of SIMD registers and on several threads.
 
-Under hard contact, and where events are located, each simulation takes its own time between events; there they move one
+Where events are located, as under hard contact, each simulation takes its own time between events; there they move one
 by one on the threads, in the compiled loop of `saltus.Simulation`.
 """
 
@@ -46,6 +46,7 @@ from saltus.simulate.engine.batch.alone import go_on_in
 from saltus.simulate.engine.batch.lanes import Lanes
 from saltus.simulate.engine.batch.one_by_one import OneByOne
 from saltus.simulate.engine.batch.states import FIELDS, BatchStates
+from saltus.simulate.engine.batch.stepped_lanes import SteppedLanes, why_alone
 from saltus.simulate.engine.engine import Engine
 from saltus.simulate.engine.initial_state import awake, check_discrete, check_sampling, check_size, start_state
 from saltus.simulate.engine.threads.turn import Turn, in_turn
@@ -77,7 +78,8 @@ class Batch(BatchState, ModelsOfEach):
     `contact`, `tolerance`, `events`, `actuation_states`, `max_step`, `breaks` and `saltus.Actuation` as `control` as in
     Simulation. Under hard contact, and with events, each simulation goes from event to event at its own times, with the
     bits of a single Simulation, in float64 only; `events` is the log of all. Restitution and friction of `saltus.Hard`
-    may be arrays [n], one entry for each simulation.
+    may be arrays [n], one entry for each simulation. Under `moreau_jean` simulations step side by side where the model
+    allows it (`saltus.simulate.engine.batch.stepped_lanes.why_alone`), like a single Simulation up to rounding.
 
     `vary`: names of MuJoCo's fields in which the simulations differ, such as "body_mass", "geom_friction",
     "actuator_gainprm", "opt.gravity" (all are in `saltus.model.vary.fields.MAY_VARY`). `model.body_mass` is then an
@@ -153,7 +155,7 @@ class Batch(BatchState, ModelsOfEach):
         self._made()
 
     def _states(self, setup: Setup) -> tuple[BatchStates, Integrator]:
-        """The states and their integrator: side by side in lanes, or one by one if events are located."""
+        """The states and their integrator: side by side in lanes, or one by one, as where events are located."""
         law, room = self._law, len(self._parameters)
         if isinstance(law, Hard):
             each = replace(setup, contact=law.of_first())
@@ -164,7 +166,8 @@ class Batch(BatchState, ModelsOfEach):
                 if self._vary:
                     raise OptionError("vary: with hard contact and events only the numbers of saltus.Hard may differ")
                 engines = [first, *(Engine(each) for _ in range(min(self.threads, self.n) - 1))]
-                return OneByOne(engines, self.n, law, room), first.integrator
+                kind = OneByOne if why_alone(first) else SteppedLanes
+                return kind(engines, self.n, law, room), first.integrator
             integrator = first.integrator
         else:
             integrator = find_integrator(setup.integrator, self.shared.opt.integrator, setup.tolerance)
@@ -316,7 +319,7 @@ class Batch(BatchState, ModelsOfEach):
         self._notice()
         i = simulation_index("simulation", i, self.n)
         if not isinstance(self.lanes, Lanes):
-            raise OptionError("simulation: not with hard contact or events; a new saltus.Simulation has the same bits")
+            raise OptionError("simulation: not with hard contact or events; make a saltus.Simulation with that state")
         sim = Simulation(**replace(self._present(), model=self._model_of(i)).arguments())
         go_on_in(sim.engine, self.lanes.alone(i))
         return sim

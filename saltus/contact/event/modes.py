@@ -4,6 +4,9 @@ Items with a mode are numbered: contact points (slots), both ends of each limit,
 more than three dimensions, the torsional friction of each point, then its rolling friction.
 """
 
+# pyright: reportCallIssue=false
+# (in kernels, calls of intrinsics leave out the first argument of their definition)
+
 from saltus.model.event_enums import (
     AFTER,
     BEFORE,
@@ -21,7 +24,10 @@ from saltus.model.event_enums import (
     TANGENT2,
     TIME,
 )
+from saltus.number.components import lane_get, lane_set
 from saltus.number.kernels import kernel, only_with
+
+NO_EVENT = -1.0  # kind in the row after the last event of a lane
 
 
 @kernel(inline=True)
@@ -66,6 +72,32 @@ def log_event(m, d, kind, item, gap, speed, impulse, before, after):
     d.event_log[row, TANGENT2] = impulse[2]
     d.event_log[row, BEFORE] = before
     d.event_log[row, AFTER] = after
+
+
+@kernel
+def begin_log(d):
+    """Begin the log of one lane: each has its own rows, up to one of the kind NO_EVENT (see `end_log`)."""
+    d.event_count[LOGGED] = 0
+
+
+@kernel
+def log_in_lane(m, d, kind, item, gap, speed, impulse, lane):
+    """`log_event` in the log of one lane, without energies."""
+    row = d.event_count[LOGGED]
+    if row >= m.nevent_log:
+        return
+    d.event_count[LOGGED] = row + 1
+    numbers = (lane_get(d.time, lane), 1.0 * kind, 1.0 * item, gap, speed, *impulse, 0.0, 0.0)
+    for column in range(len(numbers)):
+        d.event_log[row, column] = lane_set(d.event_log[row, column], lane, numbers[column])
+
+
+@kernel
+def end_log(m, d, lane):
+    """Mark the end of the log of one lane."""
+    row = d.event_count[LOGGED]
+    if row < m.nevent_log:
+        d.event_log[row, KIND] = lane_set(d.event_log[row, KIND], lane, NO_EVENT)
 
 
 @only_with("event")

@@ -2,10 +2,11 @@
 
 from saltus.dynamics.awake.walks import awake_joints
 from saltus.model.enums import BALL, FREE
+from saltus.number.functions import where
 from saltus.number.kernels import kernel
 from saltus.spatial.fields import load3, load4, store3, store4
 from saltus.spatial.quaternions import quat_conjugate, quat_exp, quat_log, quat_multiply, quat_normalize, quat_or_one
-from saltus.spatial.vectors import add_scaled3, scale3, sub3
+from saltus.spatial.vectors import add_scaled3, scale3, sub3, where3
 
 
 @kernel
@@ -23,6 +24,24 @@ def displace_awake(m, d, origin, h, v, target):
     """target ← origin ⊕ h v for the coordinates of awake joints; see `displace`."""
     for j in awake_joints(m, d):
         displace_joint(m, origin, h, v, target, j)
+
+
+@kernel
+def displace_some(m, chosen, origin, h, v, target):
+    """target ← origin ⊕ h v in the lanes where `chosen` holds; see `displace`. The others keep target."""
+    for j in range(m.njnt):
+        a = m.jnt_qposadr[j]
+        kind = m.jnt_type[j]
+        if kind == FREE or kind == BALL:
+            first = a + 3 if kind == FREE else a
+            place, turn = load3(target, a), load4(target, first)
+            displace_joint(m, origin, h, v, target, j)
+            if kind == FREE:
+                store3(target, a, where3(chosen, load3(target, a), place))
+            for k in range(4):
+                target[first + k] = where(chosen, target[first + k], turn[k])
+        else:
+            target[a] = where(chosen, origin[a] + h * v[m.jnt_dofadr[j]], target[a])
 
 
 @kernel(inline=True)

@@ -19,6 +19,9 @@ and active contacts have the velocity of the step's end but the direction of its
 therefore comes to rest slightly early.
 """
 
+# pyright: reportCallIssue=false
+# (in kernels, calls of intrinsics leave out the first argument of their definition)
+
 from functools import lru_cache
 
 import numpy as np
@@ -27,23 +30,24 @@ from saltus.contact.counts import NBLOCK
 from saltus.dynamics.actuator.activation import advance_activations
 from saltus.dynamics.motions import prescribe, prescribe_mean
 from saltus.dynamics.smooth import position_stage
-from saltus.dynamics.tree.manifold import displace
+from saltus.dynamics.tree.manifold import displace, displace_some
 from saltus.errors import OptionError
 from saltus.integrate.integrator import Integrator
+from saltus.number.components import zero_like
+from saltus.number.conditions import has_lanes
+from saltus.number.functions import any_lane
 from saltus.number.kernels import kernel, only_with
 from saltus.solve.constrain import grip
-from saltus.solve.stepping.modes import find_modes, remember_modes
+from saltus.solve.stepping.modes import note_changes
 from saltus.solve.stepping.position_correction import position_correction
 from saltus.solve.stepping.time_stepping import mean_accelerations
-from saltus.solve.stepping.warm_start import remember_forces
 
 
 @kernel
 def step(m, d, h, parameters):
-    """One step of h seconds; parameters: theta, tolerance."""
+    """One step of h seconds; parameters: theta, tolerance. Returns a status; in lanes, that of each."""
     status = uncorrected_step(m, d, h, parameters)
-    if finds_violations(m, d, h):
-        displace(m, d.qpos, 1.0, d.qstep, d.qpos)
+    correct_positions(m, d, h)
     return status
 
 
@@ -67,23 +71,37 @@ def uncorrected_step(m, d, h, parameters):
         d.qvel[i] = d.qvel[i] + h * d.qacc[i]
     displace(m, d.qpos, theta * h, d.qvel, d.qpos)
     prescribe(m, d)
-    return status
+    if has_lanes(d):
+        return status
+    return int(status)
 
 
 @only_with("constraint")
 @kernel
 def note_step(m, d, h):
     """Store the resulting forces and modes for the next step, and log the changes."""
-    find_modes(m, d, h)
-    remember_modes(m, d)
-    remember_forces(m, d)
+    note_changes(m, d, h)
+
+
+@only_with("constraint")
+@kernel
+def correct_positions(m, d, h):
+    """Correct positions that violate constraints after `uncorrected_step`."""
+    violated = finds_violations(m, d, h)
+    if any_lane(violated):
+        if has_lanes(d):
+            displace_some(m, violated, d.qpos, 1.0, d.qstep, d.qpos)
+        else:
+            displace(m, d.qpos, 1.0, d.qstep, d.qpos)
 
 
 @only_with("constraint", otherwise="False")
 @kernel
 def finds_violations(m, d, h):
-    """Whether `uncorrected_step` left positions that violate constraints; qstep [nv] ← their correction."""
-    return d.count[NBLOCK] > 0 and position_correction(m, d, h) == 1
+    """The lanes in which `uncorrected_step` left positions that violate constraints; qstep [nv] ← their correction."""
+    if d.count[NBLOCK] == 0:
+        return zero_like(d.time) > 0.0
+    return position_correction(m, d, h)
 
 
 @lru_cache

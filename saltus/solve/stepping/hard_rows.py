@@ -16,17 +16,22 @@ step of free fall, |g| h: otherwise a resting contact would bounce forever with 
 J a ← row_aref = (u⁺ - u⁻)/h. A gap is closed up to `CLOSED` h².
 """
 
+# pyright: reportCallIssue=false
+# (in kernels, calls of intrinsics leave out the first argument of their definition)
+
 from saltus.contact.counts import NBLOCK, NCON
 from saltus.contact.rows.blocks import CONE, EQUALITY, FRICTION, UNILATERAL, add_block, times_rows
 from saltus.contact.rows.contacts import contact_jacobian, contact_velocity
 from saltus.contact.rows.movers import add_carried_equality
-from saltus.number.conditions import has
-from saltus.number.functions import sqrt
+from saltus.number.components import zero_like
+from saltus.number.conditions import has, has_lanes
+from saltus.number.functions import any_lane, sqrt, where
 from saltus.number.kernels import kernel, only_with
 from saltus.solve.constrain import find_contacts, rows_without_contacts
 from saltus.solve.stepping.breakaway import hold_contacts
 
 RESTING = 4.0
+ABSENT = -1.0  # row_D of blocks that only other lanes have
 CLOSED = 1.0  # m/s², rad/s²; all corners of a box at rest are closed despite rounding in their gaps
 
 
@@ -35,7 +40,7 @@ def find_hard_rows(m, d, h):
     """All rows at the present positions, for a step of h seconds from the velocities qvel.
 
     Writes the blocks, row_aref (m/s², rad/s²), row_pos (m, rad: violation or distance), and row_D: 0 for blocks that
-    are inactive in this step, 1 for the others.
+    are inactive in this step, ABSENT for those of other lanes, 1 for the others.
     """
     rows_without_contacts(m, d)
     times_rows(m, d, d.qvel, d.row_velocity)
@@ -67,12 +72,16 @@ def nearby_contacts(m, d):
         law = m.collision_law[c]
         dim = m.law_dim[law]
         gap = d.contact_dist[k] - m.law_margin[law]
+        there = gap == gap
+        if has_lanes(d):  # the list holds contacts of all lanes
+            there = d.contact_dist[k] <= m.law_reach[law]
         to_first_surface(d, k)
-        b = add_block(m, d, UNILATERAL if dim == 1 else CONE, dim, m.collision_chain[c], law, k, gap == gap)
+        b = add_block(m, d, UNILATERAL if dim == 1 else CONE, dim, m.collision_chain[c], law, k, there)
         d.contact_block[k] = b
         contact_jacobian(m, d, k, b, dim)
         contact_velocity(m, d, k, b, dim)
         d.row_pos[d.block_row[b]] = gap
+        d.row_D[d.block_row[b]] = where(there, zero_like(gap) + 1.0, zero_like(gap))
 
 
 @kernel
@@ -91,21 +100,24 @@ def to_first_surface(d, k):
 
 @kernel
 def targets(m, d, b, h, resting):
-    """row_aref of block b from its velocities u⁻, and row_D: whether it is active."""
+    """row_aref of block b from its velocities u⁻, and row_D: whether it is active, from where it is above 0."""
     row, kind = d.block_row[b], d.block_kind[b]
-    speed = d.row_velocity[row]
+    speed, zero = d.row_velocity[row], zero_like(d.time)
+    there = d.row_D[row] > 0.0
     # target u⁺ = 0, final for equalities, dry friction and tangents
     for r in range(row, row + d.block_dim[b]):
-        d.row_D[r] = 1.0
+        d.row_D[r] = where(there, zero + 1.0, zero + ABSENT)
         d.row_aref[r] = -d.row_velocity[r] / h
     if kind == EQUALITY or kind == FRICTION:
         return
     # unilateral: the gap at the end of the step, or Newton's restitution
     gap, e = d.row_pos[row], m.law_restitution[d.block_law[b]]
-    bounces = e > 0.0 and speed < -resting
-    if gap > CLOSED * h * h:
-        d.row_aref[row] = -(gap / h + speed) / h
-        if bounces:  # restitution acts in the step after the gap has closed
-            d.row_D[row] = 0.0
-    elif bounces:
-        d.row_aref[row] = -(1.0 + e) * speed / h
+    bounces = (speed < -resting) & (e * (zero + 1.0) > 0.0)
+    if any_lane(gap > CLOSED * h * h):
+        parted = gap > CLOSED * h * h
+        d.row_aref[row] = where(parted, -(gap / h + speed) / h, d.row_aref[row])
+        # restitution acts in the step after the gap has closed
+        d.row_D[row] = where(parted & bounces & there, zero, d.row_D[row])
+    if any_lane(bounces & (gap <= CLOSED * h * h)):
+        closed = bounces & (gap <= CLOSED * h * h)
+        d.row_aref[row] = where(closed, -(1.0 + e) * speed / h, d.row_aref[row])

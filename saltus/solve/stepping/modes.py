@@ -8,21 +8,28 @@ without a liftoff. After an external change of the state, only impacts are logge
 
 The contacts of a pair of geoms are numbered, and keep their numbers from step to step: the corners of a box on a plane
 have fixed numbers, other contacts get the first free one.
+
+In lanes one is done after the other, with `lane` as its number; block_past, block_slot and past_found are those of the
+present one.
 """
 
+# pyright: reportCallIssue=false
+# (in kernels, calls of intrinsics leave out the first argument of their definition)
+
 from saltus.contact.counts import NBLOCK
-from saltus.contact.event.modes import log_event
+from saltus.contact.event.modes import begin_log, end_log, log_event, log_in_lane
 from saltus.contact.rigid.plane_box_corner import corner
 from saltus.contact.rows.blocks import CONE, EQUALITY, FRICTION, times_block
 from saltus.model.enums import BOX, PLANE, pair_kind
 from saltus.model.event_enums import IMPACT, LIFTOFF, OPEN, SLIP, SLIPS, STICK, STICKS, TOUCHDOWN
-from saltus.number.conditions import has
+from saltus.number.components import lane_count, lane_get, lane_set
+from saltus.number.conditions import has, has_lanes
 from saltus.number.functions import sqrt
 from saltus.number.kernels import kernel
+from saltus.solve.soft.dual.problem import get, put
 from saltus.solve.stepping.breakaway import step_friction
 from saltus.solve.stepping.hard_rows import resting_speed
-from saltus.solve.stepping.warm_start import of_contact
-from saltus.spatial.vectors import add3, scale3
+from saltus.solve.stepping.warm_start import is_there, match_blocks, of_contact, past_blocks, remember_forces
 
 BOUNCED = 4.0  # added to the mode of a contact that closes within a step and separates again
 POINTS = 64  # upper bound of the contacts of a pair; item of a contact: POINTS times the pair's number, plus its own
@@ -32,13 +39,31 @@ NOWHERE = -1
 
 
 @kernel
-def find_modes(m, d, h):
-    """block_mode and block_slot after a step of h seconds from the velocities qvel, and the events of the step.
+def note_changes(m, d, h):
+    """Log the changes of a step of h seconds from the velocities qvel; keep its modes and forces for the next one.
 
-    Reads qacc, the forces and the rows of the step, and block_past. Overwrites row_search and row_residual.
+    Reads qacc, the forces and the rows of the step, and block_past. Overwrites row_search.
     """
+    for b in range(d.count[NBLOCK]):
+        if d.block_kind[b] > FRICTION:
+            times_block(m, d, b, d.qacc, d.row_search)
+    for lane in range(lane_count(d.time)):
+        if has_lanes(d):
+            match_blocks(m, d, lane)
+            begin_log(d)
+        find_modes(m, d, h, lane)
+        if has_lanes(d):
+            end_log(m, d, lane)
+        remember_modes(m, d, lane)
+        remember_forces(m, d, lane)
+
+
+@kernel
+def find_modes(m, d, h, lane):
+    """block_mode and block_slot after a step of h seconds, and the events of the step."""
+    past = past_blocks(d, lane)
     # each block of the step before continues in at most one
-    for p in range(int(d.past_count)):
+    for p in range(past):
         d.past_found[p] = 0
     for b in range(d.count[NBLOCK]):
         d.block_slot[b] = NOWHERE
@@ -48,78 +73,72 @@ def find_modes(m, d, h):
                 d.block_past[b] = NOWHERE
             else:
                 d.past_found[p] = 1
-                d.block_slot[b] = int(d.past_slot[p])
+                d.block_slot[b] = int(get(d.past_slot, p, lane))
     # modes and their changes
     for b in range(d.count[NBLOCK]):
-        d.block_mode[b] = OPEN
-        if d.block_kind[b] > FRICTION:
-            number_point(m, d, b)
-            compare(m, d, b, h)
+        put(d.block_mode, b, lane, OPEN)
+        if d.block_kind[b] > FRICTION and is_there(d, b, lane):
+            number_point(m, d, b, lane)
+            compare(m, d, b, h, lane)
     # closed blocks that have disappeared
-    for p in range(int(d.past_count)):
-        if not d.past_found[p] and was_closed(d, p):
-            note(m, d, LIFTOFF, past_item(m, d, p), 0.0 * h, 0.0 * h, NOWHERE, h)
+    for p in range(past):
+        if not d.past_found[p] and was_closed(d, p, lane):
+            note(m, d, LIFTOFF, past_item(m, d, p, lane), 0.0 * h, 0.0 * h, NOWHERE, h, lane)
 
 
 @kernel
-def compare(m, d, b, h):
-    """Mode of block b, and the event of its change since the step before."""
+def compare(m, d, b, h, lane):
+    """Mode of block b, and the event of its change since the step before; row_search: J a."""
     row, p = d.block_row[b], d.block_past[b]
-    # velocities before the step and accelerations over it
-    for r in range(row, row + d.block_dim[b]):
-        d.row_residual[r] = d.row_velocity[r]
-    times_block(m, d, b, d.qacc, d.row_search)
-    approach = d.row_residual[row]
+    approach, gap = get(d.row_velocity, row, lane), get(d.row_pos, row, lane)
     # closed: pushing, or closed before and not separating
-    before = d.past_mode[p] if p >= 0 else OPEN
+    before = get(d.past_mode, p, lane) if p >= 0 else OPEN
     held = before == STICK or before == SLIP
-    parting = h * (d.row_search[row] - d.row_aref[row])
-    closed = d.row_force[row] > 0.0 or (held and d.row_D[row] > 0.0 and parting <= m.opt_speed_tolerance)
+    parting = h * (get(d.row_search, row, lane) - get(d.row_aref, row, lane))
+    active = get(d.row_D, row, lane) > 0.0
+    closed = get(d.row_force, row, lane) > 0.0 or (held and active and parting <= m.opt_speed_tolerance)
     mode = OPEN
     if closed:
-        mode = SLIP if slips(m, d, b, h) else STICK
+        mode = SLIP if slips(m, d, b, h, lane) else STICK
     # events: changes of the mode
-    item, known = item_of(m, d, b), d.past_known > 0.0
+    item, known = item_of(m, d, b), lane_get(d.past_known, lane) > 0.0
     fast = approach < -resting_speed(m, h)
     if closed and not held:
         if fast:
-            note(m, d, IMPACT, item, d.row_pos[row], approach, b, h)
+            note(m, d, IMPACT, item, gap, approach, b, h, lane)
         elif known:
-            note(m, d, TOUCHDOWN, item, d.row_pos[row], approach, b, h)
+            note(m, d, TOUCHDOWN, item, gap, approach, b, h, lane)
     elif closed and mode != before and known:
-        note(m, d, SLIPS if mode == SLIP else STICKS, item, d.row_pos[row], approach, b, h)
+        note(m, d, SLIPS if mode == SLIP else STICKS, item, gap, approach, b, h, lane)
     elif held and not closed and known:
-        note(m, d, LIFTOFF, item, d.row_pos[row], approach, b, h)
+        note(m, d, LIFTOFF, item, gap, approach, b, h, lane)
     # a contact with restitution separates again
     bounces = closed and fast and m.law_restitution[d.block_law[b]] > 0.0
-    d.block_mode[b] = mode + BOUNCED if bounces else mode
+    put(d.block_mode, b, lane, mode + BOUNCED if bounces else mode)
 
 
 @kernel
-def slips(m, d, b, h):
-    """Whether the closed block b slips at the end of the step.
-
-    row_residual: velocities of its rows at the start; row_search: J a.
-    """
+def slips(m, d, b, h, lane):
+    """Whether the closed block b slips at the end of the step; row_search: J a."""
     if d.block_kind[b] != CONE or d.block_dim[b] < 3:
         return False
     row = d.block_row[b]
     push, moved = 0.0 * h, 0.0 * h
     for k in range(1, 3):
-        part = d.row_force[row + k] / max(step_friction(m, d, b, k), 1e-300)
-        speed = d.row_residual[row + k] + h * d.row_search[row + k]
+        part = get(d.row_force, row + k, lane) / max(lane_get(step_friction(m, d, b, k), lane), 1e-300)
+        speed = get(d.row_velocity, row + k, lane) + h * get(d.row_search, row + k, lane)
         push, moved = push + part * part, moved + speed * speed
-    return sqrt(push) >= EDGE * d.row_force[row] and sqrt(moved) > m.opt_speed_tolerance
+    return sqrt(push) >= EDGE * get(d.row_force, row, lane) and sqrt(moved) > m.opt_speed_tolerance
 
 
 @kernel
-def number_point(m, d, b):
+def number_point(m, d, b, lane):
     """Give block b a number block_slot, if it has none yet."""
     if not of_contact(m, d, b):
         row = d.block_J[b]
-        d.block_slot[b] = 1 if d.row_J[row] < 0.0 and d.block_num[b] == 1 else 0
+        d.block_slot[b] = 1 if get(d.row_J, row, lane) < 0.0 and d.block_num[b] == 1 else 0
     elif m.collision_kind[d.contact_collision[d.block_id[b]]] == pair_kind(PLANE, BOX):
-        d.block_slot[b] = corner(m, d, d.block_id[b])
+        d.block_slot[b] = corner(m, d, d.block_id[b], lane)
     elif d.block_slot[b] < 0:
         number = 0
         while is_taken(m, d, b, number):
@@ -152,22 +171,24 @@ def item_of(m, d, b):
 
 
 @kernel
-def past_item(m, d, p):
+def past_item(m, d, p, lane):
     """Item number of block p of the step before, by its block number."""
-    k = int(d.past_number[p]) - 2 * m.neq - m.nfriction
+    k = int(get(d.past_number, p, lane)) - 2 * m.neq - m.nfriction
+    slot = int(get(d.past_slot, p, lane))
     if k < m.nlimit:
-        return LIMIT - 2 * k - int(d.past_slot[p])
-    return POINTS * (k - m.nlimit) + int(d.past_slot[p])
+        return LIMIT - 2 * k - slot
+    return POINTS * (k - m.nlimit) + slot
 
 
 @kernel(inline=True)
-def was_closed(d, p):
+def was_closed(d, p, lane):
     """Whether block p of the step before was closed; False after an external change of the state."""
-    return d.past_known > 0.0 and (d.past_mode[p] == STICK or d.past_mode[p] == SLIP)
+    mode = get(d.past_mode, p, lane)
+    return lane_get(d.past_known, lane) > 0.0 and (mode == STICK or mode == SLIP)
 
 
 @kernel
-def note(m, d, kind, item, gap, speed, b, h):
+def note(m, d, kind, item, gap, speed, b, h, lane):
     """Log an event of block b, -1 for one that no longer exists, with the impulse of the step.
 
     Located events have their own log and are not logged here.
@@ -178,23 +199,37 @@ def note(m, d, kind, item, gap, speed, b, h):
     push = (zero, zero, zero)
     if b >= 0:
         row, dim = d.block_row[b], d.block_dim[b]
-        normal = h * d.row_force[row]
-        push = (normal, zero, zero) if dim < 3 else (normal, h * d.row_force[row + 1], h * d.row_force[row + 2])
-    log_event(m, d, kind, item, gap, speed, push, zero, zero)
+        push = (h * get(d.row_force, row, lane), zero, zero)
+        if dim >= 3:
+            push = (push[0], h * get(d.row_force, row + 1, lane), h * get(d.row_force, row + 2, lane))
+    if has_lanes(d):
+        log_in_lane(m, d, kind, item, gap, speed, push, lane)
+    else:
+        log_event(m, d, kind, item, gap, speed, push, zero, zero)
 
 
 @kernel
-def remember_modes(m, d):
+def remember_modes(m, d, lane):
     """Keep modes, numbers and the forces on the second geoms for the next step; call it before `remember_forces`."""
+    n = 0
     for b in range(d.count[NBLOCK]):
-        d.past_mode[b], d.past_slot[b] = d.block_mode[b], 0.0 * d.time + d.block_slot[b]
-        row, zero = d.block_row[b], 0.0 * d.time
-        push = (zero, zero, zero)
-        if d.block_kind[b] > EQUALITY and of_contact(m, d, b):
-            frame = d.contact_frame[d.block_id[b]]
-            push = scale3(d.row_force[row], (frame[0], frame[1], frame[2]))
-            if d.block_dim[b] >= 3:
-                push = add3(push, scale3(d.row_force[row + 1], (frame[3], frame[4], frame[5])))
-                push = add3(push, scale3(d.row_force[row + 2], (frame[6], frame[7], frame[8])))
-        d.past_push[b] = push
-    d.past_known = 1.0 + 0.0 * d.time
+        if is_there(d, b, lane):
+            put(d.past_mode, n, lane, get(d.block_mode, b, lane))
+            put(d.past_slot, n, lane, 1.0 * d.block_slot[b])
+            contact = d.block_kind[b] > EQUALITY and of_contact(m, d, b)
+            for i in range(3):
+                push = push_along(d, b, i, lane) if contact else 0.0
+                d.past_push[n, i] = lane_set(d.past_push[n, i], lane, push)
+            n += 1
+    d.past_known = lane_set(d.past_known, lane, 1.0)
+
+
+@kernel
+def push_along(d, b, i, lane):
+    """Component i of the force of contact block b on its second geom (N, world axes)."""
+    row, k = d.block_row[b], d.block_id[b]
+    push = get(d.row_force, row, lane) * lane_get(d.contact_frame[k, i], lane)
+    if d.block_dim[b] >= 3:
+        push = push + get(d.row_force, row + 1, lane) * lane_get(d.contact_frame[k, 3 + i], lane)
+        push = push + get(d.row_force, row + 2, lane) * lane_get(d.contact_frame[k, 6 + i], lane)
+    return push

@@ -14,12 +14,20 @@ through their solutions, with forces that grow in each pair of sweeps, forward a
 (Tanabe, Projection method for solving a singular system of linear equations and its applications, Numer. Math. 17
 (1971)). The rows of an equality are then restarted, with steps of equal size, so that rows that hardly move anything do
 not dominate; a cycle of these is accepted.
+
+In lanes all simulations sweep together, each in the order that it would have by itself, until the last has converged;
+those that have converged keep their forces. Models with equalities are not simulated in lanes.
 """
 
-from saltus.contact.counts import NBLOCK, NCYCLED, NITER, NROW
+# pyright: reportCallIssue=false
+# (in kernels, calls of intrinsics leave out the first argument of their definition)
+
+from saltus.contact.counts import NBLOCK, NCYCLED, NITER
 from saltus.contact.rows.blocks import CONE, EQUALITY, FRICTION, add_transpose_rows
 from saltus.dynamics.tree.factor import solve
-from saltus.number.functions import MINVAL, absolute, clip, sqrt
+from saltus.number.components import zero_like
+from saltus.number.conditions import has, has_lanes
+from saltus.number.functions import MINVAL, absolute, any_lane, clip, floor, maximum, sqrt, where
 from saltus.number.kernels import kernel
 from saltus.solve.stepping.breakaway import break_away, step_friction
 
@@ -29,21 +37,29 @@ IDLE = 1e-5  # acceleration, relative to that of each growing force by itself, b
 
 @kernel
 def moreau(m, d, tolerance, least, work, last):
-    """Accelerations qacc [nv] and forces row_force of a step; returns 1 if unconverged, else 0.
+    """Accelerations qacc [nv] and forces row_force of a step; returns 1 (in each lane) if unconverged, else 0.
 
     Starts from row_force. Reads qacc_smooth, row_residual and the matrices of the dual form, and the blocks of
     `find_hard_rows`. Writes qfrc_constraint [nv] (N, N m). The iteration ends when a sweep changes no row's
     acceleration by more than `tolerance` times the largest residual without forces; or after `least` sweeps, or more up
     to `work` row updates. last: whether contacts break away even if it has not converged, as it is the step's solution.
     """
-    scale = 0.0 * d.time
-    for r in range(d.count[NROW]):
-        scale = max(scale, absolute(d.row_residual[r]))
-    most = max(least, int(work / d.count[NROW]))
+    scale, rows = zero_like(d.time), zero_like(d.time)
+    for b in range(d.count[NBLOCK]):
+        there = d.row_D[d.block_row[b]] >= 0.0
+        for r in range(d.block_row[b], d.block_row[b] + d.block_dim[b]):
+            scale = where(there, maximum(scale, absolute(d.row_residual[r])), scale)
+            rows = where(there, rows + 1.0, rows)
+    most = maximum(floor(work / rows), zero_like(d.time) + least)
     unconverged = solve_held(m, d, tolerance * scale, most)
-    # what moves in a rough solution may hold in the solution
-    while (last or not unconverged) and break_away(m, d):
-        unconverged = solve_held(m, d, tolerance * scale, most)
+    if has(m, "stiction"):
+        # what moves in a rough solution may hold in the solution
+        bound = 2.0 if last else 0.5  # what may be unconverged
+        found = break_away(m, d, unconverged < bound)
+        while any_lane(found):
+            again = solve_held(m, d, tolerance * scale, where(found, most, zero_like(most)))
+            unconverged = where(found, again, unconverged)
+            found = break_away(m, d, found & (unconverged < bound))
     return unconverged
 
 
@@ -52,8 +68,9 @@ def solve_held(m, d, least_change, most):
     """row_force and qacc [nv] by at most that many `sweeps`, with the contacts that hold; returns 1 if unconverged."""
     unconverged = sweeps(m, d, d.row_force, least_change, most, 0)
     effect_of_forces(m, d, d.row_force, d.qfrc_constraint, d.qacc)
+    acts = d.constrained > 0.5
     for i in range(m.nv):
-        d.qacc[i] = d.qacc[i] + d.qacc_smooth[i]
+        d.qacc[i] = where(acts, d.qacc[i] + d.qacc_smooth[i], d.qacc_smooth[i])
     return unconverged
 
 
@@ -61,29 +78,43 @@ def solve_held(m, d, least_change, most):
 def sweeps(m, d, f, least_change, most, normal_only):
     """Sweeps over the forces f [nrow] until accelerations change by less than `least_change`; returns 1 if unconverged.
 
-    most: largest number of sweeps. normal_only: without friction.
+    most: largest number of sweeps, of each lane. normal_only: without friction.
     """
     forces_to_motion(m, d, f)
     d.count[NITER] = d.count[NCYCLED] = 0
     n = d.count[NBLOCK]
-    even, since = False, PATIENCE
-    for k in range(most):
-        change = 0.0 * least_change
+    even, since, k = False, PATIENCE, 0
+    zero = zero_like(d.time)
+    left = zero + 1.0
+    going = (left > 0.5) & (k < most)
+    while any_lane(going):
+        change = zero
         for i in range(n):
             b = i if k % 2 == 0 else n - 1 - i
-            if d.row_D[d.block_row[b]] > 0.0:
-                change = max(change, update(m, d, f, b, normal_only, even))
-        d.count[NITER] = k + 1
-        if change <= least_change:
-            return 0
+            active = going & (d.row_D[d.block_row[b]] > 0.0)
+            if any_lane(active):
+                change = maximum(change, update(m, d, f, b, normal_only, even, active))
+        left = where(going & (change <= least_change), zero, left)
         # a cycle through inconsistent equalities: first retried with other steps, then accepted
-        if m.neq and k >= since and k % 2 == 1 and cycles(m, d, f, k < since + 2):
+        if has_cycle(m, d, f, left, k, since):
             if even:
                 d.count[NCYCLED] = 1
-                return 0
-            even, since = True, k + 1
-            begin_anew(m, d, f)
-    return 1
+                left = zero
+            else:
+                even, since = True, k + 1
+                begin_anew(m, d, f)
+        k += 1
+        d.count[NITER] = k
+        going = (left > 0.5) & (k < most)
+    return left
+
+
+@kernel
+def has_cycle(m, d, f, left, k, since):
+    """Whether sweep k, which leaves `left` unconverged, ends a pair of sweeps that `cycles`; never in lanes."""
+    if has_lanes(d):
+        return False
+    return left > 0.5 and m.neq > 0 and k >= since and k % 2 == 1 and cycles(m, d, f, k < since + 2)
 
 
 @kernel
@@ -129,44 +160,45 @@ def forces_to_motion(m, d, f):
         d.dual_y[i] = 0.0 * d.time
     for b in range(d.count[NBLOCK]):
         for r in range(d.block_dim[b]):
-            if f[d.block_row[b] + r] != 0.0:
+            if any_lane(f[d.block_row[b] + r] != 0.0):
                 push(m, d, b, r, f[d.block_row[b] + r])
 
 
 @kernel
-def update(m, d, f, b, normal_only, even):
+def update(m, d, f, b, normal_only, even, active):
     """Update the forces of block b with all others held; returns the largest change of its accelerations.
 
-    even: use steps of equal size for the rows of an equality.
+    even: use steps of equal size for the rows of an equality. active: the lanes whose forces change.
     """
     kind = d.block_kind[b]
+    low = zero_like(d.time)
+    high = low + 1e300
     if kind == CONE:
         if normal_only:
-            return update_row(m, d, f, b, 0, 0.0, 1e300, False)
+            return update_row(m, d, f, b, 0, low, high, False, active)
         if d.block_dim[b] == 3:
-            return update_sliding(m, d, f, b)
-        return update_contact(m, d, f, b)
-    low, high = 0.0, 1e300
+            return update_sliding(m, d, f, b, active)
+        return update_contact(m, d, f, b, active)
     if kind == FRICTION:
         high = d.row_loss[d.block_row[b]]
         low = -high
     elif kind == EQUALITY:
         low = -high
-    change = 0.0 * d.time
+    change = zero_like(d.time)
     for r in range(d.block_dim[b]):
-        change = max(change, update_row(m, d, f, b, r, low, high, even and kind == EQUALITY))
+        change = maximum(change, update_row(m, d, f, b, r, low, high, even and kind == EQUALITY, active))
     return change
 
 
 @kernel
-def update_row(m, d, f, b, r, low, high, even):
+def update_row(m, d, f, b, r, low, high, even, active):
     """Update the force of row r of block b within [low, high]; returns the change of its acceleration."""
     row = d.block_row[b] + r
-    inertia = max(most_moved(d, b, r) if even else d.dual_A[row, r], MINVAL)
+    inertia = maximum(most_moved(d, b, r) if even else d.dual_A[row, r], MINVAL)
     before = f[row]
-    f[row] = clip(before - residual(m, d, b, r) / inertia, low, high)
+    f[row] = where(active, clip(before - residual(m, d, b, r) / inertia, low, high), before)
     change = f[row] - before
-    if change != 0.0:
+    if any_lane(change != 0.0):
         push(m, d, b, r, change)
     return absolute(change) * inertia
 
@@ -176,12 +208,12 @@ def most_moved(d, b, r):
     """Largest acceleration by a unit force on its own row, among rows of block b with the unit of row r."""
     first, largest = 3 * (r // 3), 0.0 * d.time
     for k in range(first, min(first + 3, d.block_dim[b])):
-        largest = max(largest, d.dual_A[d.block_row[b] + k, k])
+        largest = maximum(largest, d.dual_A[d.block_row[b] + k, k])
     return largest
 
 
 @kernel
-def update_sliding(m, d, f, b):
+def update_sliding(m, d, f, b, active):
     """`update_contact` for a contact of three rows, in two passes over its degrees of freedom."""
     row, place, chain = d.block_row[b], d.dual_place[b], d.block_chain[b]
     first, last = m.support_adr[chain], m.support_adr[chain] + m.support_num[chain]
@@ -195,64 +227,70 @@ def update_sliding(m, d, f, b):
         u2 = u2 + d.dual_G[at + 2] * y
         at += 3
     # normal force: u_N = 0 or r_N = 0
-    a00 = max(d.dual_A[row, 0], MINVAL)
+    a00 = maximum(d.dual_A[row, 0], MINVAL)
     a11, a12, a22 = d.dual_A[row + 1, 1], d.dual_A[row + 1, 2], d.dual_A[row + 2, 2]
-    normal = max(f[row] - u0 / a00, 0.0)
+    normal = where(active, maximum(f[row] - u0 / a00, zero_like(u0)), f[row])
     c0 = normal - f[row]
     u1 = u1 + d.dual_A[row + 1, 0] * c0
     u2 = u2 + d.dual_A[row + 2, 0] * c0
     # guard against division by zero for frictionless directions
-    mu1, mu2 = max(step_friction(m, d, b, 1), MINVAL), max(step_friction(m, d, b, 2), MINVAL)
+    mu1, mu2 = maximum(step_friction(m, d, b, 1), MINVAL), maximum(step_friction(m, d, b, 2), MINVAL)
     coupling = absolute(a12)
     # friction: projected gradient step, with a rate that cannot overshoot
-    rate = 1.0 / max(mu1 * (mu1 * a11 + mu2 * coupling), mu2 * (mu1 * coupling + mu2 * a22), MINVAL)
+    steepest = maximum(mu1 * (mu1 * a11 + mu2 * coupling), mu2 * (mu1 * coupling + mu2 * a22))
+    rate = 1.0 / maximum(steepest, MINVAL)
     f1 = f[row + 1] - rate * mu1 * mu1 * u1
     f2 = f[row + 2] - rate * mu2 * mu2 * u2
     square = (f1 / mu1) * (f1 / mu1) + (f2 / mu2) * (f2 / mu2)
-    if square > normal * normal:
-        scale = normal / sqrt(square)
+    outside = square > normal * normal
+    if any_lane(outside):
+        scale = where(outside, normal / sqrt(square), 1.0)
         f1, f2 = scale * f1, scale * f2
+    f1, f2 = where(active, f1, f[row + 1]), where(active, f2, f[row + 2])
     # changes of the forces, and y = Gᵀ f
     c1, c2 = f1 - f[row + 1], f2 - f[row + 2]
-    if c0 == 0.0 and c1 == 0.0 and c2 == 0.0:
-        return c0
+    if not any_lane((c0 != 0.0) | (c1 != 0.0) | (c2 != 0.0)):
+        return absolute(c0)
     f[row], f[row + 1], f[row + 2] = normal, f1, f2
     at = place
     for c in range(first, last):
         i = m.support_dof[c]
         d.dual_y[i] = d.dual_y[i] + (c0 * d.dual_G[at] + c1 * d.dual_G[at + 1] + c2 * d.dual_G[at + 2])
         at += 3
-    return max(absolute(c0) * a00, absolute(c1) * a11, absolute(c2) * a22)
+    return maximum(maximum(absolute(c0) * a00, absolute(c1) * a11), absolute(c2) * a22)
 
 
 @kernel
-def update_contact(m, d, f, b):
+def update_contact(m, d, f, b, active):
     """Update the forces of a contact: normal, then friction; returns the largest change of its accelerations."""
-    change = update_row(m, d, f, b, 0, 0.0, 1e300, False)
+    zero = zero_like(d.time)
+    change = update_row(m, d, f, b, 0, zero, zero + 1e300, False, active)
     row, dim = d.block_row[b], d.block_dim[b]
     # rate in coordinates f_k/μ_k, in which the bound is a ball
-    steepest = 0.0 * change
+    steepest = zero
     for j in range(1, dim):
-        total = 0.0 * change
+        total = zero
         for k in range(1, dim):
             total = total + step_friction(m, d, b, k) * absolute(d.dual_A[row + j, k])
-        steepest = max(steepest, step_friction(m, d, b, j) * total)
-    rate = 1.0 / max(steepest, MINVAL)
+        steepest = maximum(steepest, step_friction(m, d, b, j) * total)
+    rate = 1.0 / maximum(steepest, MINVAL)
     # projected gradient step onto the ellipse of the new normal force
-    square = 0.0 * change
+    square = zero
     for j in range(1, dim):
-        mu = max(step_friction(m, d, b, j), MINVAL)
+        mu = maximum(step_friction(m, d, b, j), MINVAL)
         wanted = f[row + j] - rate * mu * mu * residual(m, d, b, j)
         d.row_search[row + j] = wanted
         square = square + (wanted / mu) * (wanted / mu)
     bound = f[row]
-    scale = 1.0 if square <= bound * bound else bound / sqrt(square)
+    scale = zero + 1.0
+    if any_lane(square > bound * bound):
+        scale = where(square > bound * bound, bound / sqrt(square), scale)
     for j in range(1, dim):
-        moved = scale * d.row_search[row + j] - f[row + j]
-        if moved != 0.0:
+        moved = where(active, scale * d.row_search[row + j] - f[row + j], zero)
+        if any_lane(moved != 0.0):
             f[row + j] = f[row + j] + moved
             push(m, d, b, j, moved)
-            change = max(change, absolute(moved) * d.dual_A[row + j, j])
+            change = maximum(change, absolute(moved) * d.dual_A[row + j, j])
     return change
 
 

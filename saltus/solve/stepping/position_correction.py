@@ -13,10 +13,14 @@ step, where contacts are detected, so that separating contacts are left alone. A
 keeps resting contacts closed; beyond that, depth is removed at `FASTEST` at most.
 """
 
+# pyright: reportCallIssue=false
+# (in kernels, calls of intrinsics leave out the first argument of their definition)
+
 from saltus.contact.counts import NBLOCK, NITER
 from saltus.contact.rows.blocks import EQUALITY, FRICTION, times_block
+from saltus.number.components import zero_like
 from saltus.number.conditions import has
-from saltus.number.functions import absolute, clip
+from saltus.number.functions import absolute, any_lane, clip, maximum, minimum, where
 from saltus.number.kernels import kernel
 from saltus.solve.stepping.nonlinear_gauss_seidel import effect_of_forces, sweeps
 
@@ -29,26 +33,27 @@ SWEEPS = 50
 
 @kernel
 def position_correction(m, d, h):
-    """Displacement qstep [nv] (m, rad) that removes violations; returns 1 if there is any, else 0.
+    """Displacement qstep [nv] (m, rad) that removes violations; returns the lanes in which there are any.
 
     Call it after a step of h seconds, with the new velocities in qvel, and the blocks, the dual problem and the factors
     of M of its middle. Overwrites row_residual, row_search and qacc_smooth [nv].
     """
     worst = displacements(m, d, h)
-    if worst <= 0.0:
-        return 0
-    iterations = d.count[NITER]
-    sweeps(m, d, d.row_search, ROUGH * worst, SWEEPS, 1)
+    violated = worst > 0.0
+    if not any_lane(violated):
+        return violated
+    iterations, zero = d.count[NITER], zero_like(worst)
+    sweeps(m, d, d.row_search, ROUGH * worst, where(violated, zero + SWEEPS, zero), 1)
     d.count[NITER] = iterations
     effect_of_forces(m, d, d.row_search, d.qacc_smooth, d.qstep)
-    return 1
+    return violated
 
 
 @kernel
 def displacements(m, d, h):
     """row_residual ← minus the required displacement of each row; returns the largest, 0 if none is needed."""
     allowed = ALLOWED * h * h
-    worst = 0.0 * h
+    worst = zero_like(d.time)
     for b in range(d.count[NBLOCK]):
         row, kind, dim = d.block_row[b], d.block_kind[b], d.block_dim[b]
         if kind == FRICTION:
@@ -57,8 +62,9 @@ def displacements(m, d, h):
             # equality: the violation, at limited speed
             for r in range(row, row + dim):
                 d.row_residual[r] = clip(d.row_pos[r], -FASTEST * h, FASTEST * h)
-                if absolute(d.row_pos[r]) > LOOP * allowed:
-                    worst = max(worst, absolute(d.row_residual[r]))
+                open_ = (absolute(d.row_pos[r]) > LOOP * allowed) & (d.row_D[row] >= 0.0)
+                if any_lane(open_):
+                    worst = where(open_, maximum(worst, absolute(d.row_residual[r])), worst)
         else:
             # limit or contact: depth beyond the allowed one, at the middle of the next step
             times_block(m, d, b, d.qvel, d.row_residual)
@@ -67,9 +73,10 @@ def displacements(m, d, h):
                 times_block(m, d, b, d.qacc, d.row_residual)
                 d.row_residual[row] = d.row_velocity[row] + h * d.row_residual[row]
             depth = -(d.row_pos[row] + h * d.row_residual[row])
-            d.row_residual[row] = -min(depth - allowed, FASTEST * h)
-            if depth > 2.0 * allowed and d.row_D[row] > 0.0:
-                worst = max(worst, -d.row_residual[row])
+            d.row_residual[row] = -minimum(depth - allowed, zero_like(depth) + FASTEST * h)
+            deep = (depth > 2.0 * allowed) & (d.row_D[row] > 0.0)
+            if any_lane(deep):
+                worst = where(deep, maximum(worst, -d.row_residual[row]), worst)
         # start without multipliers
         for r in range(row, row + dim):
             d.row_search[r] = 0.0 * h

@@ -1,11 +1,16 @@
 """Time stepping under the hard contact law: mean accelerations and forces of a step (Moreau-Jean)."""
 
+# pyright: reportCallIssue=false
+# (in kernels, calls of intrinsics leave out the first argument of their definition)
+
 from saltus.contact.counts import NBLOCK, NLOST, NUNSOLVED
 from saltus.dynamics.equations import bias_force, joint_inertia
 from saltus.dynamics.smooth import force_stage, solve_stage
 from saltus.dynamics.tree.factor import multiply_by
 from saltus.dynamics.tree.guided.prescribed import put_prescribed, solve_hybrid
+from saltus.number.components import zero_like
 from saltus.number.conditions import has
+from saltus.number.functions import any_lane
 from saltus.number.kernels import kernel, only_with
 from saltus.solve.soft.dual.problem import dual_matrices, dual_problem, free_residuals
 from saltus.solve.status import CONTACTS_FULL, OK, UNSOLVED
@@ -19,14 +24,12 @@ LEAST_SWEEPS, WORK = 300, 300000.0  # Gauss-Seidel limit: number of sweeps, or m
 DENSE_SWEEPS = 100  # number of sweeps in steps over dense events, which are short and start from the last step's forces
 PREDICTIONS = 2  # predictions of the velocities v⁻ + θ (v⁺ - v⁻) within a step
 ROUGH, ROUGH_SWEEPS = 1e-3, 10  # tolerance and sweeps of a prediction
-
-
 FREE = -1  # no active constraint
 
 
 @kernel
 def mean_accelerations(m, d, h, theta, tolerance):
-    """Accelerations qacc [nv] = (v⁺ - v⁻)/h of a step of h seconds from the velocities qvel; returns a status.
+    """Accelerations qacc [nv] = (v⁺ - v⁻)/h of a step of h seconds from the velocities qvel; returns a status, by lane.
 
     At the positions of `position_stage`, with the forces at the velocities v⁻ + θ (v⁺ - v⁻), by a simplified Newton
     iteration with only the dampers' part S of the force derivatives (see `saltus.solve.stepping.implicit_inertia`):
@@ -45,7 +48,7 @@ def mean_accelerations(m, d, h, theta, tolerance):
         d.qstep[i] = d.qvel[i]
         d.qacc[i] = 0.0 * d.time
     put_prescribed(m, d, d.qacc)
-    status = OK
+    status = zero_like(d.time) + OK
     for k in range(PREDICTIONS + 1):
         # forces at the guess w
         force_stage(m, d, 0)
@@ -53,9 +56,8 @@ def mean_accelerations(m, d, h, theta, tolerance):
         if k == 0:
             step_damping(m, d)
             step_inertia(m, d, theta * h)
-            status = begin_rows(m, d, h)
-            if status == CONTACTS_FULL:
-                return status
+            if begin_rows(m, d, h) == CONTACTS_FULL:
+                return status + CONTACTS_FULL
         # a from the linearised equations, then the next guess w = v⁻ + θ h a
         last = k == PREDICTIONS
         status = newton_step(m, d, theta * h, tolerance if last else ROUGH, last)
@@ -82,33 +84,40 @@ def begin_rows(m, d, h):
 
 @kernel
 def newton_step(m, d, weight, tolerance, last):
-    """qacc [nv] from the forces at the last guess, which was made with qacc; `weight`: θ h (s). Returns a status."""
+    """qacc [nv] from the forces at the last guess, which was made with qacc; returns a status, by lane.
+
+    `weight`: θ h (s).
+    """
     bias_force(m, d, d)
     multiply_by(m, d, d.lower, d.qacc, d.slope)
     for i in range(m.nv):
         d.qacc_smooth[i] = d.qfrc_tau[i] - d.qfrc_bias[i] + weight * d.slope[i]
     solve_hybrid(m, d, d.qacc_smooth)
-    status = push_apart(m, d, tolerance, last)
-    if status == FREE:
+    if is_free(m, d):
         for i in range(m.nv):
             d.qacc[i] = d.qacc_smooth[i]
-        return OK
-    return status
+        return zero_like(d.time) + OK
+    return push_apart(m, d, tolerance, last)
 
 
-@only_with("constraint", otherwise="-1")
+@only_with("constraint", otherwise="True")
+@kernel
+def is_free(m, d):
+    """Whether there are no rows."""
+    return d.count[NBLOCK] == 0
+
+
+@only_with("constraint", otherwise="0.0 * d.time")
 @kernel
 def push_apart(m, d, tolerance, last):
-    """Row forces, and qacc [nv] with them, to full accuracy in the `last` iteration; returns a status, or `FREE`."""
-    if d.count[NBLOCK] == 0:
-        return FREE
+    """Row forces, and qacc [nv] with them, to full accuracy in the `last` iteration; returns a status, by lane."""
     free_residuals(m, d)
     if not last:
         moreau(m, d, tolerance, ROUGH_SWEEPS, 0.0, False)
-        return OK
+        return zero_like(d.time) + OK
     if has(m, "event"):
-        return note_unsolved(d) if moreau(m, d, tolerance, DENSE_SWEEPS, 0.0, True) else OK
-    return note_unsolved(d) if moreau(m, d, tolerance, LEAST_SWEEPS, WORK, True) else OK
+        return note_unsolved(d, moreau(m, d, tolerance, DENSE_SWEEPS, 0.0, True))
+    return note_unsolved(d, moreau(m, d, tolerance, LEAST_SWEEPS, WORK, True))
 
 
 @kernel
@@ -139,13 +148,14 @@ def constrained(m, d, h, tolerance):
     bias_force(m, d, d)
     dual_problem(m, d)
     recall_forces(m, d)
-    status = note_unsolved(d) if moreau(m, d, tolerance, LEAST_SWEEPS, WORK, True) else OK
+    status = note_unsolved(d, moreau(m, d, tolerance, LEAST_SWEEPS, WORK, True))
     least_forces(m, d)
-    return status
+    return int(status)
 
 
 @kernel
-def note_unsolved(d):
-    """Count an unconverged iteration; returns its status."""
-    d.count[NUNSOLVED] = d.count[NUNSOLVED] + 1
-    return UNSOLVED
+def note_unsolved(d, unconverged):
+    """Count an iteration that has not converged, where `unconverged` is 1, in any lane; returns the status, by lane."""
+    if any_lane(unconverged > 0.5):
+        d.count[NUNSOLVED] = d.count[NUNSOLVED] + 1
+    return UNSOLVED * unconverged

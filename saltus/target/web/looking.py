@@ -136,7 +136,7 @@ def write_forces(m, d, first, out):
     for k in range(d.count[NCON]):
         c = d.contact_collision[k]
         number = number + 1 if k > 0 and d.contact_collision[k - 1] == c else 0
-        place = first[c] + (corner(m, d, k) if m.collision_kind[c] == pair_kind(PLANE, BOX) else number)
+        place = first[c] + (corner(m, d, k, 0) if m.collision_kind[c] == pair_kind(PLANE, BOX) else number)
         if not has(m, "event"):
             write_force(m, d, k, out, place)
     if has(m, "event"):

@@ -35,12 +35,12 @@ def test_the_lowest_corner_has_its_number(number):
     sim.qpos[:] = 0.0, 0.0, np.linalg.norm(HALF) - 1e-3, *quat
     sim.forward()
     assert sim.engine.d.views["count"][0] == 1
-    assert corner_of(sim.engine.m, sim.engine.d, 0) == number
+    assert corner_of(sim.engine.m, sim.engine.d, 0, 0) == number
 
 
 def test_a_box_that_lies_flat_has_four_corners():
     sim = saltus.Simulation(model, "euler")
     sim.qpos[2] = 0.3 - 1e-3
     sim.forward()
-    found = [corner_of(sim.engine.m, sim.engine.d, k) for k in range(4)]
+    found = [corner_of(sim.engine.m, sim.engine.d, k, 0) for k in range(4)]
     assert sorted(found) == [sum(bits) for bits in sorted(itertools.product((0, 1), (0, 2)), key=sum)]
