@@ -15,8 +15,8 @@ integration and discrete Hamiltonian systems, J. Nonlinear Sci. 6 (1996)). All o
 q_m = q ⊕ h/2 v_m. With located events of hard contact and with user-given equations of motion, the balance is that of
 the midpoint rule, M(q_m) a = f, and of second order.
 
-Soft constraints enter with their geometry at q ⊕ h/2 v and velocities v, and their forces f_c as functions of a: stiff
-contact is implicit, like everything else. The equations are solved by a simplified Newton iteration on a with the
+Soft constraints enter with their geometry at q ⊕ h/2 v and the velocities v_m (see `saltus.solve.soft.middle_rows`), and
+their forces f_c as functions of a: stiff contact is implicit, like everything else. The equations are solved by a simplified Newton iteration on a with the
 matrix M + h²/4 K + h/2 D, K and D of deformable bodies, joints and their servos; other forces enter the residual
 alone. Without deformable bodies and constraint rows, Broyden's method improves the steps, and where that does not
 suffice, the matrix is found by differences. Actuator states are predicted at the midpoint and then advanced with their
@@ -51,6 +51,7 @@ from saltus.number.kernels import kernel, only_with
 from saltus.solve.constrain import add_touch, find_rows, grip, user_contact_forces
 from saltus.solve.event.constrained_acceleration import enforce_active_set, row_drifts
 from saltus.solve.implicit.implicit_newton import balance_change
+from saltus.solve.soft.middle_rows import bend_rows, rows_of_middle
 from saltus.solve.status import CONTACTS_FULL, NOT_CONVERGED, OK
 
 ITERATIONS = 60
@@ -120,7 +121,7 @@ def predict(m, d, h):
     predict_activations(m, d, h)
     displace(m, d.qpos_saved, 0.5 * h, d.qvel_saved, d.qpos)
     if not has(m, "event"):  # with located events the active set is enforced with the forces
-        soft_rows(m, d)
+        soft_rows(m, d, h)
 
 
 @only_with("act")
@@ -137,12 +138,13 @@ def predict_activations(m, d, h):
 
 @only_with("constraint")
 @kernel
-def soft_rows(m, d):
-    """Soft constraint rows, and forces of a user-defined contact law, at the current positions."""
+def soft_rows(m, d, h):
+    """Soft constraint rows of a step of h seconds, and forces of a user-defined contact law, at the current positions."""
     position_stage(m, d, 0)
     grip(m, d)
     user_contact_forces(m, d)
     find_rows(m, d)
+    rows_of_middle(m, d, h)
 
 
 @kernel
@@ -164,6 +166,8 @@ def evaluate(m, d, h, start):
         grip(m, d)
     # forces f + f_e there
     newton_euler_forward(m, d, d, 0, 1)
+    if not has(m, "event"):
+        bend_rows(m, d, h)
     tendon_velocities(m, d)
     if has(m, EQUATIONS, "event"):
         joint_and_tendon_forces(m, d)

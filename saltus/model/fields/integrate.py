@@ -56,6 +56,8 @@ SCRATCH = {  # scratch
     **reals("joint_field", shape=("njnt_balance", 3)),
     # lengths of tendons at the start of a step and at its end (m, rad)
     **reals("ten_length_start", "ten_length_end", shape=("ntendon_balance",)),
+    # reference accelerations of rows without the bias accelerations of connects and welds (m/s²; rad/s²)
+    **reals("row_aref_still", shape=("nrow_balance",)),
     # Newton steps since the last tangent matrix (m/s², rad/s²), see `saltus.integrate.implicit.energy_momentum`
     **reals("secant", shape=("nsecant",)),
     # start of a step of fixed length
