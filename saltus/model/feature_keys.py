@@ -88,6 +88,7 @@ FEATURES = {
     # hard contact
     "drive": Feature("drives with losses, whose friction depends on velocity or load", ("contact", "dynamics")),
     "event": Feature("events located in time", ("contact", "integrate", "solve")),
+    "loops": Feature("closed loops under `energy_momentum`, with events located in time", ("contact", "integrate")),
     "fieldgaps": Feature("pairs of height fields with convex shapes, with events located in time", ("contact",)),
     "stepping": Feature("time stepping over events", ("contact", "solve")),
     "stiction": Feature("static friction of contacts above that of sliding, under hard contact", ("solve",)),

@@ -185,6 +185,7 @@ def data_sizes(
         nbody_balance=model_sizes["nbody"] if balance else 0,
         njnt_balance=model_sizes["njnt"] if balance else 0,
         nsecant=SECANTS * nv if balance else 0,
+        nrow_balance=model_sizes["nrowmax"] if balance else 0,
         ntendon_balance=model_sizes["ntendon"] if balance else 0,
         nband_flag=1 if model_sizes["nband"] else 0,
         nband_pcg=model_sizes["nband"] if pcg else 0,

@@ -111,6 +111,13 @@ def count_closed(m, d):
     d.event_count[CLOSED] = total
 
 
+@only_with("loops", otherwise="False")
+@kernel(inline=True)
+def loops_alone(m, d):
+    """Whether no contact, limit or dry friction acts beside loops that are closed exactly."""
+    return d.event_count[CLOSED] <= m.neq
+
+
 @only_with("event", "stepping", otherwise="False")
 @kernel
 def log_is_full(m, d):

@@ -124,15 +124,28 @@ def body_equality(m, d, k, dim):
     if dim == 6:
         weld_rows(m, d, k, b, body1, body2)
     equality_law(m, d, k, b)
-    # bias acceleration dJ/dt q̇; gravity, contained in cacc, cancels
+    subtract_drift(m, d, b, 1.0 + zero)
+
+
+@kernel
+def subtract_drift(m, d, b, share):
+    """Subtract `share` times the bias acceleration dJ/dt q̇ of block b, a connect or weld constraint, from row_aref.
+
+    Reads poses, cvel and cacc of its bodies; gravity, contained in cacc, cancels.
+    """
+    k, dim, chain, row = d.block_id[b], d.block_dim[b], d.block_chain[b], d.block_row[b]
+    body1, body2 = m.chain_body2[chain], m.chain_body1[chain]
+    point1, point2 = anchors(m, d, k, dim, body1, body2)
+    arm1 = sub3(point1, d.subtree_com[m.body_rootid[body1]])
+    arm2 = sub3(point2, d.subtree_com[m.body_rootid[body2]])
     drift = sub3(
         acceleration_at(d.cvel[body1], d.cacc[body1], arm1), acceleration_at(d.cvel[body2], d.cacc[body2], arm2)
     )
-    d.row_aref[row] = d.row_aref[row] - drift[0]
-    d.row_aref[row + 1] = d.row_aref[row + 1] - drift[1]
-    d.row_aref[row + 2] = d.row_aref[row + 2] - drift[2]
+    d.row_aref[row] = d.row_aref[row] - share * drift[0]
+    d.row_aref[row + 1] = d.row_aref[row + 1] - share * drift[1]
+    d.row_aref[row + 2] = d.row_aref[row + 2] - share * drift[2]
     if dim == 6:
-        subtract_weld_drift(m, d, k, b, body1, body2)
+        subtract_weld_drift(m, d, k, b, body1, body2, share)
 
 
 @kernel
@@ -199,8 +212,8 @@ def turned(left, axis, right):
 
 
 @kernel
-def subtract_weld_drift(m, d, k, b, body1, body2):
-    """Subtract the rotational bias acceleration of a weld from row_aref, rows 3 to 5.
+def subtract_weld_drift(m, d, k, b, body1, body2, share):
+    """Subtract `share` times the rotational bias acceleration of a weld from row_aref, rows 3 to 5.
 
     With w = ω₁ - ω₂ the rate of the violation is ½ s q₂* w q₁, and q' = ½ ω q. Its derivative is taken with the bodies'
     bias accelerations.
@@ -222,7 +235,7 @@ def subtract_weld_drift(m, d, k, b, body1, body2):
     change = add3(turned(rate2, relative, quat1), turned(inverse2, relative, rate1))
     change = add3(change, turned(inverse2, angular, quat1))
     row = d.block_row[b] + 3
-    scale = 0.5 * m.eq_data[k, 10]
+    scale = share * (0.5 * m.eq_data[k, 10])
     d.row_aref[row] = d.row_aref[row] - scale * change[0]
     d.row_aref[row + 1] = d.row_aref[row + 1] - scale * change[1]
     d.row_aref[row + 2] = d.row_aref[row + 2] - scale * change[2]

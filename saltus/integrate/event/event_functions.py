@@ -24,6 +24,13 @@ from saltus.solve.cone.delassus import end_of_turning, holding_friction, part_it
 ROOM = 1e-9  # relative to the cone's radius and the largest force: smaller values are rounding
 
 
+@only_with("loops", otherwise="False")
+@kernel(inline=True)
+def watches_nothing(m):
+    """Whether a mechanism with exactly closed loops has no event functions, so that its steps need no search."""
+    return m.nevent == 0
+
+
 @kernel
 def event_values(m, d):
     """event_value [nevent] at the current state: gaps and forces [nmode], slip [nmode], user-defined functions."""

@@ -13,7 +13,7 @@ from saltus.integrate.dense.contact_search import first_overlap
 from saltus.integrate.dense.dense_output import interpolate
 from saltus.integrate.dense.motion_bounds import first_rates, sample_rates
 from saltus.integrate.dense.substep import FIXED, PARTS
-from saltus.integrate.event.event_functions import positions, read_values
+from saltus.integrate.event.event_functions import positions, read_values, watches_nothing
 from saltus.integrate.event.event_roots import NONE, deepest, earliest, resolution, values_at
 from saltus.integrate.event.user_events import EVENTS, above, find_sides, level, pass_sides
 from saltus.model.event_enums import CLOSED, OPEN
@@ -131,9 +131,11 @@ def first_event(m, d, h, start, method):
     """The fraction of the step at which the first event function becomes negative, NONE if none does.
 
     event_before [nevent] holds the functions at the step's start. Marks the functions with an event in event_hit;
-    without any, leaves the state of the step's end.
+    without any, leaves the state of the step's end, or of its start where there are no functions at all.
     """
     # cheap exclusions
+    if watches_nothing(m):
+        return NONE
     if at_once(m, d):
         return 0.0
     if not has(m, FIXED, EVENTS) and not may_cross(m, d, h, start, method):

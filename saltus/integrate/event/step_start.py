@@ -3,14 +3,14 @@
 from saltus.contact.counts import NBLOCK, NUNSOLVED
 from saltus.contact.event.contact_matching import remember_points
 from saltus.contact.event.gap_functions import open_gaps
-from saltus.contact.event.modes import count_closed, turning_item
+from saltus.contact.event.modes import count_closed, loops_alone, turning_item
 from saltus.contact.rows.blocks import CONE
 from saltus.integrate.adaptive.memory import ERROR_BEFORE, GOING, STEP
 from saltus.integrate.adaptive.stages import first_slopes, resume_slopes, save_start
 from saltus.integrate.adaptive.step_bounds import behind_break
 from saltus.integrate.dense.substep import FIXED, keep_start
 from saltus.integrate.event.dense_events import go_over
-from saltus.integrate.event.event_functions import event_values, read_values
+from saltus.integrate.event.event_functions import event_values, read_values, watches_nothing
 from saltus.integrate.event.user_events import EVENTS, first_sides, look, pass_sides, sides_after
 from saltus.model.event_enums import LEFT, RECENT, ROLL, ROUGHLY, SHARED, SLIDE
 from saltus.number.conditions import has, has_tangents
@@ -70,6 +70,8 @@ def start_step(m, d):
         keep_start(m, d)
     else:
         first_slopes(m, d)
+    if watches_nothing(m):
+        return
     if has(m, FIXED, EVENTS):
         event_values(m, d)
     else:  # use the forces that `first_slopes` has computed
@@ -86,7 +88,7 @@ def go_on(m, d):
 
     The last stage of dopri5 is the next first one, unless the projection changes the accelerations.
     """
-    if project(m, d) if has(m, FIXED) else project_near(m, d):
+    if stabilise(m, d):
         start_step(m, d)
         return
     if has(m, FIXED):
@@ -94,6 +96,19 @@ def go_on(m, d):
     else:
         save_start(m, d)
     keep_values(m, d)
+
+
+@kernel
+def stabilise(m, d):
+    """Project the state onto the active constraints; returns whether accelerations are to be computed anew.
+
+    Loops that `energy_momentum` has closed stay as they are: to project velocities would change the energy.
+    """
+    if has(m, "loops"):
+        return False if loops_alone(m, d) else project(m, d)
+    if has(m, FIXED):
+        return project(m, d)
+    return project_near(m, d)
 
 
 @kernel

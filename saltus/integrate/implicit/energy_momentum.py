@@ -15,49 +15,51 @@ integration and discrete Hamiltonian systems, J. Nonlinear Sci. 6 (1996)). All o
 q_m = q ⊕ h/2 v_m. With located events of hard contact and with user-given equations of motion, the balance is that of
 the midpoint rule, M(q_m) a = f, and of second order.
 
-Soft constraints enter with their geometry at q ⊕ h/2 v and velocities v, and their forces f_c as functions of a: stiff
-contact is implicit, like everything else. The equations are solved by a simplified Newton iteration on a with the
-matrix M + h²/4 K + h/2 D, K and D of deformable bodies, joints and their servos; other forces enter the residual
-alone. Without deformable bodies and constraint rows, Broyden's method improves the steps, and where that does not
-suffice, the matrix is found by differences. Actuator states are predicted at the midpoint and then advanced with their
-rates there. The equations have a solution that Newton's method finds in steps of up to about a radian of rotation.
+Soft constraints enter with their geometry at q ⊕ h/2 v and the velocities v_m (see `saltus.solve.soft.middle_rows`),
+and their forces f_c as functions of a: stiff contact is implicit, like everything else. The equations are solved by a
+simplified Newton iteration on a with the matrix M + h²/4 K + h/2 D, K and D of deformable bodies, joints and their
+servos; other forces enter the residual alone. Without deformable bodies and constraint rows, Broyden's method improves
+the steps, and where that does not suffice, the matrix is found by differences. Actuator states are predicted at the
+midpoint and then advanced with their rates there. The equations have a solution that Newton's method finds in steps of
+up to about a radian of rotation.
+
+Under hard contact, loops are closed exactly at the end of each step, by forces that do no work, while no contact,
+limit or dry friction acts (see `saltus.integrate.implicit.loop_newton`).
 """
 
 from saltus.contact.counts import NBLOCK, NLOST
+from saltus.contact.event.modes import loops_alone
+from saltus.contact.rows.blocks import clear_blocks
 from saltus.contact.rows.cost import constraint_forces, row_residuals
 from saltus.dynamics.actuator.activation import settle_activations
-from saltus.dynamics.balance.mean_springs import mean_joint_and_tendon_forces, remember_lengths
-from saltus.dynamics.balance.momentum_balance import momentum_balance, move_free_trees, particle_balance
-from saltus.dynamics.equations import EQUATIONS, inverse_dynamics, joint_inertia
-from saltus.dynamics.flex.mean_forces import add_mean_flex_forces
+from saltus.dynamics.balance.mean_springs import remember_lengths
+from saltus.dynamics.balance.momentum_balance import move_free_trees
+from saltus.dynamics.equations import EQUATIONS, joint_inertia
 from saltus.dynamics.flex.tangent import flex_tangent
-from saltus.dynamics.passive import joint_and_tendon_forces, sum_passive
-from saltus.dynamics.smooth import add_driving_forces, applied_forces, position_stage
+from saltus.dynamics.smooth import applied_forces, position_stage
 from saltus.dynamics.stiffness import joint_stiffness
-from saltus.dynamics.tendon.length import tendon_velocities
 from saltus.dynamics.tree.manifold import displace
 from saltus.dynamics.tree.rnea import newton_euler_forward
-from saltus.dynamics.tree.tendon_inertia import add_path_forces
 from saltus.integrate.implicit.implicit_runge_kutta import factor_dense, solve_dense
+from saltus.integrate.implicit.loop_newton import close_loops
 from saltus.integrate.implicit.newton_convergence import LEAST, begin_balance, change_size, far, remember_balance
 from saltus.integrate.implicit.secants import forget_secants, improve_change
+from saltus.integrate.implicit.step_balance import advance_unknowns, evaluate, least_fraction
 from saltus.integrate.integrator import Integrator
 from saltus.integrate.manifold import save_state
-from saltus.model.enums import FREE, JOINT_DOFS, SLIDE
 from saltus.model.layout import DENSE, SECANTS
 from saltus.number.conditions import has
-from saltus.number.functions import absolute, any_lane, maximum, where
+from saltus.number.functions import any_lane, maximum, where
 from saltus.number.kernels import kernel, only_with
-from saltus.solve.constrain import add_touch, find_rows, grip, user_contact_forces
-from saltus.solve.event.constrained_acceleration import enforce_active_set, row_drifts
+from saltus.solve.constrain import find_rows, grip, user_contact_forces
 from saltus.solve.implicit.implicit_newton import balance_change
+from saltus.solve.soft.middle_rows import rows_of_middle
 from saltus.solve.status import CONTACTS_FULL, NOT_CONVERGED, OK
 
 ITERATIONS = 60
 HALVINGS = 6
 RENEWED = 6  # steps of Broyden's method between two matrices that are found by differences
 DIFFERENCE = 1e-7  # change of velocity for these, relative to the largest
-FARTHEST = 1.0  # rad
 PRESSURE = 1.0 / 64.0  # see `saltus.dynamics.flex.tangent`
 LINEAR = 1e-2  # tolerance of conjugate gradients
 # an iteration's change of velocity relative to the largest velocity, without and with deformable bodies
@@ -73,6 +75,12 @@ def step(m, d, h):
     if has(m, "tendon_force"):
         position_stage(m, d, 0)
         remember_lengths(m, d, d.ten_length_start)
+    if has(m, "loops"):  # noqa: SIM102 (decided when the kernel is compiled)
+        if loops_alone(m, d):
+            predict_activations(m, d, h)
+            status = close_loops(m, d, h, start)
+            end(m, d, h, start)
+            return status
     predict(m, d, h)
     begin_balance(m, d)
     status = evaluate(m, d, h, start)
@@ -120,7 +128,7 @@ def predict(m, d, h):
     predict_activations(m, d, h)
     displace(m, d.qpos_saved, 0.5 * h, d.qvel_saved, d.qpos)
     if not has(m, "event"):  # with located events the active set is enforced with the forces
-        soft_rows(m, d)
+        soft_rows(m, d, h)
 
 
 @only_with("act")
@@ -137,71 +145,13 @@ def predict_activations(m, d, h):
 
 @only_with("constraint")
 @kernel
-def soft_rows(m, d):
-    """Soft constraint rows, and forces of a user-defined contact law, at the current positions."""
+def soft_rows(m, d, h):
+    """Soft constraint rows of a step, and forces of a user-defined contact law, at the current positions."""
     position_stage(m, d, 0)
     grip(m, d)
     user_contact_forces(m, d)
     find_rows(m, d)
-
-
-@kernel
-def evaluate(m, d, h, start):
-    """metric_force [nv] ← (p' - p + ψ × p̄)/h - D - f - f_e at the accelerations qacc (N, N m).
-
-    Leaves the midpoint as the state. Returns a status.
-    """
-    # midpoint state
-    for i in range(m.nv):
-        d.qvel[i] = d.qvel_saved[i] + 0.5 * h * d.qacc[i]
-    if not has(m, EQUATIONS, "event"):
-        balance(m, d, h)
-    displace(m, d.qpos_saved, 0.5 * h, d.qvel, d.qpos)
-    d.time = start + 0.5 * h
-    row_drifts(m, d)
-    position_stage(m, d, 0)
-    if has(m, "adhere"):  # adhesive contacts attract at the positions of their rows
-        grip(m, d)
-    # forces f + f_e there
-    newton_euler_forward(m, d, d, 0, 1)
-    tendon_velocities(m, d)
-    if has(m, EQUATIONS, "event"):
-        joint_and_tendon_forces(m, d)
-    else:
-        mean_joint_and_tendon_forces(m, d, h)
-    add_mean_flex_forces(m, d, h)
-    sum_passive(m, d)
-    add_driving_forces(m, d)
-    add_touch(m, d, d.qfrc_tau)
-    # residual
-    status = enforce_active_set(m, d) if has(m, "event") else OK
-    if has(m, EQUATIONS, "event"):
-        inverse_dynamics(m, d)
-    else:
-        add_balances_in_middle(m, d)
-    for i in range(m.nv):
-        d.metric_force[i] = d.qfrc_inverse[i] - d.qfrc_tau[i]
-    return status
-
-
-@kernel
-def balance(m, d, h):
-    """Balance of momenta to the end of the step, and lengths of tendons there; mean velocities of free bodies."""
-    displace(m, d.qpos_saved, h, d.qvel, d.qpos)
-    momentum_balance(m, d, h)
-    if has(m, "tendon_force"):
-        displace(m, d.qpos_saved, h, d.qvel, d.qpos)
-        position_stage(m, d, 0)
-        remember_lengths(m, d, d.ten_length_end)
-
-
-@kernel
-def add_balances_in_middle(m, d):
-    """Balances of particles, and of spatial tendons with armature, in the middle of the step."""
-    particle_balance(m, d)
-    if has(m, "tendon_armature"):
-        newton_euler_forward(m, d, d, 1, 1)
-        add_path_forces(m, d, d, d.qfrc_inverse)
+    rows_of_middle(m, d, h)
 
 
 @kernel
@@ -258,13 +208,6 @@ def dense_change(m, d, live):
 
 
 @kernel
-def advance_unknowns(m, d, alpha):
-    """qacc ← qacc + alpha metric_change."""
-    for i in range(m.nv):
-        d.qacc[i] = d.qacc[i] + alpha * d.metric_change[i]
-
-
-@kernel
 def go(m, d, h, start, live, watched, wrong):
     """Damped Newton step on qacc in the lanes that are live, halved while the residual exceeds `wrong`.
 
@@ -287,23 +230,13 @@ def go(m, d, h, start, live, watched, wrong):
 
 
 @kernel
-def least_fraction(m, d, h):
-    """Fraction of metric_change, at most 1, by which no rotation within the step changes by more than FARTHEST."""
-    turned = 0.0 * d.time + FARTHEST
-    for j in range(m.njnt):
-        if m.jnt_type[j] != SLIDE:
-            i = m.jnt_dofadr[j]
-            for k in range(i + 3 if m.jnt_type[j] == FREE else i, i + JOINT_DOFS[m.jnt_type[j]]):
-                turned = maximum(turned, absolute(0.5 * h * h * d.metric_change[k]))
-    return FARTHEST / turned
-
-
-@kernel
 def middle(m, d, h):
     """Evaluate again the forces of the step of h seconds just taken; leaves its midpoint as the state."""
     act_between(m, d)
     evaluate(m, d, h, d.time - h)
     imbalance(m, d)
+    if has(m, "loops"):  # whose forces do no work
+        clear_blocks(m, d)
 
 
 @only_with("act")
@@ -320,14 +253,24 @@ def end(m, d, h, start):
     for i in range(m.nv):
         d.qvel[i] = d.qvel_saved[i] + 0.5 * h * d.qacc[i]
     displace(m, d.qpos_saved, h, d.qvel, d.qpos)
-    if not has(m, EQUATIONS, "event"):
-        move_free_trees(m, d, h)
-        displace(m, d.qpos_saved, h, d.qvel, d.qpos)
+    move_balanced_trees(m, d, h)
     for i in range(m.nv):
         d.qvel[i] = d.qvel_saved[i] + h * d.qacc[i]
     d.time = start + h
     end_activations(m, d, h)
     remember_balance(m, d)
+
+
+@kernel
+def move_balanced_trees(m, d, h):
+    """Move free trees with their centres of mass, where momenta are balanced."""
+    if has(m, "loops"):
+        if loops_alone(m, d):
+            move_free_trees(m, d, h)
+            displace(m, d.qpos_saved, h, d.qvel, d.qpos)
+    elif not has(m, EQUATIONS, "event"):
+        move_free_trees(m, d, h)
+        displace(m, d.qpos_saved, h, d.qvel, d.qpos)
 
 
 @only_with("act")

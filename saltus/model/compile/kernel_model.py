@@ -137,7 +137,8 @@ def why_all_pairs(laws: UserLaws, vary: frozenset[str]) -> str:
 def with_laws(base: Struct, laws: UserLaws) -> Struct:
     """A copy of the kernels' Model with user-defined laws: feature keys, and states at the end of `act`."""
     if laws.hard is not None:
-        base = with_hard(*without_idle(base, laws.motions, laws.hard))
+        law = laws.hard._replace(loops=laws.hard.loops and not laws.equations)
+        base = with_hard(*without_idle(base, laws.motions, law))
     keys = {laws.controller, "actuation"} if laws.controller else set()
     keys |= {"act"} if laws.states else set()
     keys |= laws.reads | ({laws.equations, laws.events, laws.method, laws.touch} - {""})

@@ -56,6 +56,13 @@ SCRATCH = {  # scratch
     **reals("joint_field", shape=("njnt_balance", 3)),
     # lengths of tendons at the start of a step and at its end (m, rad)
     **reals("ten_length_start", "ten_length_end", shape=("ntendon_balance",)),
+    # reference accelerations of rows without the bias accelerations of connects and welds (m/s²; rad/s²)
+    **reals("row_aref_still", shape=("nrow_balance",)),
+    # closed loops over a step (see `saltus.contact.rows.loops`): violations at its end, discrete derivatives and
+    # derivatives by accelerations, row by row; multipliers (N, N m); columns of a point or direction, dof by dof
+    **reals("loop_gap", "loop_gap_kept", "loop_force", shape=("nlooprow",)),
+    **reals("loop_J", "loop_tangent", shape=("nloopentry",)),
+    **reals("loop_column", shape=("nloopcolumn",)),
     # Newton steps since the last tangent matrix (m/s², rad/s²), see `saltus.integrate.implicit.energy_momentum`
     **reals("secant", shape=("nsecant",)),
     # start of a step of fixed length

@@ -378,4 +378,5 @@ def hard_numbers(
             f'another integrator, such as dopri5, or for {integrator.name} contact="soft" or a saltus.Compliant'
         )
     numbers = law.numbers(model, event=not stepping)
-    return numbers._replace(user_events=events.numbers, actuation_states=len(states))
+    loops = bool(integrator.needs.get("balance"))
+    return numbers._replace(user_events=events.numbers, actuation_states=len(states), loops=loops)

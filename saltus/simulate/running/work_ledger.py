@@ -44,6 +44,13 @@ class Inside(Protocol):
         ...
 
 
+def _only_loops(engine: Engine) -> bool:
+    """Whether loops that the integrator closes exactly are all that hard contact has, so that steps have no events."""
+    sizes = engine.m.sizes
+    events = any(sizes[name] for name in ("nslot", "nlimit", "nfriction", "nuserevent"))
+    return "loops" in engine.m.layout.features and not events
+
+
 class Ledger:
     """Work of all kinds of forces since the run's start.
 
@@ -61,7 +68,8 @@ class Ledger:
         self.engine = engine
         self.work = np.zeros(len(ACCOUNTS) - len(ENERGIES))
         # methods that leave the forces of their steps in Data do not leave those of prescribed motions
-        self._leaves = "" if engine.locates_events or engine.motions.joints else engine.integrator.leaves
+        located = engine.locates_events and not _only_loops(engine)
+        self._leaves = "" if located or engine.motions.joints else engine.integrator.leaves
         free = engine.integrator.adaptive and not (engine.control is not None and engine.control.hold)
         self._parts = 0 if self._leaves else 3 if free else 2 if engine.integrator.order <= 4 else 4
         self.rule = RULES[self._parts]

@@ -14,10 +14,10 @@ from numpy.typing import ArrayLike
 from saltus.model.contact.collisions import LEAST_FRICTION
 from saltus.model.contact.pair_table import most_contacts
 from saltus.model.contact.seams import seams
-from saltus.model.enums import BOX, CAPSULE, HFIELD, PLANE, pair_kind, pair_types
+from saltus.model.enums import BOX, CAPSULE, CONNECT, HFIELD, JOINT, PLANE, WELD, pair_kind, pair_types
 from saltus.model.event_enums import DENSE_NUMBERS, EVENT_COUNTS
 from saltus.model.fields.constraint.cone import cone_sizes
-from saltus.model.layout import model_layout
+from saltus.model.layout import DENSE, model_layout
 from saltus.number.structs import Struct
 
 LOG_ROWS = 512  # events that compiled code can log before it returns
@@ -43,7 +43,7 @@ class HardLaw(NamedTuple):
     overlap_depth (m, rad), impact_law, impact_treatment: see `saltus.Hard`. event: events are located in time; dense
     and dense_*: treatment of too dense events, see `saltus.Hard` and `saltus.integrate.event.dense_events`;
     actuation_states: number of discrete states; user_events: for each user-defined event the watched direction, whether
-    the run ends there, and the kind in the log.
+    the run ends there, and the kind in the log. loops: the integrator closes loops exactly at the ends of its steps.
     """
 
     restitution: tuple[float, ...]
@@ -63,6 +63,7 @@ class HardLaw(NamedTuple):
     tangential_restitution: tuple[float, ...] = ()
     actuation_states: int = 0
     user_events: tuple[tuple[int, int, int], ...] = ()
+    loops: bool = False
 
 
 def slot_counts(base: Struct) -> np.ndarray:
@@ -85,8 +86,10 @@ def with_hard(base: Struct, law: HardLaw) -> Struct:
     supports, room = _stepping(base)
     values |= supports
     sizes |= room
+    loops = {}
     if law.event:
         sizes |= _event_sizes(base, law)
+        loops = _loop_sizes(base, sizes) if law.loops else {}
         slots = slot_counts(base)
         values |= {"slot_num": slots, "slot_adr": np.cumsum(slots) - slots}
         values["slot_pair"] = np.repeat(np.arange(len(slots)), slots)
@@ -98,6 +101,8 @@ def with_hard(base: Struct, law: HardLaw) -> Struct:
     values |= touching.values
     sizes |= touching.sizes
     words = {word} | ({"fieldgaps"} if law.event and of_fields(base).any() else set())
+    if loops:
+        words, sizes = words | {"loops"}, sizes | loops
     if "mocap" in base.layout.features:
         words, sizes = words | {"movers"}, sizes | {"nmover": base.nmocap}
         values["collision_moves"] = base.views["collision_moves"] | carried(base)
@@ -217,6 +222,24 @@ def _event_sizes(base: Struct, law: HardLaw) -> dict[str, int]:
         **{"nevent_look": LOOKS * events, "nuserevent": users, "nactuation_state": law.actuation_states},
         **cone_sizes(problem_blocks, rows),
     }
+
+
+ROWS_OF_LOOP = {CONNECT: 3, WELD: 6, JOINT: 1}
+
+
+def _loop_sizes(base: Struct, sizes: dict[str, int]) -> dict[str, int]:
+    """Sizes for the loops of a mechanism that `energy_momentum` closes exactly; empty where it does not.
+
+    It does for connect, weld and joint equalities without cams, between bodies that no mocap body carries.
+    """
+    kinds = [int(k) for k in base.views["eq_type"]]
+    exact = kinds and all(k in ROWS_OF_LOOP for k in kinds) and not base.layout.features & {"mocap", "cam", "flex"}
+    if not exact or base.nv > DENSE:
+        return {}
+    rows = sum(ROWS_OF_LOOP[k] for k in kinds)
+    unknowns = max(rows + base.nv, sizes["nhardrow"])
+    loops = {"nlooprow": rows, "nloopentry": rows * base.nv, "nloopcolumn": 3 * base.nv}
+    return loops | cone_sizes(max(sizes["nhardblock"], 1), unknowns)
 
 
 def _smaller(base: Struct) -> np.ndarray:

@@ -98,6 +98,7 @@ def sizes_without_events():
     """Sizes of a Model without located events: all 0."""
     names = (
         "nslot nslotpair nmode nevent nevent_state nevent_count nevent_log nblock_event nrow_event nrow_half nv_event "
-        "nslot_field ncon_field nq_event nevent_look nuserevent ndense nactuation_state npast ntouch nv_touch nmover"
+        "nslot_field ncon_field nq_event nevent_look nuserevent ndense nactuation_state npast ntouch nv_touch nmover "
+        "nlooprow nloopentry nloopcolumn"
     )
     return dict.fromkeys(names.split(), 0)
