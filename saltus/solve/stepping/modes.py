@@ -19,7 +19,7 @@ from saltus.model.event_enums import IMPACT, LIFTOFF, OPEN, SLIP, SLIPS, STICK, 
 from saltus.number.conditions import has
 from saltus.number.functions import sqrt
 from saltus.number.kernels import kernel
-from saltus.solve.stepping.breakaway import step_friction
+from saltus.solve.stepping.breakaway import holds, step_friction
 from saltus.solve.stepping.hard_rows import resting_speed
 from saltus.solve.stepping.warm_start import of_contact
 from saltus.spatial.vectors import add3, scale3
@@ -101,7 +101,7 @@ def slips(m, d, b, h):
 
     row_residual: velocities of its rows at the start; row_search: J a.
     """
-    if d.block_kind[b] != CONE or d.block_dim[b] < 3:
+    if d.block_kind[b] != CONE or d.block_dim[b] < 3 or holds(m, d, b):
         return False
     row = d.block_row[b]
     push, moved = 0.0 * h, 0.0 * h

@@ -34,7 +34,8 @@ def moreau(m, d, tolerance, least, work, last):
     Starts from row_force. Reads qacc_smooth, row_residual and the matrices of the dual form, and the blocks of
     `find_hard_rows`. Writes qfrc_constraint [nv] (N, N m). The iteration ends when a sweep changes no row's
     acceleration by more than `tolerance` times the largest residual without forces; or after `least` sweeps, or more up
-    to `work` row updates. last: whether contacts break away even if it has not converged, as it is the step's solution.
+    to `work` row updates. last: whether it is the step's solution: contacts that slid before then break away even if it
+    has not converged.
     """
     scale = 0.0 * d.time
     for r in range(d.count[NROW]):
@@ -42,7 +43,7 @@ def moreau(m, d, tolerance, least, work, last):
     most = max(least, int(work / d.count[NROW]))
     unconverged = solve_held(m, d, tolerance * scale, most)
     # what moves in a rough solution may hold in the solution
-    while (last or not unconverged) and break_away(m, d):
+    while (last or not unconverged) and break_away(m, d, unconverged > 0):
         unconverged = solve_held(m, d, tolerance * scale, most)
     return unconverged
 
