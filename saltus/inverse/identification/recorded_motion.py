@@ -111,7 +111,7 @@ def _motion(model: Model, recording: Any, k: int, sensors: bool) -> RecordedMoti
 
 
 def _states(model: Model) -> str:
-    """Which actuators have states, and where those come from that are not measured."""
+    """The actuators with states, in words, and sources of states that are not measured."""
     bristles = set(bristle_actuators(model.mj_model).tolist())
     owners = np.flatnonzero(model.actuator_actnum > 0).tolist()
     names = [f"{model.names('actuator')[k]!r}{' (bend of bristles)' if k in bristles else ''}" for k in owners]
