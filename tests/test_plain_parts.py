@@ -12,25 +12,27 @@ import pytest
 from helpers.plain_python import fields, plain, plain_python
 from helpers.selves.exact import Area
 from helpers.stand_ins import layout, rotation
+from helpers.stiction_scenes import belt
 
 import saltus
 from saltus.contact.convex import corner_normals, faces
 from saltus.contact.convex.search.pair_area import PAIR_NUMBERS, ROT
-from saltus.contact.counts import NISLAND
+from saltus.contact.counts import NBLOCK, NISLAND
 from saltus.contact.event import gap_functions
 from saltus.contact.rigid import ellipsoid
+from saltus.contact.rows import acting
 from saltus.contact.rows.blocks import CONE, FRICTION
 from saltus.dynamics import motions
 from saltus.integrate import status
 from saltus.integrate.adaptive import step_bounds
 from saltus.integrate.event import dense_events, event_functions
 from saltus.model.enums import BLOCKS, ROWS
-from saltus.model.event_enums import SIZE
+from saltus.model.event_enums import SIZE, SLIP, STICK
 from saltus.model.fields.constraint.cone import BILATERAL, BOUNDED
 from saltus.solve.impact import problem, sequence
 from saltus.solve.soft.dual import island
 from saltus.solve.soft.trees import domains, islands
-from saltus.solve.stepping import modes
+from saltus.solve.stepping import breakaway, hard_rows, modes
 
 
 @pytest.fixture(autouse=True)
@@ -191,20 +193,48 @@ def test_slopes_come_back_where_there_is_no_break(there):
 
 @pytest.mark.parametrize("angle", [0.0, 0.25, 0.5, 0.75, 1.0])
 @pytest.mark.parametrize("speed", [0.0, 0.3])
-@pytest.mark.parametrize("hold", [1.0, 1.5])
+@pytest.mark.parametrize("hold", [None, 0.0, 1.2])
 def test_contacts_that_slip(angle, speed, hold):
     """A force at the bound of its cone slips if it moves, in any direction; the bound is an ellipse.
 
-    `hold`: ratio of static friction to that of sliding.
+    `hold`: static friction that holds it, as long as it does; 0 for a contact that it has let go.
     """
     friction, normal, way = np.array([0.5, 0.8]), 3.0, np.array([np.cos(np.pi * angle), np.sin(np.pi * angle)])
-    for part, moves in ((1.0, speed > 0.0), (0.99, False)):
-        m = SimpleNamespace(layout=layout(*["stiction"] * (hold > 1.0)), law_friction=friction[None])
+    for part, moves in ((1.0, speed > 0.0 and not hold), (0.99, False)):
+        m = SimpleNamespace(layout=layout(*["stiction"] * (hold is not None)), law_friction=friction[None])
         m.opt_speed_tolerance = 1e-8
         d = SimpleNamespace(block_kind=[CONE], block_dim=[3], block_row=[0], block_law=[0], block_hold=[hold])
-        d.row_force = np.array([normal, *(part * normal * hold * friction * way)])
+        d.row_force = np.array([normal, *(part * normal * friction * way)])
         d.row_residual, d.row_search = np.array([0.0, *(2.0 * speed * way)]), np.array([0.0, *(-10.0 * speed * way)])
         assert plain(modes.slips)(m, d, 0, 0.1) == moves
+
+
+@pytest.mark.parametrize("h", [0.002, 2e-4])
+def test_velocity_at_the_end_of_a_step_is_that_of_its_own_length(h):
+    """u⁺ = u⁻ + h a of a sliding ball, also in a step that is shorter than the timestep."""
+    with plain_python():
+        sim = saltus.Simulation(belt(shape='type="sphere" size=".05"', h=0.002), "moreau_jean", contact="hard")
+        sim.qvel[:2] = 0.5, 0.1
+        sim.forward()
+        m, d = fields(sim.engine.m), fields(sim.engine.d)
+        plain(hard_rows.find_hard_rows)(m, d, np.float64(h))
+        d.qacc[:] = -3.0, 2.0, 0.0
+        ends = [plain(acting.end_speed)(m, d, 0, k) for k in (1, 2)]
+    np.testing.assert_allclose(np.sort(np.abs(ends)), np.sort(np.abs([0.5 - 3.0 * h, 0.1 + 2.0 * h])), rtol=1e-14)
+
+
+@pytest.mark.parametrize("rough", [False, True])
+@pytest.mark.parametrize(("past", "mode"), [(0, STICK), (0, SLIP), (-1, STICK)])
+def test_a_rough_solution_lets_no_contact_go_that_held_before(past, mode, rough):
+    m = SimpleNamespace(layout=layout("stiction"), law_friction=np.array([[0.3, 0.3]]), opt_speed_tolerance=1e-8)
+    d = SimpleNamespace(time=0.0, count={NBLOCK: 1}, block_kind=[CONE], block_dim=[3], block_row=[0], block_law=[0])
+    d.block_hold, d.block_past, d.past_mode = [0.8], [past], [mode]
+    # at the edge of the cone, and moving: u⁺ = u⁻ + h J a
+    d.row_force, d.row_aref, d.row_step = np.array([10.0, -8.0, 0.0]), np.array([0.0, -0.5, 0.0]), 0.01
+    d.block_num, d.block_J, d.block_dofs, d.row_J, d.qacc = [0], [0], [0], np.zeros(0), np.zeros(0)
+    free = not rough or past < 0 or mode == SLIP
+    assert plain(breakaway.break_away)(m, d, rough) == free
+    assert d.block_hold[0] == (0.0 if free else 0.8)
 
 
 def test_contacts_with_forces_that_are_not_unique_begin_to_move():

@@ -69,4 +69,4 @@ def end_speed(m, d, b, k):
     change = -d.row_aref[row]
     for c in range(d.block_num[b]):
         change = change + d.row_J[d.block_J[b] + c * dim + k] * d.qacc[chained_dof(m, d, d.block_dofs[b] + c)]
-    return change * (m.opt_dense_step if has(m, "event") else d.timestep)
+    return change * d.row_step

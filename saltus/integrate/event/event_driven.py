@@ -12,7 +12,8 @@ from dataclasses import replace
 from saltus.contact.event.modes import log_is_full
 from saltus.dynamics.history import note_controls
 from saltus.integrate.adaptive import dopri5
-from saltus.integrate.adaptive.memory import GOING, STEP
+from saltus.integrate.adaptive.memory import GOING, STEP, TRIES
+from saltus.integrate.adaptive.relaxation import longest_relaxed, relaxed
 from saltus.integrate.adaptive.stages import (
     accept,
     end_of_step,
@@ -138,7 +139,7 @@ def go_towards(m, d, end, method):
         return go_over(m, d, TOO_DENSE)
     status, size, place = look_ahead(m, d, end, method)
     if place >= 0.0:
-        return take(m, d, start, size, place, end, method)
+        return max(status, take(m, d, start, size, place, end, method))
     return go_over(m, d, TOO_DENSE) if status != OK and can_go_over(m, d) else status
 
 
@@ -161,13 +162,13 @@ def look_ahead(m, d, end, method):
     # step size of dopri5's controller, limited while constraints are active
     go_behind_break(m, d, method[BOUNDS])
     start = d.time
-    longest = longest_step(d.memory[STEP], method[BOUNDS])
+    longest = longest_relaxed(d, longest_step(d.memory[STEP], method[BOUNDS]), method[BOUNDS])
     if d.event_count[CLOSED]:
         longest = minimum(longest, LONGEST + 0.0 * longest)
     size = trial_step_size(longest, until_break(start, end - start, method[BOUNDS]))
     # trial step; a rejected one restores the state
     watched_stages(m, d, size, method[0])
-    error = error_norm(m, d, size, method[1])
+    error, eased = relaxed(d, size, True, error_norm(m, d, size, method[1]), method[BOUNDS])
     if not error <= 1.0:
         accept(m, d, size, True, error)
         return OK if large_enough(size, end) else STEP_TOO_SMALL, size, REJECTED
@@ -176,7 +177,7 @@ def look_ahead(m, d, end, method):
             accept(m, d, size, True, 2.0 + 0.0 * error)
         return DIVERGED, size, REJECTED
     d.event_error[0] = error
-    return OK, size, first_event(m, d, size, start, method)
+    return NOT_CONVERGED if eased else OK, size, first_event(m, d, size, start, method)
 
 
 @kernel
@@ -267,6 +268,8 @@ def finish(m, d, start, size, method):
 def happen(m, d, start, passed):
     """Resolve the event at the current state, `passed` (s) after the step's start. Returns a status."""
     log_limits(m, d)
+    if not has(m, FIXED):
+        d.memory[TRIES] = 0.0 * d.time  # which count steps that do not come to an event
     dense = too_dense(m, d, passed > INSTANT * (1.0 + absolute(start)))
     project(m, d)
     ended = act(m, d)

@@ -36,11 +36,11 @@ def record(m, d, times, row, attempts, method, out):
 @kernel
 def free_steps(m, d, times, row, attempts, method, out, status):
     """Free steps with samples, once modes and slopes at the current state are known; see `record`."""
-    end = times[-1]
+    end, eased = times[-1], OK
     for _ in range(attempts):
         row = write_reached(m, d, times, row, out)
         if row == len(times) or status > UNSOLVED:
-            return row, status
+            return row, max(status, eased)
         if log_is_full(m, d):
             return row, EVENTS_FULL
         start = d.time
@@ -59,15 +59,15 @@ def free_steps(m, d, times, row, attempts, method, out, status):
             if place < 0.0 and status != OK and can_go_over(m, d):
                 status = go_over(m, d, TOO_DENSE)
             elif place >= 0.0:
-                first = row
+                first, eased = row, max(eased, status)  # of a relaxed tolerance
                 while row < len(times) and times[row] < start + minimum(place, 1.0) * size:
                     state_at(m, d, size, start, (times[row] - start) / size, method)
                     write_row(m, d, times[row], out, row)
                     row += 1
                 status = take(m, d, start, size, place, end, method)
                 if row > first and follows_points(m, d):  # return while the contact points are known
-                    return row, status
-    return row, status
+                    return row, max(status, eased)
+    return row, max(status, eased)
 
 
 @kernel

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from saltus.arguments import numbers
 from saltus.errors import OptionError
+from saltus.model.compile.drives.bristle_friction import bristle_actuators
 from saltus.model.model import Model
 from saltus.record.trajectory import Trajectory
 
@@ -79,7 +80,7 @@ def _motion(model: Model, recording: Any, k: int, sensors: bool) -> RecordedMoti
         value = recording.get(field) if isinstance(recording, Mapping) else getattr(recording, field, None)
         if value is None:
             if needed:
-                raise OptionError(f"identify: {name} has no {field}")
+                raise OptionError(f"identify: {name} has no {field}{_states(model) if field == 'act' else ''}")
             return None
         found = numbers(f"{name}.{field}", value)
         if found.ndim == 1 and width == 1:
@@ -107,6 +108,18 @@ def _motion(model: Model, recording: Any, k: int, sensors: bool) -> RecordedMoti
     states = np.zeros((len(time), 0)) if act is None else act
     readings = part("sensordata", model.nsensordata) if sensors else None
     return RecordedMotion(time, qpos, part("qvel", model.nv, needed=False), controls, states, readings)
+
+
+def _states(model: Model) -> str:
+    """The actuators with states, in words, and sources of states that are not measured."""
+    bristles = set(bristle_actuators(model.mj_model).tolist())
+    owners = np.flatnonzero(model.actuator_actnum > 0).tolist()
+    names = [f"{model.names('actuator')[k]!r}{' (bend of bristles)' if k in bristles else ''}" for k in owners]
+    less = ", or fit dry friction, saltus.Stribeck, which has none" if bristles else ""
+    return (
+        f", the states of actuators {', '.join(names)}, with which windows begin: give act [T, na], from a simulation "
+        f"of the recorded motion where it was not measured, or zeros where windows begin at rest without load{less}"
+    )
 
 
 def windows_of(motions: list[RecordedMotion], length: float | None, after: float = 0.0) -> list[Window]:

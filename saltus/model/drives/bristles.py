@@ -66,7 +66,7 @@ def insert_bristles(root: ElementTree.Element, model: Model, joint: str, frictio
         **{"resistance": "1", "motorconst": "0", "input": "none", "lugre": numbers},
         **{"inductance": "0 0", "thermal": "0 0 0 0 0 0", "saturation": "0 0 0", "cogging": "0 0 0"},
         **{"controller": "0 0 0 0 0 0", "ctrllimited": "false", "delay": "0", "nsample": "0"},
-        **{"damping": "0", "armature": "0"},
+        **{"damping": "0 0 0", "armature": "0"},
     }
     ElementTree.SubElement(section, "dcmotor", given_attributes)
     for key in (e for keys in root.iter("keyframe") for e in keys.iter("key")):

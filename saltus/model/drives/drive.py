@@ -88,7 +88,8 @@ def drive(
     def change(root: ElementTree.Element) -> None:
         for element in (e for body in root.iter("worldbody") for e in body.iter("joint") if e.get("name") == joint):
             for name, value in attributes.items():
-                element.set(name, repr(float(value)))
+                # coefficients of higher order that a default gives are not those of the drive
+                element.set(name, repr(float(value)) + (" 0 0" if name == "damping" else ""))
         if curve is not None:
             _write_curve(root, joint, curve, given)
         if gear is not None:

@@ -142,7 +142,7 @@ def _attributes(joint: str, motor: Motor) -> dict[str, str]:
         "thermal": thermal,
         "cogging": (motor.cogging, motor.cogs, 0.0),
         **{"saturation": (0.0,) * 3, "lugre": (0.0,) * 5, "controller": (0.0,) * 6},
-        **{"delay": (0.0,), "damping": (0.0,), "armature": (0.0,)},
+        **{"delay": (0.0,), "damping": (0.0,) * 3, "armature": (0.0,)},
     }
     if motor.voltage is not None:
         numbers_of["ctrlrange"] = (-motor.voltage, motor.voltage)

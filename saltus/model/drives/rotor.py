@@ -121,9 +121,9 @@ def _add_body(root: ElementTree.Element, model: Model, joint: str, gear: Gear) -
         "pos": "0 0 0",
         "ref": repr(start if _radians(root) else math.degrees(start)),
         "armature": repr(float(rotor_inertia(model, joint, gear) - BODY_INERTIA)),
-        "damping": "0",
+        "damping": "0 0 0",
         "frictionloss": repr(NO_FRICTION if gear.rubs else 0.0),
-        "stiffness": "0",
+        "stiffness": "0 0 0",
         "springref": "0",
         "limited": "false",
         "actuatorfrclimited": "true" if limited else "false",
@@ -139,7 +139,7 @@ def _spring(gear: Gear) -> dict[str, str]:
     half = 0.5 * gear.backlash
     given = {
         "stiffness": _numbers([gear.stiffness or 0.0, 0.0, gear.hardening]),
-        "damping": _numbers([gear.damping]),
+        "damping": _numbers([gear.damping, 0.0, 0.0]),
         "frictionloss": "0",
         "armature": "0",
         "margin": "0",

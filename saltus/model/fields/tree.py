@@ -189,7 +189,7 @@ READ_BY = {
     "STATE": ("contact", "dynamics", "integrate", "sense", "solve"),
     "POSES": ("contact", "dynamics", "integrate", "solve"),
     "FORCES": ("dynamics", "integrate", "sense"),
-    "STEP": ("contact", "dynamics", "integrate", "sense", "solve"),
+    "STEP": ("dynamics", "integrate", "sense", "solve"),
     "POSITION": ("contact", "dynamics", "integrate", "sense", "solve"),
     "VELOCITY": ("contact", "dynamics", "integrate", "sense", "solve"),
     "SCRATCH": ("dynamics", "integrate"),

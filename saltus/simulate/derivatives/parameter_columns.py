@@ -62,6 +62,11 @@ def step_columns(engine: Engine, names: Iterable[str]) -> list[Column]:
             found.append(_of_law(engine, name))
         elif field in PARAMETERS:
             found += columns(engine.model, [name])
+        elif field.endswith("static_friction"):
+            raise OptionError(
+                f"{name}: no derivatives are taken by static friction, a number of <custom>; run again with "
+                "saltus.static_friction(model, geom, ...) of another coefficient, and divide the difference"
+            )
         else:
             there = [] if engine.control is None else [CONTROL]
             there += [f"PID.{gain}" for gain in _PID] if isinstance(engine.control, PID) else []

@@ -139,7 +139,10 @@ def _error(engine: Engine, bad: dict[str, np.ndarray], status: int) -> Divergenc
         if motion := _tried(lambda: lost_motion(engine, float(bad.get("time", engine.time))), ""):
             what = motion
         elif status == STEP_TOO_SMALL:
-            what = f"step-size control required too small steps, or more than {ATTEMPTS:,} within a timestep"
+            what = (
+                f"step-size control required too small steps, or more than {ATTEMPTS:,} within a timestep: a force is "
+                "singular there, or jumps"
+            )
     term, value = (None, None) if i is None else _tried(lambda: largest_term(engine, i), (None, None))
     limit, _ = _tried(lambda: stability_limit(engine), (math.inf, 0j))
     if engine.model.nflex and not given:

@@ -39,9 +39,10 @@ CLOSED = 1.0  # m/s², rad/s²; all corners of a box at rest are closed despite 
 def find_hard_rows(m, d, h):
     """All rows at the present positions, for a step of h seconds from the velocities qvel.
 
-    Writes the blocks, row_aref (m/s², rad/s²), row_pos (m, rad: violation or distance), and row_D: 0 for blocks that
-    are inactive in this step, ABSENT for those of other lanes, 1 for the others.
+    Writes the blocks, row_aref (m/s², rad/s²), row_pos (m, rad: violation or distance), row_D: 0 for blocks that are
+    inactive in this step, ABSENT for those of other lanes, 1 for the others; and row_step.
     """
+    d.row_step = h + 0.0 * d.time
     rows_without_contacts(m, d)
     times_rows(m, d, d.qvel, d.row_velocity)
     if has(m, "movers"):

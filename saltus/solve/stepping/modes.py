@@ -27,7 +27,7 @@ from saltus.number.conditions import has, has_lanes
 from saltus.number.functions import sqrt
 from saltus.number.kernels import kernel
 from saltus.solve.soft.dual.problem import get, put
-from saltus.solve.stepping.breakaway import step_friction
+from saltus.solve.stepping.breakaway import holds, step_friction
 from saltus.solve.stepping.hard_rows import resting_speed
 from saltus.solve.stepping.warm_start import is_there, match_blocks, of_contact, past_blocks, remember_forces
 
@@ -120,7 +120,7 @@ def compare(m, d, b, h, lane):
 @kernel
 def slips(m, d, b, h, lane):
     """Whether the closed block b slips at the end of the step; row_search: J a."""
-    if d.block_kind[b] != CONE or d.block_dim[b] < 3:
+    if d.block_kind[b] != CONE or d.block_dim[b] < 3 or holds(m, d, b, lane):
         return False
     row = d.block_row[b]
     push, moved = 0.0 * h, 0.0 * h

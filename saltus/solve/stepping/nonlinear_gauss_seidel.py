@@ -42,7 +42,8 @@ def moreau(m, d, tolerance, least, work, last):
     Starts from row_force. Reads qacc_smooth, row_residual and the matrices of the dual form, and the blocks of
     `find_hard_rows`. Writes qfrc_constraint [nv] (N, N m). The iteration ends when a sweep changes no row's
     acceleration by more than `tolerance` times the largest residual without forces; or after `least` sweeps, or more up
-    to `work` row updates. last: whether contacts break away even if it has not converged, as it is the step's solution.
+    to `work` row updates. last: whether it is the step's solution: contacts that slid before then break away even if it
+    has not converged.
     """
     scale, rows = zero_like(d.time), zero_like(d.time)
     for b in range(d.count[NBLOCK]):
@@ -55,11 +56,11 @@ def moreau(m, d, tolerance, least, work, last):
     if has(m, "stiction"):
         # what moves in a rough solution may hold in the solution
         bound = 2.0 if last else 0.5  # what may be unconverged
-        found = break_away(m, d, unconverged < bound)
+        found = break_away(m, d, unconverged < bound, unconverged)
         while any_lane(found):
             again = solve_held(m, d, tolerance * scale, where(found, most, zero_like(most)))
             unconverged = where(found, again, unconverged)
-            found = break_away(m, d, found & (unconverged < bound))
+            found = break_away(m, d, found & (unconverged < bound), unconverged)
     return unconverged
 
 

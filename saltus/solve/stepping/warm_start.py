@@ -16,18 +16,20 @@ from saltus.model.enums import TENDON
 from saltus.number.components import lane_count, lane_get, lane_set
 from saltus.number.kernels import kernel
 from saltus.solve.soft.dual.problem import get, put
+from saltus.solve.stepping.breakaway import note_held
 from saltus.spatial.vectors import dot3, sub3
 
 
 @kernel
 def recall_forces(m, d):
-    """row_force ← the forces of the matching blocks of the step before, zero for new ones; writes block_past."""
+    """row_force ← the forces of the matching blocks of the step before, zero for new ones; writes block_past and block_held."""
     for r in range(d.count[NROW]):
         d.row_force[r] = 0.0 * d.time
     for lane in range(lane_count(d.time)):
         match_blocks(m, d, lane)
         for b in range(d.count[NBLOCK]):
             row, found = d.block_row[b], d.block_past[b]
+            note_held(m, d, b, found, lane)
             if m.opt_warmstart and found >= 0 and get(d.row_D, row, lane) > 0.0:
                 for r in range(d.block_dim[b]):
                     put(d.row_force, row + r, lane, lane_get(d.past_force[found, r], lane))

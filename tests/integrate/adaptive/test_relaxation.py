@@ -47,6 +47,20 @@ def test_a_brake_holds_in_bounded_time(sim, how):
     assert tried <= MANY * 2.0 / LONGEST_PACE
 
 
+@pytest.mark.slow  # compiles located events with a controller
+@pytest.mark.parametrize("how", ["run", "step"])
+def test_a_brake_holds_in_bounded_time_while_events_are_located(how):
+    floor = '<geom type="plane" pos="0 0 -1" size="5 5 .1"/>'
+    located = saltus.Simulation(CART.replace("<body>", f"{floor}<body>"), "dopri5", contact="hard", control=braked)
+    located.qvel[0] = SPEED
+    with pytest.warns(saltus.SaltusWarning, match="tolerance was relaxed where a force jumps"):
+        located.run(2.0, sample=1.0) if how == "run" else located.step(200)
+    assert_allclose(located.qpos[0], SPEED**2 / (2 * (BRAKE - PUSH)), rtol=0, atol=WAVERS * 1.0)
+    assert abs(located.qvel[0]) <= WAVERS
+    tried = located.engine.d.views["memory"][[TAKEN, REJECTED]].sum()
+    assert tried <= MANY * 2.0 / LONGEST_PACE
+
+
 def test_smooth_motion_keeps_its_tolerance(sim):
     """Before the stop nothing is relaxed, and the motion is exact to rounding."""
     sim.reset()

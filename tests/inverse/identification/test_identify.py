@@ -124,6 +124,14 @@ def test_later_windows_begin_with_the_actuators_own_states():
         saltus.identify(start, log, {"actuator_dynprm[#0][0]": (0.1, 1.0)})
 
 
+def test_a_recording_without_the_bend_of_bristles_is_refused_by_the_name_of_the_actuator():
+    joint = '<body><joint name="q" axis="0 1 0"/><geom size=".1" pos="0 0 .1"/></body>'
+    model = saltus.drive(f"<mujoco><worldbody>{joint}</worldbody></mujoco>", "q", friction=saltus.Dahl(100.0, 0.3))
+    log = {"time": [0.0, 0.1, 0.2], "qpos": np.zeros((3, 1))}
+    with pytest.raises(OptionError, match=r"'q_friction' \(bend of bristles\).*zeros where windows begin at rest"):
+        saltus.identify(model, log, {"body_mass[#1]": (0.1, 2.0)})
+
+
 @pytest.mark.slow  # many steps in contact
 def test_friction_of_a_block_that_slides_to_rest():
     data = recorded(SLIDER.format(mu=0.35), 0.6, noise=1e-5, start=([0, 0], [1.5, 0]))

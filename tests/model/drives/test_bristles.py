@@ -26,6 +26,13 @@ def test_friction_is_an_actuator_behind_all_others_without_controls():
     assert m.actuator_gear[2, 0] == 1.0 and m.actuator_group[2] == 31
 
 
+def test_damping_of_higher_order_in_defaults_has_no_effect_on_friction():
+    text = ARM.replace("<default>", '<default><joint damping="1 2 3"/><general damping=".1 .2 .3"/>')
+    m = saltus.drive(text, "hip", friction=LUGRE).mj_model
+    assert m.actuator_damping[2] == 0.0 and not m.actuator_dampingpoly[2].any()
+    assert m.dof_damping[0] == 0.2 and m.dof_dampingpoly.tolist() == [[0.0, 0.0], [2.0, 3.0]]
+
+
 def test_a_limit_of_the_joints_actuators_becomes_that_of_its_motor():
     """The motor's torques are those of before, and friction goes beyond the limit: MuJoCo's qfrc_actuator."""
     model = saltus.drive(ARM, "hip", friction=saltus.LuGre(1e4, 0.0, 50.0, 50.0, 1.0))

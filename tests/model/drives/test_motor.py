@@ -29,6 +29,13 @@ def test_numbers_of_the_data_sheet_reach_mujocos_motor():
     np.testing.assert_allclose(row, [[0, 0, 0], [5.0, 110.0, 1 / 30.0]], rtol=1e-15)
 
 
+def test_damping_of_higher_order_in_defaults_has_no_effect_on_it():
+    text = ARM.replace("<default>", '<default><dcmotor motorconst="1" resistance="1" damping=".1 .2 .3"/>')
+    m = saltus.drive(text, "hip", motor=saltus.Motor(**SHEET)).mj_model
+    assert m.actuator_damping[1] == 0.0 and not m.actuator_dampingpoly[1].any()
+    assert m.actuator_dampingpoly[0].tolist() == [0.2, 0.3]  # of all actuators, as in MuJoCo
+
+
 def test_numbers_of_numpy_are_written_as_numbers():
     given = {name: np.float64(value) for name, value in (SHEET | WARM | dict(current_limit=5.0)).items()}
     plain = saltus.drive(ARM, "hip", motor=saltus.Motor(**SHEET, **WARM, current_limit=5.0)).mj_model

@@ -143,6 +143,15 @@ def test_armature_torque_range_actuators_and_their_sensor_move_to_the_rotor_and_
     assert geared.tendon_damping[0] == geared.tendon_frictionloss[0] == 0.0
 
 
+def test_damping_and_stiffness_of_higher_order_in_defaults_stay_out_of_the_gear():
+    text = ARM.format(angle="radian", ref=0.0).replace('damping="3"', 'damping="3 4 5"')
+    text = text.replace('stiffness="4"', 'stiffness="4 5 6"').replace('damping="2"', 'damping="2 3 4"')
+    geared = saltus.drive(text, "knee", saltus.Gear(9.0, stiffness=60.0, damping=0.5))
+    rotor = geared.id("joint", "knee_rotor")
+    assert not geared.dof_dampingpoly[-1].any() and not geared.jnt_stiffnesspoly[rotor].any()
+    assert geared.tendon_damping[0] == 0.5 and not geared.tendon_dampingpoly[0].any()
+
+
 def test_without_a_ratio_the_rotor_turns_as_the_joint_and_actuators_keep_their_gear():
     geared = saltus.drive(ARM.format(angle="radian", ref=0.0), "knee", saltus.Gear(backlash=0.02))
     assert geared.actuator_gear[1, 0] == 9.0 and np.isclose(geared.dof_M0[-1], 0.5)

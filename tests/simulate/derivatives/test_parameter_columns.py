@@ -78,6 +78,7 @@ def test_their_neighbours_have_one():
     [
         ("geom_type", {}, r"'geom_type'.*body_mass"),
         ("control_prm", {}, "control_prm: the simulation has no controller"),
+        ("geom_static_friction[g]", {}, r"no derivatives are taken by static friction.*run again with"),
         ("PID.kp", {}, "PID.kp: the simulation has no controller"),
         ("PID.gain", {"control": saltus.PID(kp=1.0)}, "'gain'.*kp"),
         ("geom_type", {"control": saltus.PID(kp=1.0)}, "'geom_type'.*control_prm"),

@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 import pytest
-from helpers.stiction_scenes import KINETIC, G, belt, cycle, slope
+from helpers.stiction_scenes import BELT, BLOCK, KINETIC, MASS, G, belt, cycle, slope
 
 import saltus
 
@@ -51,6 +51,25 @@ def test_a_block_at_rest_is_held_up_to_the_static_coefficient_and_accelerates_by
     sim.run(0.5)
     a = 0.0 if held else G * (tangent - KINETIC) / math.sqrt(1.0 + tangent**2)
     assert sim.qvel[0] == pytest.approx(a * 0.5, abs=2 * G * H)
+
+
+PAIR = """<contact><pair name="p" geom1="belt" geom2="block" condim="3" friction="{} {} 0 0 0"/></contact><custom>
+<tuple name="contact_static_friction"><element objtype="pair" objname="p" prm="0.8"/></tuple></custom>"""
+
+
+@pytest.mark.parametrize("ahead", [0.3, 0.6])
+@pytest.mark.parametrize(("tangent", "held"), [(0.79, True), (0.81, False)])
+@pytest.mark.parametrize("along", [0, 1])
+def test_static_friction_of_a_pair_is_that_of_all_directions_whatever_its_sliding_friction(along, tangent, held, ahead):
+    """The first tangent of a horizontal contact is y, the second -x: MuJoCo's frame of a contact."""
+    kinetic, down = (ahead, 0.9 - ahead)[1 - along], slope(tangent)
+    text = BELT.format(speed=0.0, k=0.0, mass=MASS, more="", h=H, shape=BLOCK)
+    text = text.replace("</worldbody>", "</worldbody>" + PAIR.format(ahead, 0.9 - ahead))
+    gravity = (down[0], 0.0, down[2]) if along == 0 else (0.0, down[0], down[2])
+    sim = saltus.Simulation(saltus.load(text).changed({"opt.gravity": gravity}), "moreau_jean", contact="hard")
+    sim.run(0.5)
+    a = 0.0 if held else G * (tangent - kinetic) / math.sqrt(1.0 + tangent**2)
+    assert sim.qvel[along] == pytest.approx(a * 0.5, abs=2 * G * H)
 
 
 @pytest.mark.parametrize("integrator", ["moreau_jean", "dopri5"])

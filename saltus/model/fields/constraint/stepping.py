@@ -17,8 +17,11 @@ SCRATCH = {  # scratch
     # of a pair, its mode; whether a block of the previous step has been matched; forces of a block that are free where
     # loads are indeterminate (see `saltus.solve.stepping.least_forces`)
     **ints("block_past", "block_slot", "past_found", "block_free", shape=("npast",)),
-    # ratio of the friction that bounds a contact to that of sliding (see `saltus.solve.stepping.breakaway`)
-    **reals("block_mode", "block_hold", shape=("npast",)),
+    # static friction that holds a contact, 0 for none; whether it held in the step before
+    # (see `saltus.solve.stepping.breakaway`)
+    **reals("block_mode", "block_hold", "block_held", shape=("npast",)),
+    # length of the step that the rows are for (s)
+    **reals("row_step"),
     # forces of the rows, and Gᵀ times these, two sweeps ago
     **reals("cycle_force", shape=("nrow_dual",)),
     **reals("cycle_y", shape=("nv_dual",)),
@@ -27,7 +30,7 @@ SCRATCH = {  # scratch
 #: Rooms whose kernels read these fields, and those that write them.
 READ_BY = {
     "STATE": ("solve",),
-    "SCRATCH": ("solve",),
+    "SCRATCH": ("contact", "solve"),
 }
 WRITTEN_BY = {
     "STATE": ("integrate", "solve"),
