@@ -22,7 +22,7 @@ from saltus.spatial.vectors import dot3, sub3
 
 @kernel
 def recall_forces(m, d):
-    """row_force ← the forces of the matching blocks of the step before, zero for new ones; writes block_past and block_held."""
+    """row_force ← the forces of matching blocks of the step before, zero if new; writes block_past and block_held."""
     for r in range(d.count[NROW]):
         d.row_force[r] = 0.0 * d.time
     for lane in range(lane_count(d.time)):
