@@ -72,7 +72,7 @@ SCRATCH = {  # scratch
 #: Rooms whose kernels read these fields, and those that write them.
 READ_BY = {
     "STATE": ("integrate",),
-    "SCRATCH": ("dynamics", "integrate", "sense", "solve"),
+    "SCRATCH": ("contact", "dynamics", "integrate", "sense", "solve"),
 }
 WRITTEN_BY = {
     "STATE": ("integrate",),

@@ -148,7 +148,7 @@ def start(m: mujoco.MjModel, rng: random.Random) -> mujoco.MjData:
 
 
 def inputs(d: mujoco.MjData) -> dict[str, np.ndarray]:
-    """All that a state begins with."""
+    """State and inputs of a simulation, by their names."""
     return {name: np.array(getattr(d, name)) for name in INPUTS}
 
 
@@ -190,7 +190,7 @@ def response(m: mujoco.MjModel, begin: dict[str, np.ndarray], expected: np.ndarr
 
 
 def changed_by(found: np.ndarray | None, expected: np.ndarray) -> np.ndarray:
-    """How far an end is from another one; inf where there is none."""
+    """Differences between two ends of a motion; inf where there is none."""
     return np.full_like(expected, np.inf) if found is None else np.abs(found - expected)
 
 

@@ -66,7 +66,7 @@ def try_stream(rng: random.Random, folder: Path) -> None:
 
 
 def try_overwriting(rng: random.Random, folder: Path) -> None:
-    """Where a recording replaces another one, there is the old one or the new one."""
+    """A recording that replaces another one is there whole, or the old one is."""
     old, new = whole("euler"), whole("rk4")
     path = folder / "run.nc"
     old.save(path)
