@@ -76,5 +76,5 @@ READ_BY = {
 }
 WRITTEN_BY = {
     "STATE": ("integrate",),
-    "SCRATCH": ("dynamics", "integrate", "sense", "solve"),
+    "SCRATCH": ("contact", "dynamics", "integrate", "sense", "solve"),
 }

@@ -88,6 +88,6 @@ READ_BY = {
     "SCRATCH": ("solve",),
 }
 WRITTEN_BY = {
-    "FIELDS": ("solve",),
+    "FIELDS": ("integrate", "solve"),
     "SCRATCH": ("solve",),
 }
