@@ -475,7 +475,7 @@ def test_corner_of_a_box_on_a_plane():
         d.contact_collision, d.contact_dist = [1, 0], np.array([7.0, dist])
         d.contact_frame = np.array([np.full(9, np.nan), np.r_[normal, np.full(6, np.nan)]])
         d.contact_pos = np.array([np.full(3, np.nan), corner - 0.5 * dist * normal])
-        assert plain(plane_box_corner.corner)(m, d, 1) == number
+        assert plain(plane_box_corner.corner)(m, d, 1, 0) == number
 
 
 def test_choices_of_components():

@@ -205,8 +205,8 @@ def test_contacts_that_slip(angle, speed, hold):
         m.opt_speed_tolerance = 1e-8
         d = SimpleNamespace(block_kind=[CONE], block_dim=[3], block_row=[0], block_law=[0], block_hold=[hold])
         d.row_force = np.array([normal, *(part * normal * friction * way)])
-        d.row_residual, d.row_search = np.array([0.0, *(2.0 * speed * way)]), np.array([0.0, *(-10.0 * speed * way)])
-        assert plain(modes.slips)(m, d, 0, 0.1) == moves
+        d.row_velocity, d.row_search = np.array([0.0, *(2.0 * speed * way)]), np.array([0.0, *(-10.0 * speed * way)])
+        assert plain(modes.slips)(m, d, 0, 0.1, 0) == moves
 
 
 @pytest.mark.parametrize("h", [0.002, 2e-4])
@@ -228,12 +228,14 @@ def test_velocity_at_the_end_of_a_step_is_that_of_its_own_length(h):
 def test_a_rough_solution_lets_no_contact_go_that_held_before(past, mode, rough):
     m = SimpleNamespace(layout=layout("stiction"), law_friction=np.array([[0.3, 0.3]]), opt_speed_tolerance=1e-8)
     d = SimpleNamespace(time=0.0, count={NBLOCK: 1}, block_kind=[CONE], block_dim=[3], block_row=[0], block_law=[0])
-    d.block_hold, d.block_past, d.past_mode = [0.8], [past], [mode]
+    d.block_hold, d.block_held, d.past_mode = [0.8], [np.nan], [mode]
+    plain(breakaway.note_held)(m, d, 0, past, 0)
     # at the edge of the cone, and moving: u⁺ = u⁻ + h J a
     d.row_force, d.row_aref, d.row_step = np.array([10.0, -8.0, 0.0]), np.array([0.0, -0.5, 0.0]), 0.01
     d.block_num, d.block_J, d.block_dofs, d.row_J, d.qacc = [0], [0], [0], np.zeros(0), np.zeros(0)
     free = not rough or past < 0 or mode == SLIP
-    assert plain(breakaway.break_away)(m, d, rough) == free
+    assert not plain(breakaway.break_away)(m, d, False, 1.0 * rough)
+    assert plain(breakaway.break_away)(m, d, True, 1.0 * rough) == free
     assert d.block_hold[0] == (0.0 if free else 0.8)
 
 

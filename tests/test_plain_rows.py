@@ -215,7 +215,7 @@ def test_products_with_the_jacobian(alike):
     plain(cost.row_residuals)(m, d, x)
     np.testing.assert_allclose(d.row_residual, J @ x - d.row_aref, atol=1e-14)
     # velocities at the end of a step, less what is asked
-    d.qacc, d.timestep, d.dense = x, np.float64(0.25), {LEFT: 0.0}
+    d.qacc, d.row_step, d.dense = x, np.float64(0.25), {LEFT: 0.0}
     for b, dim in enumerate(dims):
         for k in range(dim):
             wanted = 0.25 * (J[row[b] + k] @ x - d.row_aref[row[b] + k])
@@ -231,7 +231,7 @@ def test_contacts_that_stay_closed():
             d = SimpleNamespace(contact_block=[-1, 1], block_row=[9, 1], block_dim=[9, 1], block_num=[9, 1])
             d.block_J, d.block_dofs, d.row_aref = [9, 0], [9, 0], np.array([NAN, 0.3])
             d.row_force, d.row_D, d.row_J = np.array([NAN, force]), np.array([NAN, weight]), np.array([2.0])
-            d.timestep, d.dense = np.float64(0.5), {LEFT: left}
+            d.row_step, d.dense = np.float64(0.5), {LEFT: left}
             d.qacc = np.array([(speed / 0.5 + 0.3) / 2.0])
             stays = force > 0.0 or (weight > 0.0 and speed <= 0.1)
             assert plain(acting.stays_closed)(m, d, 1) == stays

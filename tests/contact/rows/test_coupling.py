@@ -86,7 +86,8 @@ def test_runs_along_a_polynomial_are_mujocos(method, plain):
 
 LAWS = [("soft", x) for x in ("euler", "implicit", "discrete", "midpoint", "implicit_midpoint", "dopri5", "radau")]
 LAWS += [("soft", "energy_momentum")]
-LAWS += [("hard", x) for x in ("euler", "rk4", "dopri5", "moreau_jean", "energy_momentum")]
+# under hard contact energy_momentum closes polynomials exactly, and curves to second order
+LAWS += [("hard", x) for x in ("euler", "rk4", "dopri5", "moreau_jean")]
 
 
 @pytest.mark.parametrize(("law", "method"), LAWS)

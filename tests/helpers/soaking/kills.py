@@ -61,7 +61,9 @@ def try_stream(rng: random.Random, folder: Path) -> None:
         cut.time, expected.time[: len(cut)]
     ):
         raise Other("a recording that was cut has other samples")
-    if not damage.same(saltus.resume(path), expected):
+    found = saltus.resume(path)
+    found.attrs["created"] = expected.attrs["created"]  # each has its own time of day
+    if not damage.same(found, expected):
         raise Other("a recording that went on ends otherwise")
 
 
