@@ -34,10 +34,11 @@ from saltus.dynamics.tree.manifold import displace, displace_some
 from saltus.errors import OptionError
 from saltus.integrate.integrator import Integrator
 from saltus.number.components import zero_like
-from saltus.number.conditions import has_lanes
+from saltus.number.conditions import has, has_lanes
 from saltus.number.functions import any_lane
 from saltus.number.kernels import kernel, only_with
 from saltus.solve.constrain import grip
+from saltus.solve.status import OK
 from saltus.solve.stepping.modes import note_changes
 from saltus.solve.stepping.position_correction import position_correction
 from saltus.solve.stepping.time_stepping import mean_accelerations
@@ -45,7 +46,7 @@ from saltus.solve.stepping.time_stepping import mean_accelerations
 
 @kernel
 def step(m, d, h, parameters):
-    """One step of h seconds; parameters: theta, tolerance. Returns a status; in lanes, that of each."""
+    """One step of h seconds; parameters: theta, tolerance. Returns a status; in lanes with rows, that of each."""
     status = uncorrected_step(m, d, h, parameters)
     correct_positions(m, d, h)
     return status
@@ -71,9 +72,11 @@ def uncorrected_step(m, d, h, parameters):
         d.qvel[i] = d.qvel[i] + h * d.qacc[i]
     displace(m, d.qpos, theta * h, d.qvel, d.qpos)
     prescribe(m, d)
-    if has_lanes(d):
-        return status
-    return int(status)
+    if has(m, "constraint"):
+        if has_lanes(d):
+            return status
+        return int(status)
+    return OK
 
 
 @only_with("constraint")

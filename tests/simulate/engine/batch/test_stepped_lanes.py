@@ -356,3 +356,18 @@ def test_own_coefficients_move_one_by_one():
     sim = single(v[1], law=saltus.Hard(restitution=0.5))
     sim.step(300)
     assert_allclose(batch.qpos[1], sim.qpos, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("contact", ["soft", "hard"])
+def test_mechanisms_without_rows_are_single_simulations(contact):
+    """A damped pendulum, under which no law acts."""
+    model = saltus.load("""<mujoco><worldbody><body><joint axis="0 1 0" damping=".1"/>
+    <geom type="capsule" fromto="0 0 0 .4 0 0" size=".03" contype="0" conaffinity="0"/></body></worldbody></mujoco>""")
+    batch = saltus.Batch(model, 3, "moreau_jean", contact=contact)
+    batch.qvel[:, 0] = 1.0, 2.0, 3.0
+    batch.step(10)
+    for i in range(3):
+        sim = saltus.Simulation(model, "moreau_jean", contact=contact)
+        sim.qvel[0] = i + 1.0
+        sim.step(10)
+        np.testing.assert_allclose(batch.qpos[i], sim.qpos, rtol=1e-14)
