@@ -10,7 +10,8 @@ import pytest
 
 import saltus
 
-INTEGRATORS = sorted(saltus.integrators())
+# energy_momentum balances momenta, and takes the midpoint rule for equations that a user gives
+INTEGRATORS = sorted({*saltus.integrators()} - {"energy_momentum"})
 
 
 @pytest.fixture(scope="module", params=["relative", "absolute"])
