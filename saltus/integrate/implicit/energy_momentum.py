@@ -44,7 +44,7 @@ from saltus.integrate.implicit.implicit_runge_kutta import factor_dense, solve_d
 from saltus.integrate.implicit.loop_newton import close_loops
 from saltus.integrate.implicit.newton_convergence import LEAST, begin_balance, change_size, far, remember_balance
 from saltus.integrate.implicit.secants import forget_secants, improve_change
-from saltus.integrate.implicit.step_balance import advance_unknowns, evaluate, least_fraction
+from saltus.integrate.implicit.step_balance import advance_unknowns, begin_differences, evaluate, least_fraction
 from saltus.integrate.integrator import Integrator
 from saltus.integrate.manifold import save_state
 from saltus.model.layout import DENSE, SECANTS
@@ -59,7 +59,6 @@ from saltus.solve.status import CONTACTS_FULL, NOT_CONVERGED, OK
 ITERATIONS = 60
 HALVINGS = 6
 RENEWED = 6  # steps of Broyden's method between two matrices that are found by differences
-DIFFERENCE = 1e-7  # change of velocity for these, relative to the largest
 PRESSURE = 1.0 / 64.0  # see `saltus.dynamics.flex.tangent`
 LINEAR = 1e-2  # tolerance of conjugate gradients
 # an iteration's change of velocity relative to the largest velocity, without and with deformable bodies
@@ -183,11 +182,7 @@ def tangent(m, d, h):
 @kernel
 def difference_tangent(m, d, h, start):
     """jacobian [nv, nv] ← factors of the derivatives of metric_force by qacc, from differences."""
-    for i in range(m.nv):
-        d.metric_product[i] = d.metric_force[i]
-        d.metric_change[i] = 0.0 * d.time
-    _, speed = change_size(m, d, h, d.qvel_saved)
-    eps = DIFFERENCE * maximum(speed, LEAST / h + 0.0 * speed) / h
+    eps = begin_differences(m, d, h)
     for c in range(m.nv):
         kept = d.qacc[c]
         d.qacc[c] = kept + eps

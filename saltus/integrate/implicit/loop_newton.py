@@ -3,16 +3,17 @@
     r(a) = Gᵀ λ,   g(q'(a)) = 0
 
 with r the residual of the balance of momenta (`saltus.integrate.implicit.step_balance`) and G the discrete derivatives
-of the constraints g (`saltus.contact.rows.loops`), by Newton's method on the accelerations a and the multipliers λ
-(Betsch & Steinmann, Conservation properties of a time FE method, part III: Mechanical systems with holonomic
-constraints, IJNME 53 (2002)). Derivatives by a are found by differences. Where rows are redundant, the multipliers are
-those of least norm, by a complete orthogonal decomposition; the rank is that at the start of the step, where the loops
-are closed: off the constraints, redundant rows seem to be independent (see `saltus.solve.event.redundant_rows`).
+of the constraints g (`saltus.integrate.implicit.loop_rows`), by Newton's method on the accelerations a and the
+multipliers λ (Betsch & Steinmann, Conservation properties of a time FE method, part III: Mechanical systems with
+holonomic constraints, IJNME 53 (2002)). Derivatives by a are found by differences. Where rows are redundant, the
+multipliers are those of least norm, by a complete orthogonal decomposition; the rank is that at the start of the step,
+where the loops are closed: off the constraints, redundant rows seem to be independent (see
+`saltus.solve.event.redundant_rows`).
 """
 
-from saltus.contact.rows.loops import loop_rows
+from saltus.integrate.implicit.loop_rows import loop_rows
 from saltus.integrate.implicit.newton_convergence import LEAST, begin_balance, change_size, far
-from saltus.integrate.implicit.step_balance import advance_unknowns, evaluate, least_fraction
+from saltus.integrate.implicit.step_balance import advance_unknowns, begin_differences, evaluate, least_fraction
 from saltus.number.functions import absolute, maximum
 from saltus.number.kernels import kernel
 from saltus.solve.cone.minimum_norm import RANK, minimum_norm_of_rank
@@ -20,7 +21,6 @@ from saltus.solve.status import NOT_CONVERGED, OK
 
 ITERATIONS = 30
 RENEWED = 4  # iterations between two matrices, after the second one, which has multipliers
-DIFFERENCE = 1e-7  # change of velocity for differences, relative to the largest
 TOLERANCE = 1e-13  # change of velocity of an iteration, relative to the largest
 OPEN = 1e-9  # m, rad: largest violation after a step
 
@@ -77,13 +77,9 @@ def rank_of_loops(m, d, h):
 def loop_tangent(m, d, h, start, rows):
     """jacobian [nv, nv] ← derivatives of r - Gᵀ λ, loop_tangent [nlooprow, nv] ← 2/h² of those of g; by qacc."""
     take_forces(m, d, rows)
-    for i in range(m.nv):
-        d.metric_product[i] = d.metric_force[i]
-        d.metric_change[i] = 0.0 * d.time
     for r in range(rows):
         d.loop_gap_kept[r] = d.loop_gap[r]
-    _, speed = change_size(m, d, h, d.qvel_saved)
-    eps = DIFFERENCE * maximum(speed, LEAST / h + 0.0 * speed) / h
+    eps = begin_differences(m, d, h)
     for c in range(m.nv):
         kept = d.qacc[c]
         d.qacc[c] = kept + eps

@@ -4,7 +4,6 @@ See `saltus.integrate.implicit.energy_momentum`.
 """
 
 from saltus.contact.event.modes import loops_alone
-from saltus.contact.rows.loops import loop_rows
 from saltus.dynamics.balance.mean_springs import mean_joint_and_tendon_forces, remember_lengths
 from saltus.dynamics.balance.momentum_balance import momentum_balance, particle_balance
 from saltus.dynamics.equations import EQUATIONS, inverse_dynamics
@@ -15,6 +14,8 @@ from saltus.dynamics.tendon.length import tendon_velocities
 from saltus.dynamics.tree.manifold import displace
 from saltus.dynamics.tree.rnea import newton_euler_forward
 from saltus.dynamics.tree.tendon_inertia import add_path_forces
+from saltus.integrate.implicit.loop_rows import loop_rows
+from saltus.integrate.implicit.newton_convergence import LEAST, change_size
 from saltus.model.enums import FREE, JOINT_DOFS, SLIDE
 from saltus.number.conditions import has
 from saltus.number.functions import absolute, maximum
@@ -25,6 +26,7 @@ from saltus.solve.soft.middle_rows import bend_rows
 from saltus.solve.status import OK
 
 FARTHEST = 1.0  # rad
+DIFFERENCE = 1e-7  # change of velocity for differences, relative to the largest
 
 
 @kernel
@@ -127,6 +129,16 @@ def add_balances_in_middle(m, d):
     if has(m, "tendon_armature"):
         newton_euler_forward(m, d, d, 1, 1)
         add_path_forces(m, d, d, d.qfrc_inverse)
+
+
+@kernel
+def begin_differences(m, d, h):
+    """Keep metric_force as metric_product; returns the change of an acceleration for derivatives by differences."""
+    for i in range(m.nv):
+        d.metric_product[i] = d.metric_force[i]
+        d.metric_change[i] = 0.0 * d.time
+    _, speed = change_size(m, d, h, d.qvel_saved)
+    return DIFFERENCE * maximum(speed, LEAST / h + 0.0 * speed) / h
 
 
 @kernel

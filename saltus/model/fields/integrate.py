@@ -58,8 +58,8 @@ SCRATCH = {  # scratch
     **reals("ten_length_start", "ten_length_end", shape=("ntendon_balance",)),
     # reference accelerations of rows without the bias accelerations of connects and welds (m/s²; rad/s²)
     **reals("row_aref_still", shape=("nrow_balance",)),
-    # closed loops over a step (see `saltus.contact.rows.loops`): violations at its end, discrete derivatives and
-    # derivatives by accelerations, row by row; multipliers (N, N m); columns of a point or direction, dof by dof
+    # closed loops over a step (see `saltus.integrate.implicit.loop_rows`): violations at its end, discrete derivatives
+    # and derivatives by accelerations, row by row; multipliers (N, N m); columns of a point or direction, dof by dof
     **reals("loop_gap", "loop_gap_kept", "loop_force", shape=("nlooprow",)),
     **reals("loop_J", "loop_tangent", shape=("nloopentry",)),
     **reals("loop_column", shape=("nloopcolumn",)),
@@ -72,9 +72,9 @@ SCRATCH = {  # scratch
 #: Rooms whose kernels read these fields, and those that write them.
 READ_BY = {
     "STATE": ("integrate",),
-    "SCRATCH": ("contact", "dynamics", "integrate", "sense", "solve"),
+    "SCRATCH": ("dynamics", "integrate", "sense", "solve"),
 }
 WRITTEN_BY = {
     "STATE": ("integrate",),
-    "SCRATCH": ("contact", "dynamics", "integrate", "sense", "solve"),
+    "SCRATCH": ("dynamics", "integrate", "sense", "solve"),
 }

@@ -14,7 +14,7 @@ from helpers.plain_python import fields, plain, plain_python
 from numpy.testing import assert_allclose
 
 import saltus
-from saltus.contact.rows.loops import loop_rows
+from saltus.integrate.implicit.loop_rows import loop_rows
 
 BOX = '<geom type="box" size=".1 .03 .02" pos=".1 .02 .01" contype="0" conaffinity="0"/>'
 SITES = '<site name="{}" pos=".1 .02 0" euler="20 0 10"/>'
