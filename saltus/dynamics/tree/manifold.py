@@ -41,7 +41,9 @@ def displace_some(m, chosen, origin, h, v, target):
             for k in range(4):
                 target[first + k] = where(chosen, target[first + k], turn[k])
         else:
-            target[a] = where(chosen, origin[a] + h * v[m.jnt_dofadr[j]], target[a])
+            before = target[a]
+            displace_joint(m, origin, h, v, target, j)
+            target[a] = where(chosen, target[a], before)
 
 
 @kernel(inline=True)

@@ -39,7 +39,7 @@ from saltus.number.functions import any_lane
 from saltus.number.kernels import kernel, only_with
 from saltus.solve.constrain import grip
 from saltus.solve.status import OK
-from saltus.solve.stepping.modes import note_changes
+from saltus.solve.stepping.modes import note_step
 from saltus.solve.stepping.position_correction import position_correction
 from saltus.solve.stepping.time_stepping import mean_accelerations
 
@@ -77,13 +77,6 @@ def uncorrected_step(m, d, h, parameters):
             return status
         return int(status)
     return OK
-
-
-@only_with("constraint")
-@kernel
-def note_step(m, d, h):
-    """Store the resulting forces and modes for the next step, and log the changes."""
-    note_changes(m, d, h)
 
 
 @only_with("constraint")

@@ -25,7 +25,7 @@ from saltus.model.event_enums import IMPACT, LIFTOFF, OPEN, SLIP, SLIPS, STICK, 
 from saltus.number.components import lane_count, lane_get, lane_set
 from saltus.number.conditions import has, has_lanes
 from saltus.number.functions import sqrt
-from saltus.number.kernels import kernel
+from saltus.number.kernels import kernel, only_with
 from saltus.solve.soft.dual.problem import get, put
 from saltus.solve.stepping.breakaway import holds, step_friction
 from saltus.solve.stepping.hard_rows import resting_speed
@@ -38,8 +38,9 @@ EDGE = 1.0 - 1e-6  # fraction of the friction bound from which friction is at it
 NOWHERE = -1
 
 
+@only_with("constraint")
 @kernel
-def note_changes(m, d, h):
+def note_step(m, d, h):
     """Log the changes of a step of h seconds from the velocities qvel; keep its modes and forces for the next one.
 
     Reads qacc, the forces and the rows of the step, and block_past. Overwrites row_search.
