@@ -555,3 +555,21 @@ def test_a_limit_that_is_passed_within_a_step_alone(height):
     left, after, at = (sim.time - (2.0 - speed) / 10, -0.5 * speed, height) if speed else (sim.time, 2.0, 0.0)
     assert sim.qvel[0] == pytest.approx(after - 10.0 * left, abs=1e-8)
     assert sim.qpos[0] == pytest.approx(at + after * left - 5.0 * left**2, abs=1e-8)
+
+
+BESIDE = """<mujoco><option timestep=".01"/><worldbody><geom type="plane" size="1 1 .1"/>
+<body pos="0 0 .115"><joint type="slide" axis="0 0 1"/><geom size=".1" mass="1"/></body>
+<body pos="3 0 3"><joint type="ball"/><geom type="capsule" fromto="0 0 0 .3 0 0" size=".05" mass="1" contype="0"
+  conaffinity="0"/></body></worldbody></mujoco>"""
+
+
+@pytest.mark.parametrize("rows", [512, 1])
+def test_a_full_log_keeps_the_status_of_steps_before_it(rows, monkeypatch):
+    """Of two steps, the first has no solution for a rod that turns by 4 rad; in the second a ball bounces beside it."""
+    monkeypatch.setattr("saltus.model.compile.constraints.hard.LOG_ROWS", rows)
+    with plain_python():
+        sim = saltus.Simulation(BESIDE, "energy_momentum", contact=saltus.Hard(restitution=1.0))
+        sim.qvel[:] = -1.0, 300.0, 270.0, -240.0
+        with pytest.warns(saltus.SaltusWarning, match="Newton's method did not converge"):
+            sim.step(2)
+    assert len(sim.events) == 1 and sim.unconverged == 1

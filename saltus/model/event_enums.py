@@ -49,7 +49,8 @@ CLOSED = 2  # size of the active set: closed points and limits, dry friction, eq
 SHARED = 3  # distribution of the forces of the active set, see below
 PAUSED = 4  # 1: stop before the next impact is resolved
 UNDONE = 5  # 1 + status so far: a step has begun, and is suspended until the log is read
-EVENT_COUNTS = UNDONE + 1
+WORST = 6  # worst status of the whole steps before a full log, for who reads that
+EVENT_COUNTS = WORST + 1
 
 # places in body_bound: bounds over a step of a body's origin, m/s and m/s², and of its rotation, rad/s and rad/s²
 LINEAR_SPEED, LINEAR_ACCELERATION, TURNING_SPEED, TURNING_ACCELERATION = range(4)

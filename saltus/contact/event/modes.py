@@ -23,6 +23,7 @@ from saltus.model.event_enums import (
     TANGENT1,
     TANGENT2,
     TIME,
+    WORST,
 )
 from saltus.number.components import lane_get, lane_set
 from saltus.number.kernels import kernel, only_with
@@ -123,3 +124,10 @@ def loops_alone(m, d):
 def log_is_full(m, d):
     """Whether the event log must be read before continuing: it is more than half full."""
     return 2 * d.event_count[LOGGED] > m.nevent_log
+
+
+@only_with("event", "stepping")
+@kernel
+def keep_worst(m, d, status):
+    """Leave the status of the steps that have been taken to who reads the full log."""
+    d.event_count[WORST] = max(d.event_count[WORST], status)

@@ -1,7 +1,7 @@
 """Event-driven motion in free steps, with samples of the states at given times."""
 
 from saltus.contact.event.contact_matching import follows_points
-from saltus.contact.event.modes import log_is_full
+from saltus.contact.event.modes import keep_worst, log_is_full
 from saltus.integrate.adaptive.samples import write_reached, write_row
 from saltus.integrate.adaptive.stages import leave_slopes
 from saltus.integrate.dense.substep import state_at
@@ -42,6 +42,7 @@ def free_steps(m, d, times, row, attempts, method, out, status):
         if row == len(times) or status > UNSOLVED:
             return row, max(status, eased)
         if log_is_full(m, d):
+            keep_worst(m, d, eased)
             return row, EVENTS_FULL
         start = d.time
         # time stepping over dense events
@@ -50,7 +51,7 @@ def free_steps(m, d, times, row, attempts, method, out, status):
             row = rows_inside(m, d, times, row, start, out)
             status = through(m, d, status)
             if row > first:  # return while the contacts of this step can be recorded
-                return row, status
+                return row, max(status, eased)
         elif creeps(m, d):
             status = go_over(m, d, TOO_DENSE)
         # trial step; samples up to its end or first event by dense output

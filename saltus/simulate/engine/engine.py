@@ -16,7 +16,7 @@ from saltus.integrate.adaptive.memory import GOING
 from saltus.integrate.event.event_driven import event_driven, step_word
 from saltus.integrate.registry import find_integrator
 from saltus.model.compile.kernel_model import UserLaws
-from saltus.model.event_enums import UNDONE
+from saltus.model.event_enums import UNDONE, WORST
 from saltus.model.layout import DATA, model_layout
 from saltus.model.load import load
 from saltus.model.model import Model
@@ -328,13 +328,13 @@ class Engine:
 
     def _advance_logging(self, n: int, h: float) -> tuple[int, int]:
         """Take n steps with a log of events, which is read whenever it is full."""
-        taken, status = 0, EVENTS_FULL
-        self.d.views["event_count"][UNDONE] = 0
+        taken, status, counts = 0, EVENTS_FULL, self.d.views["event_count"]
+        counts[[UNDONE, WORST]] = 0
         while status == EVENTS_FULL and taken < n:
             more, status = self.loop(self.step_m, self.d, n - taken, h, *self.integrator.parameters)
             taken += more
             self.read_events()
-        return taken, 0 if status == EVENTS_FULL else status
+        return taken, max(0 if status == EVENTS_FULL else status, int(counts[WORST]))
 
     def read_events(self) -> None:
         """Append new events to `events`; count steps in which contacts may be missing, and warn of them."""

@@ -8,7 +8,7 @@ from typing import Any
 
 from numba import float64
 
-from saltus.contact.event.modes import log_is_full
+from saltus.contact.event.modes import keep_worst, log_is_full
 from saltus.dynamics import motions, smooth
 from saltus.dynamics.equations import inverse_dynamics
 from saltus.dynamics.history import record_controls
@@ -170,6 +170,7 @@ def _advance(step, label: str, parameters: int, fixed: bool) -> Entry:
             record_controls(m, d, start)
             keep_frames(m, d)
             if result == EVENTS_FULL:
+                keep_worst(m, d, status)
                 return k, EVENTS_FULL
             if fixed and rarely(followed):
                 note_passing(m, d, start)
@@ -179,6 +180,7 @@ def _advance(step, label: str, parameters: int, fixed: bool) -> Entry:
             if status > DIVERGED:
                 return k + 1, status
             if log_is_full(m, d):
+                keep_worst(m, d, status)
                 return k + 1, EVENTS_FULL
         return n, status
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from saltus.contact.counts import NUNSOLVED
-from saltus.model.event_enums import LEFT
+from saltus.model.event_enums import LEFT, WORST
 from saltus.simulate.diagnosis import divergence
 from saltus.simulate.engine import loops
 from saltus.simulate.engine.snapshot import checkpoint, go_to, peeking
@@ -116,11 +116,13 @@ class AdaptiveRun(Run):
         engine.prepare(self.plan.h)
         engine.computed = None
         loop = loops.record_events if engine.locates_events else loops.recorder(engine.integrator)
+        worst = engine.d.views["event_count"][WORST:]  # empty without events
+        worst[:] = 0
         with engine.helping():
             reached, status = loop(engine.step_m, engine.d, times, 0, attempts, *engine.integrator.parameters, rows)
         engine.read_events()
         engine.keep_left()
-        return rows[:reached], 0 if status == EVENTS_FULL else status
+        return rows[:reached], max(0 if status == EVENTS_FULL else status, *worst.tolist(), 0)
 
     def take_again(self, times: NDArray[np.float64], target: float) -> NDArray[np.float64]:
         """Take the next step towards a target (s); returns the states at ascending times inside it."""

@@ -13,7 +13,7 @@ import functools
 
 from numba import types
 
-from saltus.model.event_enums import LOGGED, LOST, UNDONE
+from saltus.model.event_enums import LOGGED, LOST, UNDONE, WORST
 from saltus.model.layout import DATA
 from saltus.number.functions import minimum
 from saltus.number.intrinsics.calls import caller
@@ -80,6 +80,7 @@ def advance_each(parameters: int) -> Entry:
                 d.event_count[LOGGED] = 0
                 d.event_count[LOST] = 0
                 d.event_count[UNDONE] = 0
+                d.event_count[WORST] = 0
             moved = status[i] == EVENTS_FULL
             while status[i] == EVENTS_FULL and taken[i] < steps:
                 if len(log) - rows < room:
@@ -92,6 +93,7 @@ def advance_each(parameters: int) -> Entry:
             if moved:
                 if status[i] == EVENTS_FULL:
                     status[i] = OK
+                status[i] = max(status[i], d.event_count[WORST])
                 states = simulations[0]
                 for k in range(states.shape[1]):
                     states[i, k] = d_real[k]
