@@ -27,8 +27,8 @@ from saltus.model.event_enums import (
     STICKS,
     STOP,
     TOUCHDOWN,
-    UNDONE,
     USER,
+    WORST,
     ZENO,
 )
 from saltus.model.fields.constraint import event
@@ -48,7 +48,7 @@ def test_modes_are_what_recordings_hold():
 
 
 def test_fields_have_room_for_all_places():
-    assert (EVENT_WIDTH, EVENT_COUNTS, DENSE_NUMBERS) == (AFTER + 1, UNDONE + 1, COLLIDED + 1)
+    assert (EVENT_WIDTH, EVENT_COUNTS, DENSE_NUMBERS) == (AFTER + 1, WORST + 1, COLLIDED + 1)
     assert event.SCRATCH["event_log"].shape == ("nevent_log", EVENT_WIDTH)
     assert event_enums.NOTHING < 0
 
