@@ -125,6 +125,15 @@ def test_bodies_slide_each_in_its_direction(integrator):
     np.testing.assert_allclose(sim.qpos.reshape(3, 3)[2], start[2] * gone[2], atol=close * speed[2])
 
 
+def test_recordings_of_time_steps_hold_friction():
+    """Forces on a block that slides: μ m g against its velocity, and its weight."""
+    block = '<body pos="0 0 .1"><freejoint/><geom type="box" size=".3 .3 .1" mass="2"/></body>'
+    sim = saltus.Simulation(hard_models.floor(block, friction=0.4), "moreau_jean", contact="hard", timestep=0.01)
+    sim.qvel[:2] = 1.2, -1.6
+    force = sim.run(0.05, 0.01).contact_force[1:].sum(axis=1)
+    np.testing.assert_allclose(force, np.tile(2 * G * np.array([-0.24, 0.32, 1.0]), (5, 1)), atol=1e-6 * G)
+
+
 def rod(friction, angle=0.9, radius=0.02, inertia=0.05):
     """A rod of 1 kg in a plane on its tip, and the place of its contact below its centre of mass."""
     x, z = -0.5 * math.cos(angle), -0.5 * math.sin(angle)

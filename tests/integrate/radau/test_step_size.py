@@ -12,16 +12,16 @@ from helpers.plain_python import plain
 
 from saltus.integrate.adaptive.memory import ERROR_BEFORE, REJECTED, STEP, TAKEN
 from saltus.integrate.radau import step_size
-from saltus.integrate.radau.memory import ITERATIONS, LENGTH_BEFORE, PLACES, REFUSED, SLOPES
+from saltus.integrate.radau.memory import ITERATIONS, LENGTH_BEFORE, PLACES, RATE, REFUSED, SLOPES
 from saltus.integrate.radau.newton import FAILED, MOST
 
 H = 0.01
 
 
-def after(iterations, error, good, slopes=1.0, refused=0.0):
+def after(iterations, error, good, slopes=1.0, refused=0.0, rate=0.0):
     """Memory after a first trial step; `refused`: 1 after others that were rejected."""
     d = SimpleNamespace(time=np.float64(1.0), memory=np.zeros(PLACES))
-    d.memory[[ITERATIONS, STEP, SLOPES, REFUSED]] = iterations, H, slopes, refused
+    d.memory[[ITERATIONS, RATE, STEP, SLOPES, REFUSED]] = iterations, rate, H, slopes, refused
     live = np.bool_(True)
     plain(step_size.control_step_size)(None, d, np.float64(H), np.float64(error), live, np.bool_(good))
     return d.memory
@@ -55,3 +55,9 @@ def test_an_accepted_step_is_remembered(iterations):
 @pytest.mark.parametrize(("error", "factor"), [(1 / 81, 1.0), (1.0, step_size.SAFETY)])
 def test_steps_do_not_grow_after_a_rejection(error, factor):
     assert after(1, error, True, refused=1.0)[STEP] == pytest.approx(H * factor, rel=1e-12)
+
+
+@pytest.mark.parametrize(("iterations", "rate", "left"), [(2, 0.1, 1.0), (3, 1e-4, 1.0), (3, 0.1, 0.0)])
+def test_the_matrix_is_computed_anew_after_a_slow_iteration(iterations, rate, left):
+    """Kept where few iterations were needed, or where each reduced the change to a thousandth."""
+    assert after(iterations, 1.0, True, rate=rate)[SLOPES] == left

@@ -4,12 +4,14 @@ References: connected components of SciPy; MuJoCo 4.0's islands of the same stat
 """
 
 from itertools import pairwise
+from types import SimpleNamespace
 
 import mujoco
 import numpy as np
 import pytest
 from helpers.constraints import put, reachable
 from helpers.many_trees import world
+from helpers.plain_python import plain
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
@@ -17,7 +19,7 @@ import saltus
 from saltus.contact.counts import NBLOCK, NISLAND
 from saltus.number.kernels import Entry, interpret
 from saltus.solve.soft.trees.couplings import couplings
-from saltus.solve.soft.trees.islands import constraint_islands
+from saltus.solve.soft.trees.islands import constraint_islands, is_small
 
 pytestmark = pytest.mark.usefixtures("by_trees")
 
@@ -74,3 +76,17 @@ def test_connected_components():
         assert lists(d, d.island_treeadr, d.island_tree) == [
             np.flatnonzero(np.array(wanted) == i).tolist() for i in range(len(order))
         ]
+
+
+@pytest.mark.parametrize(
+    ("trees", "small"), [([0], True), ([0, 1], True), ([1, 3], True), ([1, 2], False), ([0, 1, 3], False)]
+)
+def test_small_islands_have_room_in_one_matrix(trees, small):
+    """One tree of any size, or at most two with 9 degrees of freedom together."""
+    number = np.array([2, 6, 4, 3])
+    of_island = number[trees]
+    m = SimpleNamespace(nfewtrees=2, ndensedof=9, tree_dofnum=number)
+    d = SimpleNamespace(island_treeadr=np.array([0, len(trees)]), island_tree=np.array(trees))
+    d.island_dofadr = np.zeros(4, int)
+    d.island_dofadr[trees] = np.cumsum(of_island) - of_island
+    assert plain(is_small)(m, d, 0) == small
