@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from helpers import truth_scenes as truth
-from helpers.truth_scenes import CARRIERS, CORE, LAWS, MACHINES, MOVERS, PAIRS, READERS, REFUSED, SMALL
+from helpers.truth_scenes import CARRIERS, CORE, LAWS, MACHINES, MOVERS, OTHER_LAWS, PAIRS, READERS, REFUSED, SMALL
 from numpy.testing import assert_allclose
 
 from saltus.errors import OptionError
@@ -17,15 +17,15 @@ from saltus.errors import OptionError
 #: Rows whose kernels are compiled anew under laws that do not refuse them: lanes and duals.
 SLOW = ("`linearize()`", "`Batch`", "`Batch`, float32", "environment", "lab")
 #: Laws whose every cell waits for the slow tests: their integrator is tried with another law in every run.
-SELDOM = ("soft, radau",)
+SELDOM = ("soft, radau", "soft, energy_momentum", "hard, energy_momentum")
 #: Laws under which machines, a world of their own, are tried in every run.
 OF_MACHINES = ("soft, euler", "hard, dopri5")
 PAGE = Path(__file__).resolve().parents[1] / "docs/reference/truth.md"
 
 
-def cells(scenes, small):
+def cells(laws, scenes, small):
     """Parameters: law, scene, shape; what is known to be wrong must fail."""
-    for law, scene in itertools.product(LAWS, scenes):
+    for law, scene in itertools.product(laws, scenes):
         if truth.tried(law, scene) and (small or law.integrator != "radau"):
             for shape in scene.shapes:
                 if small and shape not in (*SMALL, ""):
@@ -43,17 +43,26 @@ def assert_right(checks):
         assert_allclose(check.got, check.right, rtol=0, atol=check.tolerance, err_msg=check.quantity)
 
 
-@pytest.mark.parametrize(("law", "scene", "shape"), list(cells(CORE, small=True)))
+@pytest.mark.parametrize(("law", "scene", "shape"), list(cells(LAWS, CORE, small=True)))
 def test_spheres_and_boxes(law, scene, shape):
     assert_right(truth.outcome(law, scene, True)[shape])
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("law", "scene", "shape"), list(cells([s for s in [*PAIRS, *MOVERS] if s.shapes != ("",)], False))
+    ("law", "scene", "shape"), list(cells(LAWS, [s for s in [*PAIRS, *MOVERS] if s.shapes != ("",)], False))
 )
 def test_all_shapes(law, scene, shape):
     assert_right(truth.outcome(law, scene, False)[shape])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("law", "scene", "shape"), list(cells(OTHER_LAWS, CORE, small=True)))
+def test_other_methods(law, scene, shape):
+    if (law.name, scene.name) in REFUSED:
+        assert_refused(law, scene, lambda: scene.play(law, SMALL))
+    else:
+        assert_right(truth.outcome(law, scene, True)[shape])
 
 
 def readings():

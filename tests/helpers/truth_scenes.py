@@ -12,7 +12,7 @@ kg, times in s.
 
 import math
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -48,10 +48,7 @@ STEP, STEPS = 0.1, 4
 
 @dataclass(frozen=True)
 class Law:
-    """A law of contact and an integrator. `place`: how exactly bodies rest (m), in theory.
-
-    `order_one`: velocities and forces after impacts are those of steps of H, so that times are exact to H.
-    """
+    """A law of contact and an integrator. `place`: how exactly bodies rest (m), in theory."""
 
     name: str
     integrator: str
@@ -67,6 +64,11 @@ class Law:
     @property
     def hard(self) -> bool:
         return self.kind in ("located", "stepped")
+
+    @property
+    def first_order(self) -> bool:
+        """Whether an acceleration a takes a body a h t/2 too far, or not far enough, in a time t of steps of h."""
+        return self.kind == "stepped" or saltus.integrators()[self.integrator].order == 1
 
 
 def spring(m, d, gap, velocity):
@@ -85,10 +87,17 @@ LAWS = [
     Law("compliant, dopri5", "dopri5", "compliant", 1.1 * MASS * G / STIFFNESS),
     Law("soft, radau", "radau", "soft", G * TAU**2),
     Law("compliant, radau", "radau", "compliant", 1.1 * MASS * G / STIFFNESS),
+    Law("soft, energy_momentum", "energy_momentum", "soft", G * TAU**2),
     Law("hard, dopri5", "dopri5", "located", 1e-6),
     Law("hard, rk4", "rk4", "located", 1e-6),
+    Law("hard, energy_momentum", "energy_momentum", "located", 1e-6),
     Law("hard, moreau_jean", "moreau_jean", "stepped", 2 * G * H**2),
 ]
+#: Methods that are tried with spheres and boxes alone.
+OTHER_METHODS = ("explicit_euler", "implicit", "implicitfast", "discrete", "verlet", "velocity_verlet", "midpoint")
+OTHER_METHODS += ("implicit_midpoint",)
+OTHER_LAWS = [Law(f"soft, {method}", method, "soft", G * TAU**2) for method in (*OTHER_METHODS, "rk4")]
+OTHER_LAWS += [Law(f"hard, {method}", method, "located", 1e-6) for method in OTHER_METHODS]
 
 
 # ---------------------------------------------------------------- the world
@@ -169,6 +178,8 @@ ROD = f"""<mujoco><option timestep="{H}" cone="elliptic"/><size nuserdata="2"/><
   <flexcomp name="rod" type="grid" count="6 1 1" spacing=".1 .1 .1" pos="0 0 {CLOTH_RADIUS + 0.05}" dim="1"
     radius="{CLOTH_RADIUS}" mass="{MASS}"><edge equality="true"/><elasticity young="1e6" poisson="0.3" damping="0.01"/>
     <contact selfcollide="none" friction="0 0 0" solref="{TAU} 1"/></flexcomp></worldbody></mujoco>"""
+BLOCKS_ON_A_SLOPE = "blocks on a slope between friction at rest and in motion"
+PRESCRIBED = "on lifts with prescribed motions: a joint, a mocap body"
 TWISTING = "a rod that bends and twists on the floor"
 TOP = '<geom type="box" size="1 1 .1" pos="0 0 -.1" mass="1000"/>'
 LIFTS = f"""<mujoco><option timestep="{H}" cone="elliptic"/><size nuserdata="2"/>
@@ -261,9 +272,8 @@ def bounces(law: Law, shapes: tuple[str, ...]) -> dict[str, list[Check]]:
     sim = simulation(law, shapes, at("box", shapes, above=0.2), restitution=e, damping=0.0)
     sim.run(0.99 * fall, sample=1.0)
     flight = 0.99 * fall
-    # Euler's error in free flight is g h t/2
-    euler = G * H * flight if law.integrator == "euler" or law.kind == "stepped" else 1e-9
-    found = by_shape(shapes, ("flight", heights(sim, shapes)[:, 2] - 1.1, 0.2 - G * flight**2 / 2, euler))
+    too_far = G * H * flight if law.first_order else 1e-9
+    found = by_shape(shapes, ("flight", heights(sim, shapes)[:, 2] - 1.1, 0.2 - G * flight**2 / 2, too_far))
     sim.run(0.51 * fall, sample=1.0)
     z, w = heights(sim, shapes)[:, 2] - 1.1, speeds(sim, shapes)[:, 2]
     held = (G * z + w**2 / 2) / (G * 0.2)
@@ -272,7 +282,7 @@ def bounces(law: Law, shapes: tuple[str, ...]) -> dict[str, list[Check]]:
     else:
         # where contact points come and go, steps are relaxed, for all bodies of the world, with a warning
         relaxed = 1e-5 if set(shapes) <= set(SMALL) else 0.02
-        rough = {"stepped": 2 * e * H / fall, "compliant": relaxed}.get(law.kind, 1e-7)
+        rough = {"compliant": relaxed}.get(law.kind, 2 * e * H / fall if law.first_order else 1e-7)
         more = by_shape(shapes, ("energy", held, e**2, rough))
     return {shape: found[shape] + more[shape] for shape in shapes}
 
@@ -285,7 +295,8 @@ def slides(law: Law, shapes: tuple[str, ...]) -> dict[str, list[Check]]:
     slip = 2 / (7 * mu * G)
     rolled = slip - mu * G * slip**2 / 2 + 5 / 7 * (end - slip)
     rolls = np.array([shape == "sphere" for shape in shapes])
-    delay = {"soft": TAU + H, "compliant": 2 * math.sqrt(MASS / STIFFNESS), "stepped": H}.get(law.kind, 1e-7)
+    late = H if law.first_order else 1e-7
+    delay = {"soft": TAU + H, "compliant": 2 * math.sqrt(MASS / STIFFNESS)}.get(law.kind, late)
     return by_shape(
         shapes,
         ("distance", heights(sim, shapes)[:, 1] - 10, np.where(rolls, rolled, 1 / (2 * mu * G)), delay),
@@ -457,7 +468,7 @@ def lifted(place: str, mover: int) -> Callable[[Law, tuple[str, ...]], dict[str,
         found = by_shape(shapes, ("height", z, PLACES[place][1] + 0.4 + RADIUS, law.place + 1e-5))
         if law.hard:
             summit = PLACES[place][1] + 0.4 + RADIUS + 2**2 / (2 * G)
-            rough = G * H**2 / 2 + (4 * H if law.kind == "stepped" else 1e-6)
+            rough = G * H**2 / 2 + (4 * H if law.first_order else 1e-6)
             more = by_shape(shapes, ("summit", highest, summit, rough))
             found = {shape: found[shape] + more[shape] for shape in shapes}
         return found
@@ -493,6 +504,7 @@ def tossed(law: Law, _: tuple[str, ...]) -> dict[str, list[Check]]:
 
 # ---------------------------------------------------------------- machines, in a world of their own
 
+LINK, DRIVE = 0.2, 0.1  # m, N m
 MACHINES_XML = f"""<mujoco><option timestep="{H}"/><size nuserdata="2"/>
   <default><geom contype="0" conaffinity="0"/></default><worldbody>
   <body><joint name="bristles" type="slide" axis="1 0 0"/><geom size=".1" mass="1"/></body>
@@ -505,11 +517,17 @@ MACHINES_XML = f"""<mujoco><option timestep="{H}"/><size nuserdata="2"/>
   <body pos="-.1 0 -1"><joint name="light" type="slide" axis="0 0 1"/><geom size=".05" mass="1"/><site name="l"/></body>
   <body pos=".1 0 -1"><joint name="heavy" type="slide" axis="0 0 1"/><geom size=".05" mass="2"/><site name="r"/></body>
   <body><joint name="rotor" axis="1 0 0"/><inertial pos="0 0 0" mass="1" diaginertia=".01 .01 .01"/></body>
+  <body pos="0 5 0"><joint name="crank" axis="0 0 1"/><inertial pos="0 0 0" mass="1" diaginertia=".02 .02 .02"/>
+    <body name="coupler" pos="{LINK} 0 0"><joint name="pin" axis="0 0 1"/>
+      <inertial pos="0 .1 0" mass=".5" diaginertia=".01 .01 .01"/></body></body>
+  <body name="other" pos="0 5.3 0"><joint name="other" axis="0 0 1"/>
+    <inertial pos="0 0 0" mass="1" diaginertia=".03 .03 .03"/></body>
 </worldbody>
+<equality><connect body1="coupler" body2="other" anchor="0 .3 0" solref="{TAU} 1" solimp=".9999 .9999 1"/></equality>
 <tendon><spatial name="rope" stiffness="1e5" damping="100" springlength="{{length!r}}" solreffriction="{TAU} 1"
   solimpfriction="0.9999 0.9999 1"><site site="l"/><geom geom="post" sidesite="top"/><site site="r"/></spatial></tendon>
 <actuator><motor name="push" joint="bristles"/><motor name="press" joint="dry"/><motor name="turn" joint="shaft"/>
-</actuator></mujoco>"""
+<motor name="drive" joint="crank"/></actuator></mujoco>"""
 SIGMA, PUSH, PRESS, TURN, RATIO = 1e4, 0.5, 1.2, 0.01, 0.05  # N/m, N, N, N m, m/rad
 CONSTANT, CURRENT, VOLTS = 0.05, 4.0, 24.0  # N m/A, A, V
 RUNNING = 0.5  # s
@@ -519,7 +537,7 @@ CREEP = 1e-4 * TAU / 2
 
 @cache
 def machines(law: Law) -> saltus.Simulation:
-    """Bristles, dry friction, a cam, a rope over a post and a dc motor after `RUNNING` seconds."""
+    """Bristles, dry friction, a cam, a rope over a post, a dc motor and a closed loop after `RUNNING` seconds."""
     length = 2.0 + 0.1 * math.pi - 1.5 * G / 1e5  # stretched by the mean of both weights
     model = saltus.drive(
         MACHINES_XML.format(length=length), "bristles", friction=saltus.LuGre(SIGMA, 100, 1, 1.5, 0.01)
@@ -528,7 +546,7 @@ def machines(law: Law) -> saltus.Simulation:
     model = saltus.drive(model, "rotor", motor=saltus.Motor(1.2, CONSTANT, voltage=VOLTS, current_limit=CURRENT))
     model = saltus.cam(model, "follower", "shaft", saltus.CamCurve([-1.0, 0.0, 1.0], [-RATIO, 0.0, RATIO]))
     sim = saltus.Simulation(saltus.capstan(model, "rope", 0.3), law.integrator, contact=law.contact())
-    sim.ctrl = PUSH, PRESS, TURN, VOLTS
+    sim.ctrl = PUSH, PRESS, TURN, DRIVE, VOLTS
     sim.run(RUNNING, sample=RUNNING)
     return sim
 
@@ -562,6 +580,18 @@ def rope(law: Law) -> list[Check]:
     return [Check("velocities", machines(law).qvel[4:6], [creep, -creep], 1e-9)]
 
 
+def parallelogram(law: Law) -> list[Check]:
+    """A torque T on one of two equal cranks, whose coupler moves on a circle without turning: T/(I₁ + I₂ + m l²).
+
+    Methods of second order turn too far by the relative error (ω h)²/4 at most, time stepping by ω h, with the rate ω.
+    """
+    sim = machines(law)
+    rate = DRIVE * RUNNING / (0.02 + 0.03 + 0.5 * LINK**2)
+    rough = {"stepped": rate * H, "located": 0.25 * (rate * H) ** 2 + 1e-9}.get(law.kind, 1e-4)
+    angles = sim.qvel[[7, 8, 9]] / rate
+    return [Check("rates of the cranks and the pin", angles, [1.0, -1.0, 1.0], rough)]
+
+
 def motor(law: Law) -> list[Check]:
     """The current is at its limit I, so that the speed is K I t/J, as long as the voltage drives more."""
     return [Check("speed", machines(law).qvel[6] * 0.01 / (CONSTANT * CURRENT * RUNNING), 1.0, 1e-9)]
@@ -581,7 +611,7 @@ def sensed_motion(law: Law) -> list[Check]:
     """In free fall: position, velocity, no acceleration felt; at rest the accelerometer feels the weight."""
     sim, fall = dropped(law), 0.08
     sim.run(fall, sample=fall)
-    rough = 1e-9 + (G * H * fall if law.integrator in ("euler", "moreau_jean") else 0.0)
+    rough = 1e-9 + (G * H * fall if law.first_order else 0.0)
     flying = [
         Check("framepos", sim.sensor("framepos")[2] - 1.1, DROP - G * fall**2 / 2, rough),
         Check("framelinvel", sim.sensor("framelinvel")[2], -G * fall, rough),
@@ -891,7 +921,7 @@ PAIRS = [
         rolls_to_rest,
     ),
     Scene(
-        "blocks on a slope between friction at rest and in motion",
+        BLOCKS_ON_A_SLOPE,
         ("",),
         "one stays, one slides with g (sin α - μ_k cos α) (soft: both slide, with a warning)",
         held_at_rest,
@@ -908,7 +938,7 @@ MOVERS = [
     Scene("on a mocap lift", ALL, "thrown v²/(2 g) high (hard); rests 0.4 m higher", lifted("mocap lift", 0)),
     Scene("on a plate welded to a mocap body", ALL, "the same", lifted("plate welded to mocap", 1)),
     Scene(
-        "on lifts with prescribed motions: a joint, a mocap body",
+        PRESCRIBED,
         ("",),
         "thrown v²/(2 g) high from where z'' = -g (hard); rests on the lift",
         tossed,
@@ -947,6 +977,7 @@ MACHINES = [
     Reading("a follower on a cam", "T/(I + i² m)", cam),
     Reading("a dc motor whose current is limited", "speed K I t/J", motor),
     Reading("a rope over a post", "holds e^(μ φ); soft laws creep with R F/b", rope),
+    Reading("a closed loop: a parallelogram", "T/(I₁ + I₂ + m l²)", parallelogram),
 ]
 CARRIERS = [
     Reading("`run`", "flight by g t²/2, height at rest", by_run),
@@ -997,13 +1028,18 @@ for law in LAWS:
         REFUSED[law.name, "`Batch`, float32"] = "radau needs precision='float64', as its derivatives are differences"
     if law.kind != "located":
         REFUSED[law.name, "`events.sensitivity`"] = "only located events have derivatives"
+    if law.integrator == "energy_momentum":
+        rows = (*DIFFERENTIATED, *(["`events.sensitivity`"] if law.hard else []))
+        REFUSED |= {(law.name, row): "linearize does not support energy_momentum" for row in rows}
+        REFUSED[law.name, PRESCRIBED] = "motions: not under energy_momentum"
     if law.kind != "soft":
         words = f"environments have soft contact, not {'hard' if law.hard else 'compliant'} contact; use saltus.Batch"
         REFUSED[law.name, "environment"] = words
 for law in LAWS:
-    if law.integrator in ("dopri5", "radau"):
+    if law.integrator in ("dopri5", "radau", "energy_momentum"):
         words = f"{law.integrator} does not support rods that twist, whose frames follow once a step of fixed length"
         REFUSED[law.name, TWISTING] = words
+REFUSED |= {("hard, discrete", scene.name): "discrete does not support hard contact" for scene in CORE}
 for method in ("dopri5", "radau"):
     words = f"environments take steps of equal length with soft contact, which {method} does not"
     REFUSED[f"soft, {method}", "environment"] = words
@@ -1022,16 +1058,22 @@ SLOWED = (
     "contacts with the edge push along it while a corner has hardly passed it, as under the soft law, and take 3 % of "
     "the speed; `saltus check` names seams, and hard contact acts on the union's surface"
 )
+UNSOLVED = "Newton's method does not converge in some steps, with a warning; friction is 3 % off"
 MOMENTS = "compliant laws are forces along the normal and two tangents, without torsional and rolling friction"
 #: Scenes of which it depends on rounding how wrong they are at the time of looking.
 BY_CHANCE = (COMES, WAVERS)
 #: Cells that are wrong, by law, scene and shape ("" for all): what is seen.
 WRONG: dict[tuple[str, str, str], str] = {
-    **{("soft, euler", FIELD, shape): JITTER for shape in ("box", "capsule", "cylinder", "mesh")},
+    **{
+        (f"soft, {method}", FIELD, shape): JITTER
+        for method in ("euler", "energy_momentum")
+        for shape in ("box", "capsule", "cylinder", "mesh")
+    },
     **{("hard, moreau_jean", FIELD, shape): MEANS for shape in ("box", "cylinder", "mesh")},
     **{("soft, dopri5", FIELD, shape): JITTER for shape in ("box", "cylinder", "mesh")},
     **{("compliant, dopri5", FIELD, shape): COMES for shape in ("box", "capsule", "cylinder", "mesh")},
     ("compliant, dopri5", "at rest on a box", "cylinder"): WAVERS,
+    ("soft, implicit_midpoint", BLOCKS_ON_A_SLOPE, ""): UNSOLVED,
     **{
         ("compliant, dopri5", scene.name, ""): MOMENTS
         for scene in PAIRS
@@ -1064,9 +1106,9 @@ HEAD = """# The table of truth
 
 Contact laws, with their integrators, by what is done with them. ✓: right by the reference in the row; other entries
 are refusals, in the words of the error, and cells that are known to be wrong. "Soft" and "compliant" are
-`contact="soft"` and `saltus.Compliant` with a stiff spring, "hard" is `contact="hard"`: located in time with `dopri5`
-and `rk4`, stepped over with `moreau_jean`. Shapes are sphere, box, capsule, cylinder, ellipsoid and mesh, unless a row
-says which; with `radau` they are sphere and box.
+`contact="soft"` and `saltus.Compliant` with a stiff spring, "hard" is `contact="hard"`: located in time, and stepped
+over with `moreau_jean`. Shapes are sphere, box, capsule, cylinder, ellipsoid and mesh, unless a row says which; with
+`radau`, and in the tables of other methods, they are sphere and box.
 
 Written by `PYTHONPATH=tests python -m helpers.truth_scenes > docs/reference/truth.md`; `tests/test_truth_table.py`
 plays every cell.
@@ -1095,18 +1137,24 @@ def note(notes: list[str], text: str) -> str:
     return f"({notes.index(text) + 1})"
 
 
+def table(title: str, rows: Sequence[Scene | Reading], laws: list[Law], notes: list[str]) -> str:
+    """A section of the page; `notes` grows."""
+    lines = [[title.lower(), "reference", *(law.name for law in laws)], ["---"] * (2 + len(laws))]
+    for row in rows:
+        few = isinstance(row, Scene) and row.shapes not in (ALL, ("",)) and laws is LAWS
+        name = f"{row.name} ({', '.join(row.shapes)})" if few else row.name
+        lines.append([name, row.reference, *(cell(law, row, notes) for law in laws)])
+    return f"## {title}\n\n" + "\n".join("| " + " | ".join(line) + " |" for line in lines) + "\n"
+
+
 def page() -> str:
     """The page of the docs."""
     parts, notes = [HEAD], []
     groups = {"Pairs of shapes": PAIRS, "What moves": MOVERS, "Machines": MACHINES}
     groups |= {"What is read": READERS, "How it is run": CARRIERS}
-    for title, rows in groups.items():
-        lines = [[title.lower(), "reference", *(law.name for law in LAWS)], ["---"] * (2 + len(LAWS))]
-        for row in rows:
-            few = isinstance(row, Scene) and row.shapes not in (ALL, ("",))
-            name = f"{row.name} ({', '.join(row.shapes)})" if few else row.name
-            lines.append([name, row.reference, *(cell(law, row, notes) for law in LAWS)])
-        parts.append(f"## {title}\n\n" + "\n".join("| " + " | ".join(line) + " |" for line in lines) + "\n")
+    parts += [table(title, rows, LAWS, notes) for title, rows in groups.items()]
+    for title, hard in (("Other methods under the soft law", False), ("Other methods under hard contact", True)):
+        parts.append(table(title, CORE, [law for law in OTHER_LAWS if law.hard == hard], notes))
     if notes:
         parts.append("## Notes\n\n" + "\n".join(f"{k}. {text}" for k, text in enumerate(notes, 1)) + "\n")
     return "\n".join(parts)
