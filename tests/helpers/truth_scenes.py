@@ -1054,10 +1054,11 @@ COMES = (
 WAVERS = (
     "contact points come and go, each with a force of its own: steps are relaxed, with a warning; forces waver by 1 %"
 )
-SLOWED = (
-    "contacts with the edge push along it while a corner has hardly passed it, as under the soft law, and take 3 % of "
-    "the speed; `saltus check` names seams, and hard contact acts on the union's surface"
+EDGE = (
+    "contacts with the edge push along it while a corner has hardly passed it, and take {} % of the speed; "
+    "`saltus check` names seams, and hard contact acts on the union's surface"
 )
+SLOWED = {"compliant, dopri5": EDGE.format("3"), "soft, dopri5": EDGE.format("0.15")}
 UNSOLVED = "Newton's method does not converge in some steps, with a warning; friction is 3 % off"
 MOMENTS = "compliant laws are forces along the normal and two tangents, without torsional and rolling friction"
 #: Scenes of which it depends on rounding how wrong they are at the time of looking.
@@ -1079,7 +1080,11 @@ WRONG: dict[tuple[str, str, str], str] = {
         for scene in PAIRS
         if scene.play in (spins_to_rest, rolls_to_rest)
     },
-    **{("compliant, dopri5", "over a seam of flush boxes", s): SLOWED for s in ("box", "cylinder", "mesh")},
+    **{
+        (law, "over a seam of flush boxes", shape): fault
+        for law, fault in SLOWED.items()
+        for shape in ("box", "cylinder", "mesh")
+    },
 }
 
 
