@@ -145,8 +145,11 @@ def _around(p, q, radius):
 
 
 def _taut(x):
-    """Both ends outside of the circle."""
-    return [*np.concatenate(_around(x[0:2], x[2:4], x[7])), *x[4:]]
+    """Both ends outside of the circle, and an angle between them at which the path touches it, more often than not."""
+    p, q = _around(x[0:2], x[2:4], x[6])
+    reach = sum(np.arccos(x[6] / np.linalg.norm(end)) for end in (p, q))
+    share = np.tanh(abs(x[4])) + (0.0 if x[5] > 0.0 else 1.0)
+    return [*p, *q, np.copysign(reach * share, x[4]), *x[5:]]
 
 
 def _wrapped(x):
@@ -195,7 +198,8 @@ DYNAMICS = {
         "_dot": Row("v2 v2"),
         "_cross": Row("v2 v2"),
         "winding": Row("u2 u2 v2"),
-        "taut": Row("v2 v2 v2 ? p", shape=_taut, flag=0, why=MEANINGLESS),
+        # slopes of directions are sums whose terms cancel
+        "taut": Row("v2 v2 x ? p", shape=_taut, flag=0, factor=16.0, why=MEANINGLESS),
     },
     "dynamics.tree.bias_derivative": {"velocity_force": Row("v10 v6 v6"), "unit": Row("i0,1,2,3,4,5 x")},
     "dynamics.tree.com_frame": {"_rotation": Row("v3 v3")},
