@@ -1,7 +1,8 @@
 """The table of truth: each cell is right by a reference from outside, refused by name, or known to be wrong.
 
 Scenes, references and tolerances are those of `helpers.truth_scenes`, which also writes the page of the docs. The small
-world, of spheres and boxes on a floor and a table, is tried under every law in every run of the tests.
+world, of spheres and boxes on a floor and a table, is tried in every run of the tests, but for laws that are `SELDOM`
+chosen and for other methods, which wait for the slow tests.
 """
 
 import itertools
