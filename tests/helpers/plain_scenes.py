@@ -99,7 +99,8 @@ def settled(k: int) -> Callable[[], saltus.Simulation]:
 
 def hard_table() -> dict[str, Scene]:
     """Scenes of hard contact."""
-    located, rk4, stepped = (law for law in truth_scenes.LAWS if law.hard)
+    laws = {law.name: law for law in truth_scenes.LAWS}
+    located, rk4, stepped = (laws[f"hard, {method}"] for method in ("dopri5", "rk4", "moreau_jean"))
     sphere, block = (hard_models.floor(body, friction=0.2) for body in (hard_models.SPHERE, hard_models.BLOCK))
     oblique = hard_models.OBLIQUE
     found: dict[str, Scene] = {
