@@ -1,8 +1,8 @@
 """The table of truth: each cell is right by a reference from outside, refused by name, or known to be wrong.
 
 Scenes, references and tolerances are those of `helpers.truth_scenes`, which also writes the page of the docs. The small
-world, of spheres and boxes on a floor and a table, is tried in every run of the tests, but for laws that are `SELDOM`
-chosen and for other methods, which wait for the slow tests.
+world, of spheres and boxes on a floor and a table, is tried in every run of the tests; the laws of `SELDOM` and other
+methods wait for the slow tests.
 """
 
 import itertools
@@ -17,7 +17,7 @@ from saltus.errors import OptionError
 
 #: Rows whose kernels are compiled anew under laws that do not refuse them: lanes and duals.
 SLOW = ("`linearize()`", "`Batch`", "`Batch`, float32", "environment", "lab")
-#: Laws whose every cell waits for the slow tests: their integrator is tried with another law in every run.
+#: Laws whose every cell waits for the slow tests. Tests of their integrators are among those of every run.
 SELDOM = ("soft, radau", "soft, energy_momentum", "hard, energy_momentum")
 #: Laws under which machines, a world of their own, are tried in every run.
 OF_MACHINES = ("soft, euler", "hard, dopri5")

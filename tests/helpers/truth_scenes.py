@@ -282,6 +282,7 @@ def bounces(law: Law, shapes: tuple[str, ...]) -> dict[str, list[Check]]:
     else:
         # where contact points come and go, steps are relaxed, for all bodies of the world, with a warning
         relaxed = 1e-5 if set(shapes) <= set(SMALL) else 0.02
+        # methods of first order are off by the share (e² + 1/2) h/fall
         rough = {"compliant": relaxed}.get(law.kind, 2 * e * H / fall if law.first_order else 1e-7)
         more = by_shape(shapes, ("energy", held, e**2, rough))
     return {shape: found[shape] + more[shape] for shape in shapes}
@@ -1110,10 +1111,10 @@ def outcome(law: Law, scene: Scene, small: bool) -> dict[str, list[Check]]:
 HEAD = """# The table of truth
 
 Contact laws, with their integrators, by what is done with them. ✓: right by the reference in the row; other entries
-are refusals, in the words of the error, and cells that are known to be wrong. "Soft" and "compliant" are
-`contact="soft"` and `saltus.Compliant` with a stiff spring, "hard" is `contact="hard"`: located in time, and stepped
-over with `moreau_jean`. Shapes are sphere, box, capsule, cylinder, ellipsoid and mesh, unless a row says which; with
-`radau`, and in the tables of other methods, they are sphere and box.
+are refusals, in the words of the error, cells that are known to be wrong, and cells that take too long to be tried.
+"Soft" and "compliant" are `contact="soft"` and `saltus.Compliant` with a stiff spring, "hard" is `contact="hard"`:
+located in time, and stepped over with `moreau_jean`. Shapes are sphere, box, capsule, cylinder, ellipsoid and mesh,
+unless a row says which; with `radau`, and in the tables of other methods, they are sphere and box.
 
 Written by `PYTHONPATH=tests python -m helpers.truth_scenes > docs/reference/truth.md`; `tests/test_truth_table.py`
 plays every cell.
